@@ -1,4 +1,5 @@
-//! A schedule on threads of Rust. The messages go through channels of the standard library, eight messages each.
+//! A schedule on threads of Rust. The messages go through channels of the standard library, eight
+//! messages each.
 
 use std::hint::black_box;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -28,10 +29,7 @@ fn main() {
                     black_box(i);
                 });
                 for (sends, other) in &steps {
-                    match sends {
-                        true => to[*other].as_ref().unwrap().send(0).unwrap_or(()),
-                        false => drop(from[*other].as_ref().unwrap().recv()),
-                    }
+                    if sends { to[*other].as_ref().unwrap().send(0).unwrap_or(()) } else { drop(from[*other].as_ref().unwrap().recv()) }
                 }
             }
         };

@@ -1,4 +1,5 @@
-//! The kernel's types, as a file: every sequence of bytes is refused, or answers questions without an end to recursion.
+//! The kernel's types, as a file: every sequence of bytes is refused, or answers questions without
+//! an end to recursion.
 #![no_main]
 
 use seatmap_os::bpf::Btf;

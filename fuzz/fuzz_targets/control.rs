@@ -1,5 +1,5 @@
-//! The controller's protocol: every line is refused with the number that it has, or is a request that reads back as
-//! itself; and what answers a client sees.
+//! The controller's protocol: every line is refused with the number that it has, or is a request
+//! that reads back as itself; and what answers a client sees.
 #![no_main]
 
 use seatmap_control::{ControlAnswer, ControlRequest, line};

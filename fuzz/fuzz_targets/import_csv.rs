@@ -1,4 +1,5 @@
-//! core-to-core-latency CSV: every text is refused, or becomes a profile that holds together and can be exported.
+//! core-to-core-latency CSV: every text is refused, or becomes a profile that holds together and
+//! can be exported.
 #![no_main]
 
 mod common;

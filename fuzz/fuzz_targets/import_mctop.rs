@@ -1,4 +1,5 @@
-//! MCTOP descriptions: every text is refused, or becomes a profile that holds together and can be exported.
+//! MCTOP descriptions: every text is refused, or becomes a profile that holds together and can be
+//! exported.
 #![no_main]
 
 mod common;

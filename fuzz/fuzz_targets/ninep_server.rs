@@ -1,4 +1,5 @@
-//! Requests to the 9P server: every request gets a reply that can be read, and nothing outside is touched.
+//! Requests to the 9P server: every request gets a reply that can be read, and nothing outside is
+//! touched.
 #![no_main]
 
 use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
@@ -6,7 +7,8 @@ use seatmap_ninep::{Export, FileRequest, FileSession, Reply};
 use std::fs;
 use std::sync::LazyLock;
 
-/// One for all: what a client leaves there, the next one finds. Removed by whoever removes temporary files.
+/// One for all: what a client leaves there, the next one finds. Removed by whoever removes
+/// temporary files.
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir_all(folder.path().join("shown/a")).expect("a folder");
@@ -19,7 +21,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let export = Export::new(&FOLDER.path().join("shown"), false).expect("the folder is there");
     let session = FileSession::new(export, Some(Box::new(std::io::sink())));
     let mut session = session.with_input(Box::new(&b"told"[..]));
-    let (mut rest, mut body, mut out) = (bytes, Vec::new(), Vec::new());
+    let mut rest = bytes;
+    let mut body = Vec::new();
+    let mut out = Vec::new();
     FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);
     session.answer(Head { number: 104, tag: 0 }, &out.split_off(frame::HEAD_BYTES), &mut body);
     while let Ok(Some(head)) = frame::read(&mut rest, session.agreed_bytes(), &mut body) {

@@ -1,4 +1,5 @@
-//! CSV matrices and lists of edges: every text is refused, or becomes a pattern that holds together.
+//! CSV matrices and lists of edges: every text is refused, or becomes a pattern that holds
+//! together.
 #![no_main]
 
 mod pattern;

@@ -1,4 +1,5 @@
-//! MatrixMarket: every text below every first line is refused, or becomes a pattern that holds together.
+//! MatrixMarket: every text below every first line is refused, or becomes a pattern that holds
+//! together.
 #![no_main]
 
 mod pattern;

@@ -1,4 +1,5 @@
-//! QAPLIB instances: every text is refused, or both of its matrices are refused or become patterns that hold together.
+//! QAPLIB instances: every text is refused, or both of its matrices are refused or become patterns
+//! that hold together.
 #![no_main]
 
 mod pattern;

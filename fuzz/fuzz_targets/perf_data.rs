@@ -1,4 +1,5 @@
-//! Recordings of perf: every sequence of bytes is refused, or becomes an observation whose pattern holds together.
+//! Recordings of perf: every sequence of bytes is refused, or becomes an observation whose pattern
+//! holds together.
 #![no_main]
 
 use seatmap_observe::c2c;

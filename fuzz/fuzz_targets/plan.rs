@@ -1,5 +1,5 @@
-//! Plans, JSON: every text is refused, or becomes a plan that holds together and can be exported, and none of its words
-//! gets out of the comments of what is exported.
+//! Plans, JSON: every text is refused, or becomes a plan that holds together and can be exported,
+//! and none of its words gets out of the comments of what is exported.
 #![no_main]
 
 use seatmap_plan::Plan;

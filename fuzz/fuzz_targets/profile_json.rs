@@ -1,4 +1,5 @@
-//! Profiles, JSON: every text is refused, or becomes a profile that holds together and can be exported.
+//! Profiles, JSON: every text is refused, or becomes a profile that holds together and can be
+//! exported.
 #![no_main]
 
 mod common;

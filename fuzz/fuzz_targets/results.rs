@@ -1,5 +1,5 @@
-//! Results of `bench` and records of `tune`: every text is refused, or becomes results that can be shown, compared and
-//! read again.
+//! Results of `bench` and records of `tune`: every text is refused, or becomes results that can be
+//! shown, compared and read again.
 #![no_main]
 
 use seatmap_tune::{Results, Tuned};

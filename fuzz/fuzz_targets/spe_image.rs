@@ -1,4 +1,5 @@
-//! Programs for SPUs, as files: every sequence of bytes is refused, or is a program that says how large its store is.
+//! Programs for SPUs, as files: every sequence of bytes is refused, or is a program that says how
+//! large its store is.
 #![no_main]
 
 use seatmap_spe::Image;

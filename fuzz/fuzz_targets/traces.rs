@@ -1,4 +1,5 @@
-//! Traces of `libseatmap_trace`: every text is refused, or becomes an observation whose pattern holds together.
+//! Traces of `libseatmap_trace`: every text is refused, or becomes an observation whose pattern
+//! holds together.
 #![no_main]
 
 use seatmap_observe::trace::Trace;

@@ -1,5 +1,5 @@
-//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and with half of it
-//! talking.
+//! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and
+//! with half of it talking.
 
 use crate::row::Row;
 use seatmap_machine::{HomesChecked, Rate};
@@ -18,8 +18,8 @@ use std::time::Instant;
 const MODEL: &str = include_str!("../../../machines/xeon-phi-5110p.toml");
 /// The key that decides which line is at home where.
 const HASH: &str = "hash_seed = 1\n";
-/// The first of the chips, each with another hash and other draws. Chips 1 to 28 served to choose the sorting, and 31
-/// to 38 to try an earlier one.
+/// The first of the chips, each with another hash and other draws. Chips 1 to 28 served to choose
+/// the sorting, and 31 to 38 to try an earlier one.
 const FIRST_CHIP: u64 = 41;
 const CHIPS: u64 = 8;
 const LINES: u32 = 64;
@@ -32,21 +32,36 @@ const Z: f64 = 1.96;
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (utilisation_percent, wanted_percent) in WANTED {
-        let (mut all, began) = ([Rate::default(); 3], Instant::now());
+        let mut all = [Rate::default(); 3];
+        let began = Instant::now();
         let mut samples = 0;
         for chip in FIRST_CHIP..FIRST_CHIP + CHIPS {
-            let (HomesChecked { found, said, nearest }, visits) = checked(utilisation_percent, chip)?;
+            let (HomesChecked { found, said, nearest }, visits) =
+                checked(utilisation_percent, chip)?;
             samples += visits / CHIPS;
             all.iter_mut().zip([found, said, nearest]).for_each(|(all, more)| *all += more);
         }
         let seconds = began.elapsed().as_secs_f64() / CHIPS as f64;
-        let about = format!("xeon-phi-5110p at {utilisation_percent} %, {LINES} lines of {CHIPS} chips");
-        let whats = ["same-home pairs found", "pairs said to share a home that do", "nearest core (FindTD)"];
+        let about =
+            format!("xeon-phi-5110p at {utilisation_percent} %, {LINES} lines of {CHIPS} chips");
+        let whats = [
+            "same-home pairs found",
+            "pairs said to share a home that do",
+            "nearest core (FindTD)",
+        ];
         for (what, rate) in whats.into_iter().zip(all) {
-            let (percent, [low, high]) = (100.0 * rate.right as f64 / rate.of.max(1) as f64, interval(rate));
-            let got = format!("{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a chip");
+            let percent = 100.0 * rate.right as f64 / rate.of.max(1) as f64;
+            let [low, high] = interval(rate);
+            let got = format!(
+                "{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a chip"
+            );
             let wanted = format!(">= {wanted_percent} %");
-            rows.push(Row::held(format!("{about}: {what}"), got, wanted, percent >= wanted_percent));
+            rows.push(Row::held(
+                format!("{about}: {what}"),
+                got,
+                wanted,
+                percent >= wanted_percent,
+            ));
         }
     }
     Ok(rows)
@@ -54,23 +69,34 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 
 /// The 95 % interval of a share, in percent (Wilson 1927).
 fn interval(rate: Rate) -> [f64; 2] {
-    let (n, share) = (rate.of.max(1) as f64, rate.right as f64 / rate.of.max(1) as f64);
+    let n = rate.of.max(1) as f64;
+    let share = rate.right as f64 / rate.of.max(1) as f64;
     let middle = share + Z * Z / (2.0 * n);
     let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
 }
 
-/// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of visits behind
-/// them.
+/// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of
+/// visits behind them.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);
     let pus: Vec<u32> = model.topology.os_indices().collect();
-    let plan = SurveyPlan { seed: chip, ..SurveyPlan::new(Effort::Usual, model.ns_per_tick()).without_noise() };
-    let request =
-        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: LINES, utilisation_percent, loaded: false };
+    let plan = SurveyPlan {
+        seed: chip,
+        ..SurveyPlan::new(Effort::Usual, model.ns_per_tick()).without_noise()
+    };
+    let request = SurveyRequest {
+        pus: pus.clone(),
+        plan,
+        parallel: false,
+        homes: LINES,
+        utilisation_percent,
+        loaded: false,
+    };
     let needed = survey::lines_needed(&request, &model.topology);
-    let mut probe = TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed)?;
+    let mut probe =
+        TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed)?;
     let candidates = probe.spread(LINES);
     let samples = Samples::new(pus.clone());
     let mut go_on = |_: &survey::Step| ControlFlow::Continue(());

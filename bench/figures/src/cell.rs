@@ -34,11 +34,23 @@ const NAME: &str = "bench";
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let seatmap = std::env::current_exe()?.with_file_name("seatmap");
     if affinity::current()?.len() < 2 || !seatmap.exists() {
-        return Ok(vec![Row::told("cells", "not made: they need the seatmap binary beside this one, and two CPUs")]);
+        return Ok(vec![Row::told(
+            "cells",
+            "not made: they need the seatmap binary beside this one, and two CPUs",
+        )]);
     }
     let mut bench = Bench { seatmap, cpu: 0 };
     // The CPU that Seatmap itself chooses: the one without unmovable interrupts, if there is one.
-    let made = bench.cell(&["create", NAME, "--count", "1", "--untested", "--require", "v1-exclusive", "--json"]);
+    let made = bench.cell(&[
+        "create",
+        NAME,
+        "--count",
+        "1",
+        "--untested",
+        "--require",
+        "v1-exclusive",
+        "--json",
+    ]);
     let made: serde_json::Value = match made {
         Ok(json) => serde_json::from_str(&json)?,
         Err(error) => return Ok(vec![Row::told("cells", format!("not made: {error}"))]),
@@ -58,9 +70,10 @@ struct Bench {
 impl Bench {
     fn cell(&self, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
         let output = Command::new(&self.seatmap).arg("cell").args(arguments).output()?;
-        match output.status.success() {
-            true => Ok(String::from_utf8(output.stdout)?),
-            false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into()),
+        if output.status.success() {
+            Ok(String::from_utf8(output.stdout)?)
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into())
         }
     }
 
@@ -71,7 +84,9 @@ impl Bench {
 
     /// Wall-clock times, the start of the process included.
     fn costs(&self) -> Result<Vec<Row>, Box<dyn Error>> {
-        let (mut made, mut undone, mut restored) = (Vec::new(), Vec::new(), Vec::new());
+        let mut made = Vec::new();
+        let mut undone = Vec::new();
+        let mut restored = Vec::new();
         for _ in 0..CELLS {
             let began = Instant::now();
             self.create(&[])?;
@@ -94,9 +109,10 @@ impl Bench {
         ])
     }
 
-    /// Milliseconds from the death of a creator until its guardian has restored all settings and removed the journal.
-    /// The bench kills the creator late, when it has noted the last setting and nearly everything must be restored.
-    /// If the creator finishes first, the bench tries again.
+    /// Milliseconds from the death of a creator until its guardian has restored all settings and
+    /// removed the journal. The bench kills the creator late, when it has noted the last setting
+    /// and nearly everything must be restored. If the creator finishes first, the bench tries
+    /// again.
     fn killed(&self) -> Result<f64, Box<dyn Error>> {
         let journal = Path::new("/run/seatmap").join(format!("{NAME}.journal"));
         let written = || std::fs::read_to_string(&journal).unwrap_or_default();
@@ -124,10 +140,12 @@ impl Bench {
         Err("the creator was not killed before it had finished".into())
     }
 
-    /// Three busy loops: one pinned to a CPU and one in a cell on it, both beside the same hogs and writer, and one
-    /// pinned there without hogs, whose gaps no cell can remove.
+    /// Three busy loops: one pinned to a CPU and one in a cell on it, both beside the same hogs and
+    /// writer, and one pinned there without hogs, whose gaps no cell can remove.
     fn noise(&self) -> Result<Vec<Row>, Box<dyn Error>> {
-        let (mut alone, mut pinned, mut inside) = (Vec::new(), Vec::new(), Vec::new());
+        let mut alone = Vec::new();
+        let mut pinned = Vec::new();
+        let mut inside = Vec::new();
         for _ in 0..TURNS {
             alone.push(self.measured(&[])?);
             pinned.push(under_load(|| self.measured(&[]))?);
@@ -141,7 +159,9 @@ impl Bench {
             let ratio = pinned[1] / inside[1];
             let told = |[low, middle, high]: [f64; 3]| format!("{middle:.2} ({low:.2}-{high:.2})");
             let [inside, pinned, alone] = [inside, pinned, alone].map(told);
-            let got = format!("1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}");
+            let got = format!(
+                "1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}"
+            );
             match limit {
                 Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), ratio >= limit),
                 None => Row::told(what, got),
@@ -154,19 +174,23 @@ impl Bench {
         ])
     }
 
-    /// Percent stolen, and the longest gap and the longest preemption in microseconds, by `seatmap noise` run so.
+    /// Percent stolen, and the longest gap and the longest preemption in microseconds, by `seatmap
+    /// noise` run so.
     fn measured(&self, before: &[&str]) -> Result<[f64; 3], Box<dyn Error>> {
         let mut command = Command::new(&self.seatmap);
         let cpu = self.cpu.to_string();
         if !before.is_empty() {
             command.args(before).arg(&self.seatmap);
         }
-        let output = command.args(["noise", "--cpus", &cpu, "--seconds", SECONDS, "--json"]).output()?;
+        let output =
+            command.args(["noise", "--cpus", &cpu, "--seconds", SECONDS, "--json"]).output()?;
         let text = String::from_utf8(output.stdout)?;
         let line = text.lines().find(|line| line.starts_with('{'));
         let told = || String::from_utf8_lossy(&output.stderr).into_owned();
         let found: serde_json::Value = serde_json::from_str(line.ok_or_else(told)?)?;
-        let figure = |key: &str| found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"));
+        let figure = |key: &str| {
+            found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"))
+        };
         Ok([figure("stolen_percent")?, figure("longest_gap_us")?, figure("longest_preemption_us")?])
     }
 }
@@ -177,7 +201,8 @@ fn middle(runs: &[[f64; 3]], at: usize) -> [f64; 3] {
     [0.25, 0.5, 0.75].map(|share| quantile(&all, share).unwrap_or(f64::NAN))
 }
 
-/// Does the work beside two hogs and a writer that may run on any CPU, and are gone when it returns.
+/// Does the work beside two hogs and a writer that may run on any CPU, and are gone when it
+/// returns.
 fn under_load<T>(work: impl FnOnce() -> T) -> T {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -197,7 +222,8 @@ fn write_until(done: &AtomicBool) {
     let Ok(mut file) = tempfile::tempfile() else { return };
     let block = vec![1_u8; 1 << 20];
     while !done.load(Ordering::Relaxed) {
-        let wrote = file.write_all(&block).and_then(|()| file.sync_data()).and_then(|()| file.set_len(0));
+        let wrote =
+            file.write_all(&block).and_then(|()| file.sync_data()).and_then(|()| file.set_len(0));
         if wrote.is_err() {
             return;
         }

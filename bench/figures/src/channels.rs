@@ -1,4 +1,5 @@
-//! Mail between two tasks against the core distance of their CPUs, and against the loop that anyone would write for it.
+//! Mail between two tasks against the core distance of their CPUs, and against the loop that anyone
+//! would write for it.
 
 use crate::pair;
 use crate::row::Row;
@@ -29,10 +30,13 @@ struct Figures {
     signal: Vec<f64>,
 }
 
-/// Measures every kind in turn, forwards and backwards, because the second of two may profit from the first.
+/// Measures every kind in turn, forwards and backwards, because the second of two may profit from
+/// the first.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
-    let (mut probe, mut bed, mut crew) = (pair::probe(cpus)?, HostBed::new()?, Crew::default());
+    let mut probe = pair::probe(cpus)?;
+    let mut bed = HostBed::new()?;
+    let mut crew = Crew::default();
     let mut figures = Figures::default();
     for turn in 0..TURNS {
         let order = if turn % 2 == 0 { [0, 1, 2, 3, 4] } else { [4, 3, 2, 1, 0] };
@@ -52,7 +56,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 fn table([a, b]: [u32; 2], figures: &Figures) -> Vec<Row> {
     let row = |what: &str, ours: &[f64], theirs: &[f64], limit: f64| {
         let of = |values| median(values).unwrap_or(f64::NAN);
-        let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let ratios: Vec<f64> =
+            ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = of(&ratios);
         let got = format!("{ratio:.3} by turns ({:.1} / {:.1} ns)", of(ours), of(theirs));
         Row::held(format!("{what}, {a}-{b}"), got, format!("<= {limit}"), ratio <= limit)
@@ -75,13 +80,24 @@ fn exchange(
     means: Means,
     has_controller: bool,
 ) -> Result<Option<f64>, Box<dyn Error>> {
-    let program = Exchange { means, has_controller, by_system_call: false, warm_up: WARM_UP, iterations: ITERATIONS };
+    let program = Exchange {
+        means,
+        has_controller,
+        by_system_call: false,
+        warm_up: WARM_UP,
+        iterations: ITERATIONS,
+    };
     let timed = bed.run(&cpus, &program, 0)?[0];
     Ok(Some((timed.ended - timed.began) as f64 * bed.ns_per_cycle() / ITERATIONS as f64))
 }
 
-/// The loop that anyone would write: a line each way, a number beside the value to see that it is new.
-fn plain(crew: &mut Crew, cpus: [u32; 2], clock: &HostClock) -> Result<Option<f64>, Box<dyn Error>> {
+/// The loop that anyone would write: a line each way, a number beside the value to see that it is
+/// new.
+fn plain(
+    crew: &mut Crew,
+    cpus: [u32; 2],
+    clock: &HostClock,
+) -> Result<Option<f64>, Box<dyn Error>> {
     let arena = Arena::new(64)?;
     let sides = crew.run(&cpus, &|side| match side {
         0 => Some(leads(&arena.words()[16], &arena.words()[20], clock)),

@@ -1,7 +1,8 @@
 //! Faults that `seatmap check` finds, and healthy programs that it leaves alone.
 //!
-//! Faults that this computer cannot have are built as seatings; the others are put into real programs. A fault counts
-//! as found if a finding of its rule is there, and a healthy program as a false alarm if anything is wrong with it.
+//! Faults that this computer cannot have are built as seatings; the others are put into real
+//! programs. A fault counts as found if a finding of its rule is there, and a healthy program as a
+//! false alarm if anything is wrong with it.
 
 mod built;
 mod healthy;
@@ -15,7 +16,8 @@ use std::error::Error;
 use std::io::Read;
 use std::time::Duration;
 
-/// The part that this executable plays beside the bench: threads that spin or sleep until stdin ends.
+/// The part that this executable plays beside the bench: threads that spin or sleep until stdin
+/// ends.
 const THREADS: &str = "threads";
 
 /// Plays another part than the bench, where the arguments ask for it.
@@ -67,13 +69,22 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn share(what: &str, count: usize, missed: &[String]) -> Row {
-    let told = if missed.is_empty() { String::new() } else { format!(" (missed: {})", missed.join(", ")) };
+    let told =
+        if missed.is_empty() { String::new() } else { format!(" (missed: {})", missed.join(", ")) };
     Row::held(what, format!("{} of {count}{told}", count - missed.len()), "all", missed.is_empty())
 }
 
 /// The findings about processes and their children.
-fn findings(pids: &[Tid], topology: &Topology, asked: &Asked) -> Result<Vec<Finding>, Box<dyn Error>> {
+fn findings(
+    pids: &[Tid],
+    topology: &Topology,
+    asked: &Asked,
+) -> Result<Vec<Finding>, Box<dyn Error>> {
     let choice = Choice::Processes { pids: pids.to_vec(), with_children: true };
-    let options = WatchOptions { every_cpu: true, window: Duration::from_millis(500), ..WatchOptions::default() };
+    let options = WatchOptions {
+        every_cpu: true,
+        window: Duration::from_millis(500),
+        ..WatchOptions::default()
+    };
     Ok(judge(&Seating::take(&choice, &options)?, topology, asked))
 }

@@ -20,13 +20,15 @@ fn run(bed: &mut CoherentBed, pairs: u32, batches: u32) -> Result<Vec<u64>, SimE
     // 7 and 240 have no common divisor: no PU comes twice.
     let seats: Vec<u32> = (0..2 * pairs).map(|at| at * 7 % 240).collect();
     let lines = (0..pairs).map(|at| Addr::line(64 + 2 * at)).collect();
-    let traces = bed.run(&seats, &PingPong { lines, gate: Addr::line(0), batches, round_trips: ROUND_TRIPS })?;
+    let traces = bed
+        .run(&seats, &PingPong { lines, gate: Addr::line(0), batches, round_trips: ROUND_TRIPS })?;
     Ok(traces[0].stamps.iter().map(|stamp| stamp.ticks).collect())
 }
 
 /// Events a second, and whether simulation and formula agree.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let model: Arc<CoherentModel> = catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
+    let model: Arc<CoherentModel> =
+        catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let mut rates = Vec::new();
     for _ in 0..TURNS {

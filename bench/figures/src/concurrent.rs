@@ -1,4 +1,5 @@
-//! Compares the figures of `seatmap-papers stats` for two CPUs at work at once with those of hand-written loops.
+//! Compares the figures of `seatmap-papers stats` for two CPUs at work at once with those of
+//! hand-written loops.
 
 mod kernel;
 mod loops;
@@ -9,7 +10,9 @@ use kernel::Means;
 use loops::Operation;
 use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
 use seatmap_host::HostBed;
-use seatmap_host::primitives::{Atomics, Batches, Descriptors, Futex, Kind, Primitive, ReadModifyWrite, Room};
+use seatmap_host::primitives::{
+    Atomics, Batches, Descriptors, Futex, Kind, Primitive, ReadModifyWrite, Room,
+};
 use seatmap_machine::{Level, Topology};
 use seatmap_port::channels::Bed;
 use seatmap_statistics::{median, quantile};
@@ -73,7 +76,8 @@ impl Case {
     /// Turn by turn, in the order ABBA: the second may profit from the first.
     fn row(&self, machine: &mut Machine) -> Result<Row, Box<dyn Error>> {
         eprintln!("bench: concurrent {}", self.what);
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let mut ours = Vec::new();
+        let mut theirs = Vec::new();
         for turn in 0..TURNS {
             if turn % 2 == 0 {
                 ours.push((self.ours)(machine)?);
@@ -83,12 +87,18 @@ impl Case {
                 ours.push((self.ours)(machine)?);
             }
         }
-        let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let ratios: Vec<f64> =
+            ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
         let share = |share| quantile(&ratios, share).unwrap_or(f64::NAN);
         let of = |values| median(values).unwrap_or(f64::NAN);
-        let (ratio, low, high) = (share(0.5), share(0.25), share(0.75));
-        let got =
-            format!("{ratio:.3} by turns, middle half {low:.3}-{high:.3} ({:.1} / {:.1} ns)", of(&ours), of(&theirs));
+        let ratio = share(0.5);
+        let low = share(0.25);
+        let high = share(0.75);
+        let got = format!(
+            "{ratio:.3} by turns, middle half {low:.3}-{high:.3} ({:.1} / {:.1} ns)",
+            of(&ours),
+            of(&theirs)
+        );
         let what = format!("concurrent {}, ours / plain loop", self.what);
         Ok(Row::held(what, got, format!("{}-{}", BAND.start(), BAND.end()), BAND.contains(&ratio)))
     }
@@ -99,8 +109,8 @@ fn slower(both: [f64; 2]) -> f64 {
     both[0].max(both[1])
 }
 
-/// Rows of the table of primitives, where the first CPU is reported, and functions of CellStats, where the last to
-/// end counts.
+/// Rows of the table of primitives, where the first CPU is reported, and functions of CellStats,
+/// where the last to end counts.
 fn atomics() -> Vec<Case> {
     let mut cases = Vec::new();
     for shared in [true, false] {
@@ -111,11 +121,16 @@ fn atomics() -> Vec<Case> {
         ] {
             let primitive = Atomics { operation, shared };
             let ours = move |machine: &mut Machine| first_ns(machine, &primitive, QUICK);
-            cases.push(Case::new(primitive.name(), ours, move |cpus| Ok(loops::atomics(cpus, plain, shared)?[0])));
+            cases.push(Case::new(primitive.name(), ours, move |cpus| {
+                Ok(loops::atomics(cpus, plain, shared)?[0])
+            }));
         }
-        for (function, plain) in [(Function::FetchAdd, Operation::FetchAdd), (Function::FetchSet, Operation::Swap)] {
-            let ours =
-                move |machine: &mut Machine| of_function(machine, StatsOptions { is_private: !shared, ..of(function) });
+        for (function, plain) in
+            [(Function::FetchAdd, Operation::FetchAdd), (Function::FetchSet, Operation::Swap)]
+        {
+            let ours = move |machine: &mut Machine| {
+                of_function(machine, StatsOptions { is_private: !shared, ..of(function) })
+            };
             let theirs = move |cpus| Ok(slower(loops::halves(cpus, plain, shared)?));
             cases.push(Case::new(named(function, !shared), ours, theirs));
         }
@@ -129,10 +144,21 @@ fn channels() -> Vec<Case> {
     for (function, is_get) in [(Function::DmaGet, true), (Function::DmaPut, false)] {
         for is_private in [false, true] {
             for size_bytes in [128, 16384] {
-                let options = StatsOptions { size_bytes, is_private, iterations: ITERATIONS / 16, ..of(function) };
+                let options = StatsOptions {
+                    size_bytes,
+                    is_private,
+                    iterations: ITERATIONS / 16,
+                    ..of(function)
+                };
                 let ours = move |machine: &mut Machine| of_function(machine, options);
-                let theirs = move |cpus| Ok(slower(loops::copies(cpus, size_bytes as usize / 8, is_get, !is_private)?));
-                cases.push(Case::new(format!("{} {size_bytes} B", named(function, is_private)), ours, theirs));
+                let theirs = move |cpus| {
+                    Ok(slower(loops::copies(cpus, size_bytes as usize / 8, is_get, !is_private)?))
+                };
+                cases.push(Case::new(
+                    format!("{} {size_bytes} B", named(function, is_private)),
+                    ours,
+                    theirs,
+                ));
             }
         }
     }
@@ -145,9 +171,16 @@ fn channels() -> Vec<Case> {
 }
 
 fn through_the_kernel() -> Vec<Case> {
-    let futex =
-        Case::new("futex", |machine| first_ns(machine, &Futex, SLOW), |cpus| kernel::round_trip_ns(cpus, Means::Futex));
-    let means = [(Kind::EventFd, Means::EventFd), (Kind::Pipe, Means::Pipe), (Kind::UnixSocket, Means::UnixSocket)];
+    let futex = Case::new(
+        "futex",
+        |machine| first_ns(machine, &Futex, SLOW),
+        |cpus| kernel::round_trip_ns(cpus, Means::Futex),
+    );
+    let means = [
+        (Kind::EventFd, Means::EventFd),
+        (Kind::Pipe, Means::Pipe),
+        (Kind::UnixSocket, Means::UnixSocket),
+    ];
     let descriptors = means.map(|(kind, means)| {
         let ours = move |machine: &mut Machine| first_ns(machine, &Descriptors(kind), SLOW);
         Case::new(Descriptors(kind).name(), ours, move |cpus| kernel::round_trip_ns(cpus, means))
@@ -164,9 +197,17 @@ fn named(function: Function, is_private: bool) -> String {
 }
 
 /// The median batch of the first CPU.
-fn first_ns(machine: &mut Machine, primitive: &impl Primitive, plan: Batches) -> Result<f64, Box<dyn Error>> {
+fn first_ns(
+    machine: &mut Machine,
+    primitive: &impl Primitive,
+    plan: Batches,
+) -> Result<f64, Box<dyn Error>> {
     let samples = primitive.run(&mut machine.room, &machine.cpus, plan)?;
-    samples.by_task_ns.first().and_then(|task| median(task)).ok_or_else(|| "it gave no batches".into())
+    samples
+        .by_task_ns
+        .first()
+        .and_then(|task| median(task))
+        .ok_or_else(|| "it gave no batches".into())
 }
 
 fn of_function(machine: &mut Machine, options: StatsOptions) -> Result<f64, Box<dyn Error>> {

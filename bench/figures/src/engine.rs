@@ -36,7 +36,9 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         bed.run(&seats, &busy(iterations), 1)?;
         Ok((began.elapsed().as_secs_f64(), bed.counters().events))
     };
-    let (mut rates, mut growth, mut gains) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rates = Vec::new();
+    let mut growth = Vec::new();
+    let mut gains = Vec::new();
     for _ in 0..TURNS {
         let (short_s, short) = run(100)?;
         let (long_s, long) = run(800)?;
@@ -53,7 +55,9 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let (rate, growth, gain) = (median(&mut rates), median(&mut growth), median(&mut gains));
+    let rate = median(&mut rates);
+    let growth = median(&mut growth);
+    let gain = median(&mut gains);
     Ok(vec![
         Row::held(
             "simulator, eight busy SPEs, one core",
@@ -67,6 +71,11 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             "<= 1.10",
             growth <= 1.1,
         ),
-        Row::held("simulator, four runs on two cores over one", format!("{gain:.2}"), ">= 1.8", gain >= 1.8),
+        Row::held(
+            "simulator, four runs on two cores over one",
+            format!("{gain:.2}"),
+            ">= 1.8",
+            gain >= 1.8,
+        ),
     ])
 }

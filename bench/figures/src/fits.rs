@@ -6,7 +6,8 @@ use seatmap_machine::{CoreDistance, Topology};
 use seatmap_measure::fit::{explain, hubs, siblings};
 use std::error::Error;
 
-/// A published matrix, how many groups it has, of which sizes, and the least R2 of the model where one is asked for.
+/// A published matrix, how many groups it has, of which sizes, and the least R2 of the model where
+/// one is asked for.
 const MATRICES: [(&str, usize, &[usize], Option<f64>); 11] = [
     ("epyc-7r13-2s-192", 12, &[16], Some(0.998)),
     ("epyc-9654-2s", 24, &[8], Some(0.998)),
@@ -21,7 +22,8 @@ const MATRICES: [(&str, usize, &[usize], Option<f64>); 11] = [
     ("ryzen-7950x-32-coarse-clock", 2, &[16], None),
 ];
 
-/// Matrices whose other rows three hubs are to predict, and the largest root mean square error, one-way.
+/// Matrices whose other rows three hubs are to predict, and the largest root mean square error,
+/// one-way.
 const HUBS: [&str; 2] = ["xeon-8375c-2s-128", "xeon-e5-2695v4-72"];
 const HUB_COUNT: usize = 3;
 const HUB_LIMIT_NS: f64 = 0.6;
@@ -30,11 +32,15 @@ const HUB_LIMIT_NS: f64 = 0.6;
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (name, groups, sizes, least_r2) in MATRICES {
-        let Some(distance) = data::matrix(name).and_then(|profile| profile.core_distance) else { continue };
+        let Some(distance) = data::matrix(name).and_then(|profile| profile.core_distance) else {
+            continue;
+        };
         let model = explain(&distance, &Topology::default()).ok_or("no distances")?;
         let mut found: Vec<usize> = model.groups.iter().map(Vec::len).collect();
         found.dedup();
-        let right = model.groups.len() == groups && found == sizes && least_r2.is_none_or(|least| model.r2 >= least);
+        let right = model.groups.len() == groups
+            && found == sizes
+            && least_r2.is_none_or(|least| model.r2 >= least);
         let star = model.star_r2.map_or("-".to_owned(), |r2| format!("{r2:.3}"));
         let got = format!(
             "{} groups of {found:?}, R2 {:.5}, residual {:.2} ns, star R2 {star}",
@@ -43,7 +49,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             model.residual_ns
         );
         let r2_wanted = least_r2.map_or(String::new(), |least| format!(", R2 >= {least}"));
-        rows.push(Row::held(format!("fit of {name}"), got, format!("{groups} groups of {sizes:?}{r2_wanted}"), right));
+        rows.push(Row::held(
+            format!("fit of {name}"),
+            got,
+            format!("{groups} groups of {sizes:?}{r2_wanted}"),
+            right,
+        ));
     }
     rows.extend(HUBS.iter().filter_map(|name| hub_row(name, &data::matrix(name)?.core_distance?)));
     Ok(rows)

@@ -21,21 +21,33 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         let mut discarded = 0;
         for _ in 0..VISITS {
             for batches in probe.visit(&pair::visit(cpus))? {
-                discarded += batches.discards.gap + batches.discards.switched + batches.discards.moved;
+                discarded +=
+                    batches.discards.gap + batches.discards.switched + batches.discards.moved;
                 into.extend(batches.round_trip_ns);
             }
         }
         Ok(discarded)
     };
-    let (mut idle, mut busy, mut discarded) = (Vec::new(), Vec::new(), 0);
+    let mut idle = Vec::new();
+    let mut busy = Vec::new();
+    let mut discarded = 0;
     for _ in 0..BLOCKS {
         block(&mut idle)?;
         discarded += among_hogs(&cpus, || block(&mut busy))?;
     }
-    let (idle_ns, busy_ns) = (median(&idle).unwrap_or(f64::NAN), median(&busy).unwrap_or(f64::NAN));
+    let idle_ns = median(&idle).unwrap_or(f64::NAN);
+    let busy_ns = median(&busy).unwrap_or(f64::NAN);
     let ratio = busy_ns / idle_ns;
-    let got = format!("{ratio:.3} ({busy_ns:.1} / {idle_ns:.1} ns; {discarded} of {} batches discarded)", busy.len());
-    Ok(vec![Row::held("round trip with 2 hogs a CPU / idle", got, "0.90-1.10", (0.9..=1.1).contains(&ratio))])
+    let got = format!(
+        "{ratio:.3} ({busy_ns:.1} / {idle_ns:.1} ns; {discarded} of {} batches discarded)",
+        busy.len()
+    );
+    Ok(vec![Row::held(
+        "round trip with 2 hogs a CPU / idle",
+        got,
+        "0.90-1.10",
+        (0.9..=1.1).contains(&ratio),
+    )])
 }
 
 /// Does the work while hogs spin on these CPUs; they are gone when it returns.

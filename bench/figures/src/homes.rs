@@ -15,10 +15,12 @@ const LINES: [u32; 2] = [64, 256];
 const SEEDS: u64 = 5;
 const WANTED_PERCENT: f64 = 99.0;
 
-/// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that each batch adds.
+/// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that
+/// each batch adds.
 pub const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
 
-/// The share of line pairs said to share a home that do, and the share of those that do that are said to.
+/// The share of line pairs said to share a home that do, and the share of those that do that are
+/// said to.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
@@ -33,17 +35,25 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 /// The published hash of a processor, where it is there.
 pub fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     let read = |what: &str| data::file(&format!("intel-address-hash/{what}_{name}-slice.tbl"));
-    let (Some(base), Some(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else { return Ok(None) };
+    let (Some(base), Some(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
+        return Ok(None);
+    };
     Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
 }
 
 fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, Box<dyn Error>> {
-    let (mut said, mut are, mut both, mut resolved) = (0u64, 0u64, 0u64, 0u64);
+    let mut said = 0u64;
+    let mut are = 0u64;
+    let mut both = 0u64;
+    let mut resolved = 0u64;
     for seed in 0..SEEDS {
         let mut probe = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
         let (home_of_line, resolvable) = grouped(surveyed(&mut probe, lines, seed)?)?;
         resolved += u64::from(resolvable);
-        for (a, b) in seatmap_measure::schedule::all_pairs(home_of_line.len()).into_iter().filter(|_| resolvable) {
+        for (a, b) in seatmap_measure::schedule::all_pairs(home_of_line.len())
+            .into_iter()
+            .filter(|_| resolvable)
+        {
             let together = home_of_line[a] == home_of_line[b];
             let truly = probe.home(a as u32) == probe.home(b as u32);
             said += u64::from(together);
@@ -66,10 +76,18 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
 pub fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
     let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
-    let request =
-        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: lines, utilisation_percent: 0, loaded: false };
+    let request = SurveyRequest {
+        pus: pus.clone(),
+        plan,
+        parallel: false,
+        homes: lines,
+        utilisation_percent: 0,
+        loaded: false,
+    };
     let topology = Topology::unknown(pus.iter().copied());
-    let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| ControlFlow::Continue(()))?;
+    let ended = survey(probe, &topology, &request, None, Samples::new(pus), &mut |_| {
+        ControlFlow::Continue(())
+    })?;
     let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };
     Ok(*survey)
 }

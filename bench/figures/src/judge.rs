@@ -1,4 +1,5 @@
-//! How long `seatmap bench` takes to judge a long session: the statistics alone, of readings made up.
+//! How long `seatmap bench` takes to judge a long session: the statistics alone, of readings made
+//! up.
 
 use crate::row::Row;
 use seatmap_statistics::random::Xoshiro;
@@ -17,7 +18,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut random = Xoshiro::new(1);
     let mut reading = |base: f64| base * (1.0 + 1e-5 * random.below(10_000) as f64);
     // The first command runs twice in each block.
-    let blocks: Vec<Vec<f64>> = (0..BLOCKS).map(|_| [1.0, 1.0, 1.01].map(&mut reading).to_vec()).collect();
+    let blocks: Vec<Vec<f64>> =
+        (0..BLOCKS).map(|_| [1.0, 1.0, 1.01].map(&mut reading).to_vec()).collect();
     let began = Instant::now();
     let itself = floor(&blocks, 1).ok_or("a session of many blocks has a floor")?;
     let compared = comparisons(&blocks, 0.95, None);

@@ -12,11 +12,12 @@ use seatmap_place::{Problem, Traffic};
 use std::error::Error;
 use std::time::Instant;
 
-/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32 stencil: 2.15 M over
-/// 2.283 M.
+/// Dense 2-opt from a good mapping, over Scotch's cost, in the notes' figures for a 32 x 32
+/// stencil: 2.15 M over 2.283 M.
 const WANTED_OVER_SCOTCH: f64 = 2.15 / 2.283;
 
-/// Nanoseconds between PUs of one core complex of 8, one NUMA node of 64, one machine of 256, and beyond.
+/// Nanoseconds between PUs of one core complex of 8, one NUMA node of 64, one machine of 256, and
+/// beyond.
 fn distance(i: usize, j: usize) -> f32 {
     match (i, j) {
         _ if i == j => 0.0,
@@ -38,33 +39,51 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = vec![match scotch::map(&problem) {
         Some(mapped) => {
             let ratio = cost / problem.cost(&mapped.slot_of);
-            let got = format!("{ratio:.3} of Scotch's, {:.3} of random's, {seconds:.1} s", cost / random);
+            let got =
+                format!("{ratio:.3} of Scotch's, {:.3} of random's, {seconds:.1} s", cost / random);
             let wanted = format!("<= {WANTED_OVER_SCOTCH:.3} of Scotch's, 10 s");
-            Row::held("1024-task stencil, cost", got, wanted, ratio <= WANTED_OVER_SCOTCH && seconds <= 10.0)
+            Row::held(
+                "1024-task stencil, cost",
+                got,
+                wanted,
+                ratio <= WANTED_OVER_SCOTCH && seconds <= 10.0,
+            )
         }
-        None => {
-            Row::told("1024-task stencil, cost", format!("{cost} ({:.3} of random's), {seconds:.1} s", cost / random))
-        }
+        None => Row::told(
+            "1024-task stencil, cost",
+            format!("{cost} ({:.3} of random's), {seconds:.1} s", cost / random),
+        ),
     }];
-    let tiled = tiling(&seatmap_pattern::generate("stencil2d:32x32")?, Square::from_fn(1024, distance));
+    let tiled =
+        tiling(&seatmap_pattern::generate("stencil2d:32x32")?, Square::from_fn(1024, distance));
     rows.push(Row::told("the same, over that of nested tiles", format!("{:.3}", cost / tiled)));
     drop(problem);
     let problem = relabelled("stencil2d:128x128", Square::from_fn(16_384, distance))?;
     let random = problem.cost(&seatmap_place::seed::random(&problem, &mut rng));
     let began = Instant::now();
     let cost = multilevel(&problem, &Limit::seconds(20.0), 1).found.cost;
-    let (seconds, peak_gib) = (began.elapsed().as_secs_f64(), peak_gib());
+    let seconds = began.elapsed().as_secs_f64();
+    let peak_gib = peak_gib();
     let got = format!("{:.3} of random's, {seconds:.0} s, peak {peak_gib:.1} GiB", cost / random);
     let wanted = "60 s, 4 GiB".to_owned();
-    rows.push(Row::held("16,384 tasks on as many PUs", got, wanted, seconds <= 60.0 && peak_gib <= 4.0));
+    rows.push(Row::held(
+        "16,384 tasks on as many PUs",
+        got,
+        wanted,
+        seconds <= 60.0 && peak_gib <= 4.0,
+    ));
     Ok(rows)
 }
 
-/// The cost of a 32 x 32 stencil in nested square and oblong tiles, which fit this machine's groups of 8, 64 and 256.
+/// The cost of a 32 x 32 stencil in nested square and oblong tiles, which fit this machine's groups
+/// of 8, 64 and 256.
 fn tiling(stencil: &Pattern, distance: Square<f32>) -> f64 {
-    // The bits of row and column by turns (Morton 1966): every power of two of places in a row is such a tile.
+    // The bits of row and column by turns (Morton 1966): every power of two of places in a row is
+    // such a tile.
     let place = |task: usize| {
-        let bit = |at: usize| ((task % 32) >> at & 1) << (2 * at) | ((task / 32) >> at & 1) << (2 * at + 1);
+        let bit = |at: usize| {
+            ((task % 32) >> at & 1) << (2 * at) | ((task / 32) >> at & 1) << (2 * at + 1)
+        };
         (0..5).map(bit).sum::<usize>() as u32
     };
     let edges = stencil.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));

@@ -1,8 +1,9 @@
 //! Seatmap's own figures, as ratios within one run: `make bench`.
 //!
-//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep FOLDER`, into a folder
-//! named after the day and the machine, beside the profile of the machine that it was run on. No bench decides a
-//! test: the machines are shared, so wall time varies by chance.
+//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep
+//! FOLDER`, into a folder named after the day and the machine, beside the profile of the machine
+//! that it was run on. No bench decides a test: the machines are shared, so wall time varies by
+//! chance.
 
 mod busy;
 mod cell;
@@ -84,14 +85,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let at_keep = arguments.iter().position(|argument| argument == "--keep");
     let keep = at_keep.and_then(|at| arguments.get(at + 1));
     let is_known = |name: &str| BENCHES.iter().any(|(known, _)| *known == name);
-    let mut others =
-        arguments.iter().filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
+    let mut others = arguments
+        .iter()
+        .filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
     if let Some(unknown) = others.find(|argument| !is_known(argument)) {
         let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
-        return Err(format!("'{unknown}' is not a bench; [--keep FOLDER] and any of: {}", names.join(" ")).into());
+        return Err(format!(
+            "'{unknown}' is not a bench; [--keep FOLDER] and any of: {}",
+            names.join(" ")
+        )
+        .into());
     }
-    let named: Vec<&str> =
-        BENCHES.iter().map(|(name, _)| *name).filter(|name| arguments.iter().any(|a| a == name)).collect();
+    let named: Vec<&str> = BENCHES
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| arguments.iter().any(|a| a == name))
+        .collect();
     let wanted = |name: &&str| named.is_empty() || named.contains(name);
     let mut rows = Vec::new();
     for (name, bench) in BENCHES.iter().filter(|(name, _)| wanted(name)) {
@@ -112,11 +121,22 @@ fn table(rows: &[Row]) -> String {
     let hypervisor = environment.hypervisor.unwrap_or_default();
     let kernel = environment.kernel.unwrap_or_default();
     let cpuset = environment.cpuset.unwrap_or_default();
-    let _ = writeln!(text, "{cpu}, CPUs {cpuset}, hypervisor {hypervisor}, Linux {kernel}, {}\n", row::today());
+    let _ = writeln!(
+        text,
+        "{cpu}, CPUs {cpuset}, hypervisor {hypervisor}, Linux {kernel}, {}\n",
+        row::today()
+    );
     let widest = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let longest = rows.iter().map(|row| row.got.chars().count()).max().unwrap_or(0);
     for row in rows {
-        let _ = writeln!(text, "{:<5} {:widest$}  {:longest$}  {}", row.verdict(), row.what, row.got, row.wanted);
+        let _ = writeln!(
+            text,
+            "{:<5} {:widest$}  {:longest$}  {}",
+            row.verdict(),
+            row.what,
+            row.got,
+            row.wanted
+        );
     }
     text
 }
@@ -126,7 +146,8 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
     let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
-    let machine: String = machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let machine: String =
+        machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let folder = folder.join(format!("{}-{}-{cpus}", row::today(), machine.trim_matches('-')));
     std::fs::create_dir_all(&folder)?;
     let rows = beside_earlier(&folder.join("bench.json"), rows);
@@ -140,7 +161,9 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
 
 /// Earlier rows in their order, each as it was measured last, and then the new ones.
 fn beside_earlier(kept: &Path, mut rows: Vec<Row>) -> Vec<Row> {
-    let document = std::fs::read(kept).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+    let document = std::fs::read(kept)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
     let earlier = document.as_ref().and_then(|document| document["rows"].as_array());
     let mut all: Vec<Row> = earlier.into_iter().flatten().filter_map(Row::from_json).collect();
     for row in &mut all {

@@ -35,17 +35,24 @@ fn patterns(n: usize) -> [String; 6] {
 
 /// The mean and the worst excess over the best found by any method, and how Scotch compares.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let (mut ours, mut theirs, mut worse, mut times) = (Vec::new(), Vec::new(), 0, Vec::new());
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    let mut worse = 0;
+    let mut times = Vec::new();
     let mut instances = Vec::new();
     for machine in MACHINES {
-        let Some(distance) = data::matrix(machine).and_then(|profile| profile.core_distance) else { continue };
+        let Some(distance) = data::matrix(machine).and_then(|profile| profile.core_distance) else {
+            continue;
+        };
         let n = distance.pus.len();
-        let cell = |i: usize, j: usize| if i == j { 0.0 } else { distance.median_ns[(i, j)] as f32 };
+        let cell =
+            |i: usize, j: usize| if i == j { 0.0 } else { distance.median_ns[(i, j)] as f32 };
         for spec in patterns(n) {
             let problem = relabelled(&spec, Square::from_fn(n, cell))?;
             let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).found.cost;
             let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).found.cost;
-            let scotch = scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
+            let scotch =
+                scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
             let best = scotch.map_or(f64::INFINITY, |(cost, _)| cost).min(answer).min(long);
             let excess = |cost: f64| 100.0 * (cost / best - 1.0);
             ours.push(excess(answer));
@@ -61,11 +68,14 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     if ours.is_empty() {
         return Ok(Vec::new());
     }
-    let (mean, worst) = (ours.iter().sum::<f64>() / ours.len() as f64, ours.iter().copied().fold(0.0, f64::max));
+    let mean = ours.iter().sum::<f64>() / ours.len() as f64;
+    let worst = ours.iter().copied().fold(0.0, f64::max);
     let got = format!("mean {mean:.2} %, worst {worst:.2} % over {} instances", ours.len());
     let what = "mapping: excess over the best found by any method, 1 CPU second";
-    let mut rows = vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
-    let at_worst = ours.iter().zip(&instances).max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, name)| name.clone());
+    let mut rows =
+        vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
+    let at_worst =
+        ours.iter().zip(&instances).max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, name)| name.clone());
     rows.extend(at_worst.map(|name| Row::told("mapping: the worst instance", name)));
     rows.extend(against_scotch(&theirs, worse, &mut times));
     Ok(rows)
@@ -76,7 +86,8 @@ fn against_scotch(theirs: &[f64], worse: usize, times: &mut [(f64, String)]) -> 
         return vec![Row::told("mapping: Scotch", "not installed (Debian: scotch)")];
     }
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (median, (most, at)) = (times[times.len() / 2].0, &times[times.len() - 1]);
+    let median = times[times.len() / 2].0;
+    let (most, at) = &times[times.len() - 1];
     let mean = theirs.iter().sum::<f64>() / theirs.len() as f64;
     let worst = theirs.iter().copied().fold(0.0, f64::max);
     vec![
@@ -96,7 +107,8 @@ fn against_scotch(theirs: &[f64], worse: usize, times: &mut [(f64, String)]) -> 
     ]
 }
 
-/// Tasks with other numbers than their neighbours', so that no method profits from the order of a generator.
+/// Tasks with other numbers than their neighbours', so that no method profits from the order of a
+/// generator.
 pub fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
     let pattern = seatmap_pattern::generate(spec)?;
     let mut label: Vec<usize> = (0..pattern.tasks).collect();

@@ -1,8 +1,9 @@
-//! Compares files by the 9P channel with files accessed directly: the cost of a request, and its cost to the cell.
+//! Compares files by the 9P channel with files accessed directly: the cost of a request, and its
+//! cost to the cell.
 //!
-//! A controller shows a folder, and this executable plays the program in the cell: it writes and reads the same
-//! folder in both ways, in turn. Unless each block is put on disk, files are in the page cache, so the bench compares
-//! the ways to it.
+//! A controller shows a folder, and this executable plays the program in the cell: it writes and
+//! reads the same folder in both ways, in turn. Unless each block is put on disk, files are in the
+//! page cache, so the bench compares the ways to it.
 
 mod play;
 
@@ -29,11 +30,15 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// Where two CPUs are, and the seatmap binary is beside this one. The cell is as closed as it can be made here.
+/// Where two CPUs are, and the seatmap binary is beside this one. The cell is as closed as it can
+/// be made here.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let seatmap = std::env::current_exe()?.with_file_name("seatmap");
     if affinity::current()?.len() < 2 || !seatmap.exists() {
-        return Ok(vec![Row::told("9P", "not measured: it takes the seatmap binary beside this one, and two CPUs")]);
+        return Ok(vec![Row::told(
+            "9P",
+            "not measured: it takes the seatmap binary beside this one, and two CPUs",
+        )]);
     }
     let bench = Bench { seatmap, folder: tempfile::tempdir()? };
     let mut controller = bench.serve()?;
@@ -76,9 +81,19 @@ impl Bench {
         Ok(child)
     }
 
-    /// How completely the cell is closed, and the figures found in it. The cell ends with the process that holds it.
+    /// How completely the cell is closed, and the figures found in it. The cell ends with the
+    /// process that holds it.
     fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
-        let mut create = self.command(&["create", NAME, "--count", "1", "--untested", "--hold", "--json", "--via"]);
+        let mut create = self.command(&[
+            "create",
+            NAME,
+            "--count",
+            "1",
+            "--untested",
+            "--hold",
+            "--json",
+            "--via",
+        ]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
         let told = holder.stdout.take().ok_or("no stdout")?;
         let mut line = String::new();
@@ -95,7 +110,11 @@ impl Bench {
         let backend = cell["backend"].as_str().unwrap_or_default().to_owned();
         let channel = format!("--channel={}", self.path("socket.9p").display());
         let mut run = self.command(&["run", NAME, "-q", &channel, "--"]);
-        let program = run.arg(std::env::current_exe()?).arg(PROGRAM).arg(self.path("shown")).arg(cpu.to_string());
+        let program = run
+            .arg(std::env::current_exe()?)
+            .arg(PROGRAM)
+            .arg(self.path("shown"))
+            .arg(cpu.to_string());
         let output = program.output()?;
         match serde_json::from_slice(&output.stdout) {
             Ok(figures) => Ok((backend, figures)),
@@ -106,11 +125,19 @@ impl Bench {
 
 /// Rows by wall-clock time, and by the CPU time of the program's thread.
 fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
-    let what = format!("9P: {} {} MiB by {} KiB", job.doing.verb(), job.size_bytes >> 20, job.unit_bytes >> 10);
-    let column = |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
+    let what = format!(
+        "9P: {} {} MiB by {} KiB",
+        job.doing.verb(),
+        job.size_bytes >> 20,
+        job.unit_bytes >> 10
+    );
+    let column =
+        |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
     let rate = |way| format!("{:.0}", (job.size_bytes >> 20) as f64 / middle(&column(0, way)));
-    let unit_us = |way| middle(&column(1, way)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64;
-    let ratios = |at| spread(&turns.iter().map(|turn| turn[1][at] / turn[0][at]).collect::<Vec<_>>());
+    let unit_us =
+        |way| middle(&column(1, way)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64;
+    let ratios =
+        |at| spread(&turns.iter().map(|turn| turn[1][at] / turn[0][at]).collect::<Vec<_>>());
     vec![
         Row::told(
             format!("{what}: time by the channel / directly"),
@@ -123,14 +150,21 @@ fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
     ]
 }
 
-/// The time that a busy loop on the cell's CPU loses to a program there that does the same I/O in two ways.
+/// The time that a busy loop on the cell's CPU loses to a program there that does the same I/O in
+/// two ways.
 fn noise(figures: &Figures) -> Vec<Row> {
     let figure = |what: &str, at: usize, unit: &str| {
-        let column = |turns: &[[[f64; 2]; 2]], way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>();
+        let column = |turns: &[[[f64; 2]; 2]], way: usize| {
+            turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>()
+        };
         let quiet: Vec<f64> = figures.quiet.iter().map(|turn| turn[at]).collect();
         let beside = PACES.iter().zip(&figures.noise).map(|((doing, period), turns)| {
             let [direct, channel] = [0, 1].map(|way| spread(&column(turns, way)));
-            let what = format!("9P: {what}, beside 128 KiB to {} every {} ms", doing.verb(), period.as_millis());
+            let what = format!(
+                "9P: {what}, beside 128 KiB to {} every {} ms",
+                doing.verb(),
+                period.as_millis()
+            );
             Row::told(what, format!("{channel} {unit} by the channel, {direct} {unit} directly"))
         });
         let alone = Row::told(format!("9P: {what}, alone"), format!("{} {unit}", spread(&quiet)));

@@ -1,4 +1,5 @@
-//! Measures the noise meters: their resolution, their cost, and whether both find the same disturbance.
+//! Measures the noise meters: their resolution, their cost, and whether both find the same
+//! disturbance.
 
 use crate::hogs::among_hogs;
 use crate::row::Row;
@@ -17,12 +18,15 @@ const LENGTH: Duration = Duration::from_millis(600);
 /// The meter's own figures on the last CPU, and what both meters say of two hogs there.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpu) = affinity::current()?.last().copied() else { return Ok(Vec::new()) };
-    let (mut idle, mut busy) = (Vec::new(), Vec::new());
+    let mut idle = Vec::new();
+    let mut busy = Vec::new();
     for _ in 0..TURNS {
         idle.push(measured(cpu)?);
         busy.push(among_hogs(&[cpu], || measured(cpu))?);
     }
-    let of = |runs: &[CpuNoise], figure: fn(&CpuNoise) -> f64| spread(&runs.iter().map(figure).collect::<Vec<_>>());
+    let of = |runs: &[CpuNoise], figure: fn(&CpuNoise) -> f64| {
+        spread(&runs.iter().map(figure).collect::<Vec<_>>())
+    };
     let told = |what: &str, (middle, low, high): (f64, f64, f64), unit: &str| {
         Row::told(
             format!("noise meter: {what}"),
@@ -38,7 +42,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         told("time spent on writing", of(&idle, |noise| noise.meter.overhead_percent), "%"),
         told("stolen while idle", of(&idle, |noise| noise.stolen_percent), "%"),
         told("stolen by two hogs", of(&busy, |noise| noise.stolen_percent), "%"),
-        Row::held("stolen by two hogs, quanta / detour loop", agreement, "0.90-1.10", (0.9..=1.1).contains(&ratio)),
+        Row::held(
+            "stolen by two hogs, quanta / detour loop",
+            agreement,
+            "0.90-1.10",
+            (0.9..=1.1).contains(&ratio),
+        ),
     ])
 }
 

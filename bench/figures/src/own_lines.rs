@@ -22,7 +22,8 @@ const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
 
-/// Counts of the lines that were tried, of those whose home was found, and of those found correctly.
+/// Counts of the lines that were tried, of those whose home was found, and of those found
+/// correctly.
 #[derive(Clone, Copy, Default)]
 struct Told {
     lines: u64,
@@ -40,7 +41,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         for seed in 0..SEEDS {
             on_mesh(&hash, &mesh, seed, &mut all)?;
         }
-        let what = format!("{name}: homes of {LINES} lines in another process, noise {} ns a visit", NOISE.visit_ns);
+        let what = format!(
+            "{name}: homes of {LINES} lines in another process, noise {} ns a visit",
+            NOISE.visit_ns
+        );
         rows.push(row(what, all, String::new(), true));
     }
     rows.push(on_the_phi()?);
@@ -55,16 +59,31 @@ fn row(what: String, all: Told, more: String, more_met: bool) -> Row {
         percent(all.told, all.lines),
         all.visits as f64 / all.lines.max(1) as f64
     );
-    Row::held(what, got, format!(">= {WANTED_PERCENT} % right"), right >= WANTED_PERCENT && more_met)
+    Row::held(
+        what,
+        got,
+        format!(">= {WANTED_PERCENT} % right"),
+        right >= WANTED_PERCENT && more_met,
+    )
 }
 
-fn on_mesh(hash: &AddressHash, mesh: &Mesh, seed: u64, all: &mut Told) -> Result<(), Box<dyn Error>> {
+fn on_mesh(
+    hash: &AddressHash,
+    mesh: &Mesh,
+    seed: u64,
+    all: &mut Told,
+) -> Result<(), Box<dyn Error>> {
     let mut measured = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
     let survey = surveyed(&mut measured, PROFILED, seed)?;
-    let origin = Origin { kind: OriginKind::Model, source: "a mesh".to_owned(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Model, source: "a mesh".to_owned(), date: None, tool: None };
     let mut profile = Profile::new("mesh", origin, Topology::unknown(measured.pus()));
     (profile.core_distance, profile.home_model) = (Some(survey.core_distance), survey.home_model);
-    let lines = profile.home_model.as_ref().and_then(|model| model.lines.clone()).ok_or("no lines in the model")?;
+    let lines = profile
+        .home_model
+        .as_ref()
+        .and_then(|model| model.lines.clone())
+        .ok_or("no lines in the model")?;
     let tiles = tiles(&lines, &measured);
     let mut program = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed ^ ELSEWHERE);
     let homes = find_by(&profile, None, LINES as usize, |[a, b], open| {
@@ -110,7 +129,9 @@ fn on_the_phi() -> Result<Row, Box<dyn Error>> {
         all.right += u64::from(home.is_some() && home == model.home_of(line));
     }
     let ms = timed.cycles as f64 / model.frequency_ghz / 1e6 / of as f64;
-    let what = format!("xeon-phi-5110p: homes of {of} own lines, on the model's clock at most {MOST_MS} ms a line");
+    let what = format!(
+        "xeon-phi-5110p: homes of {of} own lines, on the model's clock at most {MOST_MS} ms a line"
+    );
     Ok(row(what, all, format!(", {ms:.3} ms a line"), ms <= MOST_MS))
 }
 
@@ -124,7 +145,11 @@ struct Timed {
 impl Testbed for Timed {
     type Error = SimError;
 
-    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
+    fn run<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+    ) -> Result<Vec<W::Output>, SimError> {
         let outputs = self.bed.run(seats, workload)?;
         self.cycles += self.bed.counters().cycles;
         self.visits += 1;

@@ -1,4 +1,5 @@
-//! Reading and drawing a profile of 512 PUs, in a process of its own so that its memory can be measured.
+//! Reading and drawing a profile of 512 PUs, in a process of its own so that its memory can be
+//! measured.
 
 use crate::row::Row;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
@@ -28,8 +29,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let output = output?;
     removed?;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let figure = |name: &str| told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
-    let (Some(seconds), Some(megabytes), Some(html)) = (figure("seconds"), figure("megabytes"), figure("html")) else {
+    let figure = |name: &str| {
+        told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok())
+    };
+    let (Some(seconds), Some(megabytes), Some(html)) =
+        (figure("seconds"), figure("megabytes"), figure("html"))
+    else {
         return Err(format!("the child said: {told}").into());
     };
     let got = format!("{seconds:.2} s, {megabytes:.0} MB at most, {html:.1} MB of HTML");
@@ -45,8 +50,9 @@ fn child(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     let page = html::page(&profile, &Floor::of(&profile, None));
     let seconds = started.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak_kb =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok());
+    let peak_kb = status.lines().find_map(|line| {
+        line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok()
+    });
     eprintln!(
         "seconds {seconds}\nmegabytes {}\nhtml {}",
         peak_kb.unwrap_or(f64::NAN) / 1024.0,
@@ -55,7 +61,8 @@ fn child(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(Vec::new())
 }
 
-/// Two packages of eight caches of sixteen cores of two threads, every matrix filled, no two cells alike.
+/// Two packages of eight caches of sixteen cores of two threads, every matrix filled, no two cells
+/// alike.
 fn large() -> Profile {
     let pu = |os: u32| Pu {
         os,
@@ -87,7 +94,12 @@ fn large() -> Profile {
     distance.mad_ns = Some(median_ns.clone());
     distance.ci95_low_ns = Some(median_ns.clone());
     distance.ci95_high_ns = Some(median_ns);
-    let origin = Origin { kind: OriginKind::Model, source: "made up for a bench".to_owned(), date: None, tool: None };
+    let origin = Origin {
+        kind: OriginKind::Model,
+        source: "made up for a bench".to_owned(),
+        date: None,
+        tool: None,
+    };
     let mut profile = Profile::new("large", origin, topology);
     profile.home_model = fit::explain(&distance, &profile.topology);
     profile.core_distance = Some(distance);

@@ -21,7 +21,10 @@ const ROUND_TRIPS: u32 = 50;
 pub fn cpus() -> Result<Option<[u32; 2]>, Box<dyn Error>> {
     let allowed = affinity::current()?;
     if allowed.len() < 2 {
-        eprintln!("bench: skipped: two CPUs are needed, and this process may use {}", allowed.len());
+        eprintln!(
+            "bench: skipped: two CPUs are needed, and this process may use {}",
+            allowed.len()
+        );
     }
     Ok(allowed.first_chunk().copied())
 }
@@ -51,12 +54,18 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;
     let clock = HostClock::calibrated();
-    let (mut crew, plain) = (Crew::default(), Plain::default());
-    let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let mut crew = Crew::default();
+    let plain = Plain::default();
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    let mut ratios = Vec::new();
     for turn in 0..TURNS {
-        let our_turn = |probe: &mut Ours| probe.visit(&visit(cpus)).map(|mut brought| brought.remove(0).round_trip_ns);
+        let our_turn = |probe: &mut Ours| {
+            probe.visit(&visit(cpus)).map(|mut brought| brought.remove(0).round_trip_ns)
+        };
         let mut their_turn = |word: &AtomicU64| {
-            let sides = crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
+            let sides = crew
+                .run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
             sides.map(|mut sides| sides.remove(1))
         };
         // ABBA order, because the second of two may profit from the first.

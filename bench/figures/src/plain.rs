@@ -1,5 +1,5 @@
-//! A plain hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses its line, because
-//! another line may have another home.
+//! A plain hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses
+//! its line, because another line may have another home.
 
 use seatmap_host::HostClock;
 use std::hint::spin_loop;
@@ -18,7 +18,14 @@ pub struct Plain {
 
 impl Plain {
     /// One side: nanoseconds a round trip, one value a batch, without the first.
-    pub fn side(&self, word: &AtomicU64, own: u64, batches: u32, round_trips: u32, clock: &HostClock) -> Vec<f64> {
+    pub fn side(
+        &self,
+        word: &AtomicU64,
+        own: u64,
+        batches: u32,
+        round_trips: u32,
+        clock: &HostClock,
+    ) -> Vec<f64> {
         if own == 0 {
             word.store(1, Ordering::Release);
         }
@@ -37,7 +44,8 @@ impl Plain {
             }
             stamps.push(clock.stamp().ticks);
         }
-        let batch_ns = |two: &[u64]| (two[1] - two[0]) as f64 * clock.ns_per_tick() / f64::from(round_trips);
+        let batch_ns =
+            |two: &[u64]| (two[1] - two[0]) as f64 * clock.ns_per_tick() / f64::from(round_trips);
         stamps.windows(2).skip(1).map(batch_ns).collect()
     }
 }

@@ -1,4 +1,5 @@
-//! Streams through a weighted poller: the share of the first at priorities of 4 and 3, in the worst of all windows.
+//! Streams through a weighted poller: the share of the first at priorities of 4 and 3, in the worst
+//! of all windows.
 
 use crate::row::Row;
 use seatmap_experiments::cellule::streams::share::Shares;
@@ -16,11 +17,23 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for configuration in [without, with] {
         for shares in run(configuration, LASTING)?.shares {
-            let what = format!("{}, share of stream 1 in windows of {} ms", configuration.1, shares.window_ms);
-            let got = format!("{:.4} ({:.4}-{:.4} of {})", shares.median, shares.least, shares.most, shares.windows);
-            rows.push(match configuration == with && shares.window_ms == 100.0 {
-                true => Row::held(what, got, format!("{wanted:.4} +- 1 % in each"), is_within(&shares, wanted)),
-                false => Row::told(what, got),
+            let what = format!(
+                "{}, share of stream 1 in windows of {} ms",
+                configuration.1, shares.window_ms
+            );
+            let got = format!(
+                "{:.4} ({:.4}-{:.4} of {})",
+                shares.median, shares.least, shares.most, shares.windows
+            );
+            rows.push(if configuration == with && shares.window_ms == 100.0 {
+                Row::held(
+                    what,
+                    got,
+                    format!("{wanted:.4} +- 1 % in each"),
+                    is_within(&shares, wanted),
+                )
+            } else {
+                Row::told(what, got)
             });
         }
     }

@@ -25,7 +25,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         gaps.push((name.to_owned(), 100.0 * (cost / best.parse::<f64>()? - 1.0)));
     }
     let structured = |name: &str| !name.starts_with("tai");
-    let by_distance = |name: &str| name.starts_with("tai") && (name.ends_with('b') || name == "tai64c");
+    let by_distance =
+        |name: &str| name.starts_with("tai") && (name.ends_with('b') || name == "tai64c");
     let random = |name: &str| name == "tai50a" || name == "tai100a";
     Ok([
         family("nug, sko, kra, ste, chr, esc, bur, lipa, tho", &gaps, structured, 0.1),
@@ -42,10 +43,20 @@ fn present(name: &str) -> Option<std::path::PathBuf> {
     Some(folder.join(format!("{name}.dat"))).filter(|path| path.exists())
 }
 
-fn family(what: &str, gaps: &[(String, f64)], belongs: impl Fn(&str) -> bool, limit: f64) -> Option<Row> {
+fn family(
+    what: &str,
+    gaps: &[(String, f64)],
+    belongs: impl Fn(&str) -> bool,
+    limit: f64,
+) -> Option<Row> {
     let of: Vec<&(String, f64)> = gaps.iter().filter(|(name, _)| belongs(name)).collect();
     let worst = of.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mean = of.iter().map(|(_, gap)| gap).sum::<f64>() / of.len() as f64;
     let got = format!("mean gap {mean:.3} % over {}, worst {} {:.3} %", of.len(), worst.0, worst.1);
-    Some(Row::held(format!("QAPLIB {what}, {SECONDS} s"), got, format!("mean <= {limit} %"), mean <= limit))
+    Some(Row::held(
+        format!("QAPLIB {what}, {SECONDS} s"),
+        got,
+        format!("mean <= {limit} %"),
+        mean <= limit,
+    ))
 }

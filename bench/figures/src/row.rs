@@ -15,7 +15,12 @@ pub struct Row {
 
 impl Row {
     /// A figure held against a wish.
-    pub fn held(what: impl Into<String>, got: impl Into<String>, wanted: impl Into<String>, met: bool) -> Self {
+    pub fn held(
+        what: impl Into<String>,
+        got: impl Into<String>,
+        wanted: impl Into<String>,
+        met: bool,
+    ) -> Self {
         Row { what: what.into(), got: got.into(), wanted: wanted.into(), met: Some(met) }
     }
 
@@ -36,7 +41,12 @@ impl Row {
     /// A row of an earlier run; `None` where the JSON is not a row.
     pub fn from_json(row: &serde_json::Value) -> Option<Self> {
         let text = |key: &str| row.get(key)?.as_str().map(str::to_owned);
-        Some(Row { what: text("what")?, got: text("got")?, wanted: text("wanted")?, met: row.get("met")?.as_bool() })
+        Some(Row {
+            what: text("what")?,
+            got: text("got")?,
+            wanted: text("wanted")?,
+            met: row.get("met")?.as_bool(),
+        })
     }
 
     /// The row as JSON.

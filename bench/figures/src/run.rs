@@ -1,7 +1,9 @@
-//! Measures the cost of `seatmap run` to a program: for each thread that it creates, and when all of them sit.
+//! Measures the cost of `seatmap run` to a program: for each thread that it creates, and when all
+//! of them sit.
 //!
-//! This executable plays every part. The bench starts itself as the launcher, which may have no other threads. The
-//! launcher starts itself as the program, which measures itself and prints the figures.
+//! This executable plays every part. The bench starts itself as the launcher, which may have no
+//! other threads. The launcher starts itself as the program, which measures itself and prints the
+//! figures.
 
 mod program;
 
@@ -25,7 +27,8 @@ const WANTED_US: f64 = 60.0;
 /// How far from 1 the ratio of times after seating may be.
 const NOISE: f64 = 0.02;
 
-/// Short-lived processes in one run, as a shell script starts them, and what one may cost under `run` over without.
+/// Short-lived processes in one run, as a shell script starts them, and what one may cost under
+/// `run` over without.
 const HELPERS: u32 = 200;
 const HELPERS_WANTED: f64 = 1.3;
 
@@ -35,9 +38,13 @@ const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
 /// The forms of a seating that the launcher takes.
-const FORMS: [(&str, Beyond); 3] =
-    [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle), (WITH_MEMORY, Beyond::Leave)];
-/// The form that gives each thread but the first a memory policy of its own, set in the thread before it begins.
+const FORMS: [(&str, Beyond); 3] = [
+    ("a plan", Beyond::Leave),
+    ("a list that cycles", Beyond::Cycle),
+    (WITH_MEMORY, Beyond::Leave),
+];
+/// The form that gives each thread but the first a memory policy of its own, set in the thread
+/// before it begins.
 const WITH_MEMORY: &str = "a plan with memory";
 
 /// Plays another part than the bench, where the arguments ask for it.
@@ -61,13 +68,17 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         }
     }
     let [alone, seated @ ..] = &found;
-    let mut rows: Vec<Row> =
-        FORMS.iter().zip(seated).flat_map(|((form, _), seated)| compared(form, alone, seated)).collect();
+    let mut rows: Vec<Row> = FORMS
+        .iter()
+        .zip(seated)
+        .flat_map(|((form, _), seated)| compared(form, alone, seated))
+        .collect();
     rows.push(helpers(cpus)?);
     Ok(rows)
 }
 
-/// The time of a short-lived process under a list that cycles, divided by its time without a launcher.
+/// The time of a short-lived process under a list that cycles, divided by its time without a
+/// launcher.
 fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let list = cpus.map(|cpu| cpu.to_string());
@@ -100,7 +111,12 @@ fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
         of(plain, 0.5)
     );
     let wanted = format!("<= {HELPERS_WANTED}");
-    Ok(Row::held("a short-lived process under run / without", told, wanted, ratio <= HELPERS_WANTED))
+    Ok(Row::held(
+        "a short-lived process under run / without",
+        told,
+        wanted,
+        ratio <= HELPERS_WANTED,
+    ))
 }
 
 fn script() -> String {
@@ -119,7 +135,10 @@ fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
 /// One run of the program, alone or under a form of seating.
 fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<Figures, Box<dyn Error>> {
     let part = form.map_or(vec![PROGRAM], |form| vec![LAUNCHER, form]);
-    let output = Command::new(std::env::current_exe()?).args(part).args(cpus.map(|cpu| cpu.to_string())).output()?;
+    let output = Command::new(std::env::current_exe()?)
+        .args(part)
+        .args(cpus.map(|cpu| cpu.to_string()))
+        .output()?;
     Figures::read(&String::from_utf8_lossy(&output.stdout))
         .ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned().into())
 }
@@ -128,7 +147,8 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let (_, beyond) = FORMS.into_iter().find(|(name, _)| *name == form).ok_or("no such form")?;
     let own = std::env::current_exe()?.into_os_string();
     let program = Executable::find(&[own, PROGRAM.into(), cpus[0].into(), cpus[1].into()])?;
-    // The main thread and those that live for a moment, and then the last seat of the plan for the last thread.
+    // The main thread and those that live for a moment, and then the last seat of the plan for the
+    // last thread.
     let mut list = vec![cpus[0].parse()?; 1 + THREADS];
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
@@ -151,14 +171,24 @@ fn memory(others: usize) -> ProgramMemory {
 
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {
     let pairs = || alone.iter().zip(seated);
-    let added: Vec<f64> = pairs().map(|(alone, seated)| seated.creation_us - alone.creation_us).collect();
+    let added: Vec<f64> =
+        pairs().map(|(alone, seated)| seated.creation_us - alone.creation_us).collect();
     let ratios: Vec<f64> = pairs().map(|(alone, seated)| seated.phase_s / alone.phase_s).collect();
-    let usual = median(&alone.iter().map(|alone| alone.creation_us).collect::<Vec<_>>()).unwrap_or(f64::NAN);
+    let usual = median(&alone.iter().map(|alone| alone.creation_us).collect::<Vec<_>>())
+        .unwrap_or(f64::NAN);
     let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
-    let (us, ratio) = (of(&added, 0.5), of(&ratios, 0.5));
-    let creation =
-        format!("{us:.1} us (by turns, middle half {:.1}-{:.1}; alone {usual:.1})", of(&added, 0.25), of(&added, 0.75));
-    let phase = format!("{ratio:.3} (by turns, middle half {:.3}-{:.3})", of(&ratios, 0.25), of(&ratios, 0.75));
+    let us = of(&added, 0.5);
+    let ratio = of(&ratios, 0.5);
+    let creation = format!(
+        "{us:.1} us (by turns, middle half {:.1}-{:.1}; alone {usual:.1})",
+        of(&added, 0.25),
+        of(&added, 0.75)
+    );
+    let phase = format!(
+        "{ratio:.3} (by turns, middle half {:.3}-{:.3})",
+        of(&ratios, 0.25),
+        of(&ratios, 0.75)
+    );
     [
         Row::held(
             format!("added to a thread's creation by {form}"),

@@ -1,4 +1,5 @@
-//! How long a matrix takes: the cost of a visit measured here, the schedule played on machines of many PUs.
+//! How long a matrix takes: the cost of a visit measured here, the schedule played on machines of
+//! many PUs.
 
 use crate::pair;
 use crate::row::Row;
@@ -9,10 +10,14 @@ use seatmap_statistics::median;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// Machines of these sizes, by their bundled descriptions, and the time that a matrix may take, in seconds. The largest
-/// has the distances of the largest machine described, drawn evenly.
-const SIZES: [(usize, &str, f64); 4] =
-    [(16, "ryzen-5950x", 0.5), (64, "graviton3", 5.0), (192, "epyc-7r13-2s", 30.0), (512, "epyc-9654-2s", 240.0)];
+/// Machines of these sizes, by their bundled descriptions, and the time that a matrix may take, in
+/// seconds. The largest has the distances of the largest machine described, drawn evenly.
+const SIZES: [(usize, &str, f64); 4] = [
+    (16, "ryzen-5950x", 0.5),
+    (64, "graviton3", 5.0),
+    (192, "epyc-7r13-2s", 30.0),
+    (512, "epyc-9654-2s", 240.0),
+];
 
 const VISITS: usize = 300;
 
@@ -22,25 +27,41 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut probe = pair::probe(cpus)?;
     let plan = SurveyPlan::new(Effort::Usual, probe.clock_step_ns());
     let overhead_s = overhead_s(&mut probe, cpus, &plan)?;
-    let mut rows = vec![Row::told("cost of a visit beyond its round trips", format!("{:.0} us", overhead_s * 1e6))];
+    let mut rows = vec![Row::told(
+        "cost of a visit beyond its round trips",
+        format!("{:.0} us", overhead_s * 1e6),
+    )];
     for (n, machine, limit_s) in SIZES {
         let seconds = matrix_s(&distances_ns(machine, n)?, &plan, overhead_s);
         let what = format!("matrix of {n} PUs, serial ({machine})");
-        rows.push(Row::held(what, format!("{seconds:.2} s"), format!("< {limit_s} s"), seconds < limit_s));
+        rows.push(Row::held(
+            what,
+            format!("{seconds:.2} s"),
+            format!("< {limit_s} s"),
+            seconds < limit_s,
+        ));
     }
     Ok(rows)
 }
 
 /// The overhead of waking, meeting and reporting: the median visit less its round trips.
-fn overhead_s<P: Probe>(probe: &mut P, cpus: [u32; 2], plan: &SurveyPlan) -> Result<f64, Box<dyn Error>> {
-    let visit =
-        seatmap_measure::probe::Visit { batches: plan.batches, round_trips: plan.round_trips, ..pair::visit(cpus) };
+fn overhead_s<P: Probe>(
+    probe: &mut P,
+    cpus: [u32; 2],
+    plan: &SurveyPlan,
+) -> Result<f64, Box<dyn Error>> {
+    let visit = seatmap_measure::probe::Visit {
+        batches: plan.batches,
+        round_trips: plan.round_trips,
+        ..pair::visit(cpus)
+    };
     let mut beyond = Vec::new();
     for _ in 0..VISITS {
         let started = Instant::now();
         let brought = probe.visit(&visit)?;
         let whole_s = started.elapsed().as_secs_f64();
-        let round_trip_ns = brought.first().and_then(|batches| median(&batches.round_trip_ns)).unwrap_or(0.0);
+        let round_trip_ns =
+            brought.first().and_then(|batches| median(&batches.round_trip_ns)).unwrap_or(0.0);
         beyond.push(whole_s - round_trips_s(round_trip_ns, plan));
     }
     Ok(median(&beyond).unwrap_or(f64::NAN))
@@ -61,7 +82,8 @@ fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok((0..pairs).map(|at| own[at * own.len() / pairs]).collect())
 }
 
-/// The serial schedule: a pass visits each pair once, and passes follow while the plan's time lasts.
+/// The serial schedule: a pass visits each pair once, and passes follow while the plan's time
+/// lasts.
 fn matrix_s(distances_ns: &[f64], plan: &SurveyPlan, overhead_s: f64) -> f64 {
     let pass_s: f64 = distances_ns.iter().map(|ns| overhead_s + round_trips_s(*ns, plan)).sum();
     let passes = match plan.passes {

@@ -10,23 +10,28 @@ use std::time::Instant;
 pub struct Mapped {
     /// The slot of each task.
     pub slot_of: Vec<u32>,
-    /// Wall-clock seconds of `gmap`, starting the process included; making the architecture file is not.
+    /// Wall-clock seconds of `gmap`, starting the process included; making the architecture file is
+    /// not.
     pub seconds: f64,
 }
 
-/// Maps a problem with one slot a PU, as many tasks as PUs. `None` where Scotch is not installed or refuses.
+/// Maps a problem with one slot a PU, as many tasks as PUs. `None` where Scotch is not installed or
+/// refuses.
 ///
-/// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by Scotch's own
-/// `amk_grf`; Scotch wants whole numbers.
+/// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by
+/// Scotch's own `amk_grf`; Scotch wants whole numbers.
 pub fn map(problem: &Problem) -> Option<Mapped> {
     let folder = tempfile::tempdir().ok()?;
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("machine.grf"), machine(&problem.distance)).ok()?;
     std::fs::write(at("pattern.grf"), pattern(problem)).ok()?;
-    let made = Command::new("amk_grf").args([at("machine.grf"), at("machine.tgt")]).output().ok()?;
+    let made =
+        Command::new("amk_grf").args([at("machine.grf"), at("machine.tgt")]).output().ok()?;
     let began = Instant::now();
-    let mapped =
-        Command::new("scotch_gmap").args([at("pattern.grf"), at("machine.tgt"), at("out.map")]).output().ok()?;
+    let mapped = Command::new("scotch_gmap")
+        .args([at("pattern.grf"), at("machine.tgt"), at("out.map")])
+        .output()
+        .ok()?;
     let seconds = began.elapsed().as_secs_f64();
     if !made.status.success() || !mapped.status.success() {
         return None;

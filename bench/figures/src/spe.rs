@@ -1,4 +1,5 @@
-//! libspe2: what its calls take in the cell's style, transfers against copies, and C programs on the simulated Cell.
+//! libspe2: what its calls take in the cell's style, transfers against copies, and C programs on
+//! the simulated Cell.
 
 use crate::pair;
 use crate::row::Row;
@@ -35,7 +36,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok([rows, vec![simulated(&programs)?]].concat())
 }
 
-fn turns(programs: &Programs, seats: &Seats, program: Program, style: Style) -> Result<Vec<Said>, CelluleError> {
+fn turns(
+    programs: &Programs,
+    seats: &Seats,
+    program: Program,
+    style: Style,
+) -> Result<Vec<Said>, CelluleError> {
     let numbers: &[u32] = match program {
         Program::Calls => &[ROUNDS, 1],
         Program::Mailbox => &[ROUNDS],
@@ -55,16 +61,23 @@ fn calls(programs: &Programs, seats: &Seats) -> Result<Vec<Row>, CelluleError> {
     Ok(vec![Row::held("spe_context_run of an empty program", got, "<= 2 us", cell <= 2e3)])
 }
 
-/// A question and its answer against the same by one line, in the same program and by turns. Half of a round trip is
-/// one message.
+/// A question and its answer against the same by one line, in the same program and by turns. Half
+/// of a round trip is one message.
 fn mailbox(programs: &Programs, seats: &Seats) -> Result<Vec<Row>, CelluleError> {
     let turns = turns(programs, seats, Program::Mailbox, Style::Cell)?;
-    let (mailbox, line) = (of(&turns, "mailbox"), of(&turns, "line"));
+    let mailbox = of(&turns, "mailbox");
+    let line = of(&turns, "line");
     let ratios: Vec<f64> = turns
         .iter()
-        .flat_map(|said| said.all("mailbox").into_iter().zip(said.all("line")).map(|(ours, theirs)| ours / theirs))
+        .flat_map(|said| {
+            said.all("mailbox")
+                .into_iter()
+                .zip(said.all("line"))
+                .map(|(ours, theirs)| ours / theirs)
+        })
         .collect();
-    let [low, ratio, high] = [0.25, 0.5, 0.75].map(|share| quantile(&ratios, share).unwrap_or(f64::NAN));
+    let [low, ratio, high] =
+        [0.25, 0.5, 0.75].map(|share| quantile(&ratios, share).unwrap_or(f64::NAN));
     let got = format!("{ratio:.2} ({low:.2}-{high:.2}), {mailbox:.0} / {line:.0} ns");
     let what = "spe_in_mbox_write and an SPU's answer / core distance of one line";
     Ok(vec![Row::held(what, got, "<= 1.5", ratio <= 1.5)])
@@ -107,7 +120,10 @@ mod tests {
 
     #[test]
     fn the_rate_ends_the_summary() {
-        assert_eq!(rate("libspe2: cell-qs20, 8 ns\n  70 events in 0.01 s here: 12.5 M/s\n"), Some(12.5));
+        assert_eq!(
+            rate("libspe2: cell-qs20, 8 ns\n  70 events in 0.01 s here: 12.5 M/s\n"),
+            Some(12.5)
+        );
         assert_eq!(rate("libspe2: no such machine"), None);
     }
 }

@@ -1,7 +1,10 @@
-//! The slowest seat on hybrid processors: small cases against the proven best, large ones against bound and baselines.
+//! The slowest seat on hybrid processors: small cases against the proven best, large ones against
+//! bound and baselines.
 
 use crate::row::Row;
-use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog};
+use seatmap_machine::{
+    CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog,
+};
 use seatmap_pattern::{Edge, Pattern, generate};
 use seatmap_place::PlaceRequest;
 use seatmap_place::search::Limit;
@@ -24,7 +27,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn small() -> Result<Vec<Row>, Box<dyn Error>> {
-    let (mut excess, mut gaps, mut broken, mut proven) = (Vec::new(), Vec::new(), 0, 0);
+    let mut excess = Vec::new();
+    let mut gaps = Vec::new();
+    let mut broken = 0;
+    let mut proven = 0;
     for seed in 0..CASES {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(2 + seed as u32 % 2, 2 + seed as u32 % 3, &mut rng);
@@ -43,9 +49,17 @@ fn small() -> Result<Vec<Row>, Box<dyn Error>> {
     let got = format!("worst {worst:.2} %, median {:.2} %", median(&excess).unwrap_or(f64::NAN));
     let wanted = "worst <= 1 %, all proven";
     let is_met = worst <= 1.0 && proven == CASES as usize;
-    let gap = format!("{broken} broken; median {:.1} % below the best", median(&gaps).unwrap_or(f64::NAN));
+    let gap = format!(
+        "{broken} broken; median {:.1} % below the best",
+        median(&gaps).unwrap_or(f64::NAN)
+    );
     Ok(vec![
-        Row::held(format!("slowest seat, {CASES} small hybrid cases, search / proven best"), got, wanted, is_met),
+        Row::held(
+            format!("slowest seat, {CASES} small hybrid cases, search / proven best"),
+            got,
+            wanted,
+            is_met,
+        ),
         Row::held("slowest seat, lower bounds", gap, "none above the best", broken == 0),
     ])
 }
@@ -70,12 +84,16 @@ fn large() -> Result<Vec<Row>, Box<dyn Error>> {
             more(answer.baselines.random.mean),
             more(answer.lower_bound)
         );
-        rows.push(Row::told(format!("slowest seat, {spec} with uneven loads on core-i9-12900k"), got));
+        rows.push(Row::told(
+            format!("slowest seat, {spec} with uneven loads on core-i9-12900k"),
+            got,
+        ));
     }
     Ok(rows)
 }
 
-/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances that wobble.
+/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances
+/// that wobble.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;
@@ -94,9 +112,11 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     }
     let slow = 0.4 + 0.5 * rng.unit();
     let is_slow = |pu: &Pu| pu.kind == Some(CoreKind::Efficiency);
-    let alone = pus.iter().map(|pu| if is_slow(pu) { slow } else { 1.0 - 0.1 * rng.unit() }).collect();
+    let alone =
+        pus.iter().map(|pu| if is_slow(pu) { slow } else { 1.0 - 0.1 * rng.unit() }).collect();
     let os: Vec<u32> = pus.iter().map(|pu| pu.os).collect();
-    let origin = Origin { kind: OriginKind::Model, source: "made up".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Model, source: "made up".into(), date: None, tool: None };
     let mut profile = Profile::new("hybrid", origin, Topology { pus });
     profile.core_distance = Some(CoreDistance::imported(os.clone(), distance));
     profile.speed = Some(SeatSpeed { pus: os, alone, together: None, work: None });
@@ -106,8 +126,14 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
 /// Tasks with random edges and loads; work and messages take about as long.
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
     let pairs = (0..tasks).flat_map(|from| (0..tasks).map(move |to| (from, to)));
-    let chosen: Vec<(usize, usize)> = pairs.filter(|(from, to)| from != to && rng.below(3) == 0).collect();
-    let edge = |(from, to): (usize, usize)| Edge { from, to, bytes: 1.0, messages: 1.0 + rng.below(5) as f64 };
+    let chosen: Vec<(usize, usize)> =
+        pairs.filter(|(from, to)| from != to && rng.below(3) == 0).collect();
+    let edge = |(from, to): (usize, usize)| Edge {
+        from,
+        to,
+        bytes: 1.0,
+        messages: 1.0 + rng.below(5) as f64,
+    };
     let edges: Vec<Edge> = chosen.into_iter().map(edge).collect();
     let mut pattern = Pattern::gathered("busy", tasks, edges);
     pattern.loads = (0..tasks).map(|_| 1.0 + rng.below(4) as f64).collect();

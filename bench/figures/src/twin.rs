@@ -29,7 +29,8 @@ const LIMIT_PERCENT: f64 = 1.0;
 /// A row for each matrix that can be read.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(folder) = data::file("core-to-core") else { return Ok(Vec::new()) };
-    let mut files: Vec<_> = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.sort();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
     files.iter().filter_map(|path| row(path).transpose()).collect()
@@ -58,10 +59,12 @@ fn row(path: &Path) -> Result<Option<Row>, Box<dyn Error>> {
 /// Places a ring by runs.
 fn placed(model: &Arc<CoherentModel>) -> Result<(), Box<dyn Error>> {
     let profile = seatmap_sim::coherent::profile(model)?;
-    let pattern: Pattern = seatmap_pattern::generate(&format!("ring:{}", TASKS.min(model.topology.pus.len())))?;
+    let pattern: Pattern =
+        seatmap_pattern::generate(&format!("ring:{}", TASKS.min(model.topology.pus.len())))?;
     let program = Handoffs::along(&pattern, 0, ROUNDS);
     let run = |placement: &[u32]| {
-        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement).map_err(|error| error.to_string())
+        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement)
+            .map_err(|error| error.to_string())
     };
     let mut request = PlaceRequest::new(&profile, &pattern);
     request.limit = Limit::kicks(KICKS);

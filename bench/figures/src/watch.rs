@@ -1,6 +1,7 @@
 //! The time of a look at many threads, beside `ps`, which reads less of each.
 //!
-//! The figures are CPU time, as neither waits for anything: so they are the same on a busy computer.
+//! The figures are CPU time, as neither waits for anything: so they are the same on a busy
+//! computer.
 //!
 //! This executable plays the crowd as well: one process of many threads, or many processes.
 
@@ -29,8 +30,12 @@ const WANTED: [(usize, f64); 2] = [(1_000, 100.0), (10_000, 1_000.0)];
 /// Plays a crowd, where the arguments ask for it.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     match arguments {
-        [part, count] if part == THREADS => Some(count.parse().map_err(Into::into).and_then(threads)),
-        [part, count] if part == PROCESSES => Some(count.parse().map_err(Into::into).and_then(processes)),
+        [part, count] if part == THREADS => {
+            Some(count.parse().map_err(Into::into).and_then(threads))
+        }
+        [part, count] if part == PROCESSES => {
+            Some(count.parse().map_err(Into::into).and_then(processes))
+        }
         _ => None,
     }
 }
@@ -48,7 +53,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<dyn Error>> {
-    let (mut first, mut last, mut peer, mut found) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let mut first = Vec::new();
+    let mut last = Vec::new();
+    let mut peer = Vec::new();
+    let mut found = 0;
     let pids = vec![i32::try_from(crowd.0.id())?];
     let choice = Choice::Processes { pids, with_children: true };
     for _ in 0..TURNS {
@@ -63,11 +71,19 @@ fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<d
         peer.push(cpu_ms() - begun);
     }
     let of = |times: &[f64]| median(times).unwrap_or(f64::NAN);
-    let (first, last, peer) = (of(&first), of(&last), of(&peer));
+    let first = of(&first);
+    let last = of(&last);
+    let peer = of(&peer);
     let wanted = format!("<= {wanted_ms} ms");
-    let told = format!("{last:.0} ms of CPU time, the first look {first:.0} ms ({found} threads found)");
+    let told =
+        format!("{last:.0} ms of CPU time, the first look {first:.0} ms ({found} threads found)");
     Ok([
-        Row::held(format!("last look at {what}, everything read"), told, wanted, first.max(last) <= wanted_ms),
+        Row::held(
+            format!("last look at {what}, everything read"),
+            told,
+            wanted,
+            first.max(last) <= wanted_ms,
+        ),
         Row::told(
             format!("that look / ps -eLo pid,tid,psr,comm, {what}"),
             format!("{:.2} ({last:.0} and {peer:.0} ms)", last / peer),
@@ -88,14 +104,21 @@ impl Crowd {
     /// Starts it, and waits until all are there.
     fn gather(part: &str, count: usize) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
-        let mut child =
-            command.args([part, &count.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command
+            .args([part, &count.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let mut line = String::new();
         if let Some(output) = child.stdout.take() {
             BufReader::new(output).read_line(&mut line)?;
         }
         let crowd = Crowd(child);
-        if line.trim() == "ready" { Ok(crowd) } else { Err(format!("{part} {count}: {}", line.trim()).into()) }
+        if line.trim() == "ready" {
+            Ok(crowd)
+        } else {
+            Err(format!("{part} {count}: {}", line.trim()).into())
+        }
     }
 }
 
@@ -130,7 +153,8 @@ fn threads(count: usize) -> Result<(), Box<dyn Error>> {
 fn processes(count: usize) -> Result<(), Box<dyn Error>> {
     let mut children = Vec::with_capacity(count);
     for _ in 1..count {
-        // SAFETY: this process has one thread, so the child may do anything; it only waits for a signal.
+        // SAFETY: this process has one thread, so the child may do anything; it only waits for a
+        // signal.
         match unsafe { libc::fork() } {
             0 => loop {
                 // SAFETY: the call touches nothing.
@@ -142,7 +166,8 @@ fn processes(count: usize) -> Result<(), Box<dyn Error>> {
     }
     let ended = wait_for_end();
     for child in &children {
-        // SAFETY: the calls touch nothing; the child is this process's own and has not been waited for.
+        // SAFETY: the calls touch nothing; the child is this process's own and has not been waited
+        // for.
         unsafe {
             libc::kill(*child, libc::SIGKILL);
             libc::waitpid(*child, std::ptr::null_mut(), 0);

@@ -1,4 +1,5 @@
-//! Compares the worker runtime with threads: the cost of handing over a program, a message and a clean store.
+//! Compares the worker runtime with threads: the cost of handing over a program, a message and a
+//! clean store.
 
 use crate::pair;
 use crate::row::Row;
@@ -41,8 +42,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut figures = Figures::default();
     for _ in 0..TURNS {
         let beside = || with_worker(cpus, &clock).map_err(|error| error.to_string());
-        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside the next measurement.
-        let [run, mailbox] = std::thread::scope(|scope| scope.spawn(beside).join()).map_err(|_| "it panicked")??;
+        // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside the
+        // next measurement.
+        let [run, mailbox] =
+            std::thread::scope(|scope| scope.spawn(beside).join()).map_err(|_| "it panicked")??;
         figures.run.push(run);
         figures.mailbox.push(mailbox);
         figures.scrub.push(timed(&clock, SCRUBS, || {
@@ -50,8 +53,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             Ok(())
         })?);
         let plan = Batches { warmup: 0, batches: 1, operations: THREADS };
-        figures.thread.extend(ThreadCreateJoin.run(&mut Room::new(), &cpus[1..], plan)?.by_task_ns.concat());
-        figures.distance.extend(median(&pair::probe(cpus)?.visit(&pair::visit(cpus))?.remove(0).round_trip_ns));
+        figures
+            .thread
+            .extend(ThreadCreateJoin.run(&mut Room::new(), &cpus[1..], plan)?.by_task_ns.concat());
+        figures
+            .distance
+            .extend(median(&pair::probe(cpus)?.visit(&pair::visit(cpus))?.remove(0).round_trip_ns));
     }
     Ok([table(&figures), small_work(cpus)?].concat())
 }
@@ -106,30 +113,65 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
 /// A program that is over soon, against a thread made for each task, and for each worker.
 fn small_work(cpus: [u32; 2]) -> Result<Vec<Row>, Box<dyn Error>> {
     let found = compare(SMALL, &Seats::new(&cpus, 1)?, TURNS as u32)?;
-    let times = |threads: &Spread| format!("{:.0} / {:.0} us", found.runtime.median_ns / 1e3, threads.median_ns / 1e3);
+    let times = |threads: &Spread| {
+        format!("{:.0} / {:.0} us", found.runtime.median_ns / 1e3, threads.median_ns / 1e3)
+    };
     let gain = found.gain_percent;
     let got = |gain: f64, threads: &Spread| format!("{gain:.1} %, {}", times(threads));
     let by_task = got(gain.thread_per_task, &found.thread_per_task);
     Ok(vec![
-        Row::held("128 x 128 matrix: gain over a thread a task", by_task, ">= 60 %", gain.thread_per_task >= 60.0),
-        Row::told("the same over a thread a worker", got(gain.thread_per_worker, &found.thread_per_worker)),
+        Row::held(
+            "128 x 128 matrix: gain over a thread a task",
+            by_task,
+            ">= 60 %",
+            gain.thread_per_task >= 60.0,
+        ),
+        Row::told(
+            "the same over a thread a worker",
+            got(gain.thread_per_worker, &found.thread_per_worker),
+        ),
     ])
 }
 
 fn table(figures: &Figures) -> Vec<Row> {
     let of = |values: &[f64]| median(values).unwrap_or(f64::NAN);
     let ratio = |ours: &[f64], theirs: &[f64]| -> (f64, String) {
-        let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let ratios: Vec<f64> =
+            ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         let [low, high] = [0.25, 0.75].map(|share| quantile(&ratios, share).unwrap_or(f64::NAN));
-        (of(&ratios), format!("{:.4} ({low:.4}-{high:.4}), {:.0} / {:.0} ns", of(&ratios), of(ours), of(theirs)))
+        (
+            of(&ratios),
+            format!(
+                "{:.4} ({low:.4}-{high:.4}), {:.0} / {:.0} ns",
+                of(&ratios),
+                of(ours),
+                of(theirs)
+            ),
+        )
     };
     let (run_ratio, run) = ratio(&figures.run, &figures.thread);
     let (mail_ratio, mailbox) = ratio(&figures.mailbox, &figures.distance);
-    let (run_ns, scrub_ns) = (of(&figures.run), of(&figures.scrub));
+    let run_ns = of(&figures.run);
+    let scrub_ns = of(&figures.scrub);
     let met = run_ns <= 1000.0 && run_ratio <= 0.02;
     vec![
-        Row::held("a program run by a worker / thread created and joined", run, "<= 0.02, <= 1000 ns", met),
-        Row::held("worker's mailboxes, round trip / core distance", mailbox, "<= 1.15", mail_ratio <= 1.15),
-        Row::held("scrub of a 256 KiB store", format!("{:.2} us", scrub_ns / 1e3), "<= 5 us", scrub_ns <= 5e3),
+        Row::held(
+            "a program run by a worker / thread created and joined",
+            run,
+            "<= 0.02, <= 1000 ns",
+            met,
+        ),
+        Row::held(
+            "worker's mailboxes, round trip / core distance",
+            mailbox,
+            "<= 1.15",
+            mail_ratio <= 1.15,
+        ),
+        Row::held(
+            "scrub of a 256 KiB store",
+            format!("{:.2} us", scrub_ns / 1e3),
+            "<= 5 us",
+            scrub_ns <= 5e3,
+        ),
     ]
 }

@@ -1,4 +1,5 @@
-//! Names the shared library's binary interface, so that programs never load one that they were not built for.
+//! Names the shared library's binary interface, so that programs never load one that they were not
+//! built for.
 
 fn main() {
     let part = |name| std::env::var(format!("CARGO_PKG_VERSION_{name}")).unwrap_or_default();

@@ -2,7 +2,8 @@
 
 use seatmap_machine::{export, import};
 
-/// Imports, and checks what came out: sound, of real numbers, the same after a trip through its own file.
+/// Imports, and checks what came out: sound, of real numbers, the same after a trip through its own
+/// file.
 pub fn import(bytes: &[u8], name: &str) {
     let Ok(profile) = import::read(bytes, name, None) else { return };
     profile.check().expect("an imported profile holds together");

@@ -4,8 +4,8 @@ use seatmap_pattern::import::{self, Imported};
 use seatmap_pattern::qaplib::Which;
 use seatmap_pattern::{Edge, Pattern};
 
-/// Imports, and checks what came out: sound, of real amounts, the same after a trip through its own file, and through a
-/// list of edges.
+/// Imports, and checks what came out: sound, of real amounts, the same after a trip through its own
+/// file, and through a list of edges.
 pub fn import(bytes: &[u8], which: Option<Which>) {
     let Ok(Imported { pattern, .. }) = import::read(bytes, "fuzz", which) else { return };
     pattern.check().expect("an imported pattern holds together");

@@ -15,7 +15,8 @@ pub use workers::*;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
+/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
+/// has them all.
 const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     (
         "rank",
@@ -34,19 +35,25 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
             "sample",
         ],
     ),
-    ("stats", &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"]),
+    (
+        "stats",
+        &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"],
+    ),
 ];
 
 /// The command line, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
     RARELY_NEEDED.iter().fold(Typed::command(), |command, (verb, options)| {
         command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| verb.mut_arg(*option, |option| option.hide_short_help(true)))
+            options.iter().fold(verb, |verb, option| {
+                verb.mut_arg(*option, |option| option.hide_short_help(true))
+            })
         })
     })
 }
 
-/// The experiments of five papers, run again: on this computer, on models, on machines that are gone.
+/// The experiments of five papers, run again: on this computer, on models, on machines that are
+/// gone.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap-papers", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Typed {

@@ -35,8 +35,13 @@ mod tests {
         let command = with_values(command(), super::of);
         let is_completed = |verb: &str, argument: &str| {
             let verb = command.find_subcommand(verb).unwrap();
-            verb.get_arguments().any(|arg| arg.get_id() == argument && arg.get::<ArgValueCompleter>().is_some())
+            verb.get_arguments()
+                .any(|arg| arg.get_id() == argument && arg.get::<ArgValueCompleter>().is_some())
         };
-        assert!(is_completed("study", "name") && is_completed("workers", "what") && is_completed("rank", "pattern"));
+        assert!(
+            is_completed("study", "name")
+                && is_completed("workers", "what")
+                && is_completed("rank", "pattern")
+        );
     }
 }

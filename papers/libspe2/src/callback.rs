@@ -4,7 +4,8 @@ use crate::call::{Errno, number};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{PoisonError, RwLock};
 
-/// A function that answers: it gets the local store, and the local address of the word behind the stop.
+/// A function that answers: it gets the local store, and the local address of the word behind the
+/// stop.
 type Callback = unsafe extern "C" fn(*mut c_void, c_uint) -> c_int;
 
 /// The numbers below this one belong to the C library, POSIX and effective-address calls.
@@ -16,11 +17,17 @@ const NEW: c_uint = 1;
 /// Replace what is registered.
 const UPDATE: c_uint = 2;
 
-static CALLBACKS: RwLock<[Option<Callback>; NUMBERS as usize]> = RwLock::new([None; NUMBERS as usize]);
+static CALLBACKS: RwLock<[Option<Callback>; NUMBERS as usize]> =
+    RwLock::new([None; NUMBERS as usize]);
 
 /// Answers a call; false if nobody does or the answer fails.
 pub fn answer(call: u32, store: *mut u8, at: u32) -> bool {
-    let callback = CALLBACKS.read().unwrap_or_else(PoisonError::into_inner).get(call as usize).copied().flatten();
+    let callback = CALLBACKS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(call as usize)
+        .copied()
+        .flatten();
     // SAFETY: the program registered it as such a function.
     callback.is_some_and(|callback| unsafe { callback(store.cast(), at) } == 0)
 }

@@ -19,18 +19,23 @@ pub unsafe fn context(spe: *const ContextHandle) -> Result<Held, Errno> {
 
 /// Creates an SPE context.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_context_create(flags: c_uint, gang: *mut GangHandle) -> *mut ContextHandle {
+pub unsafe extern "C" fn spe_context_create(
+    flags: c_uint,
+    gang: *mut GangHandle,
+) -> *mut ContextHandle {
     pointer(|| {
-        let seat = match gang.is_null() {
-            true => None,
+        let seat = if gang.is_null() {
+            None
+        } else {
             // SAFETY: C's promise.
-            false => Some(unsafe { Handle::known(gang, libc::ESRCH) }?.next_seat()),
+            Some(unsafe { Handle::known(gang, libc::ESRCH) }?.next_seat())
         };
         create(flags, seat)
     })
 }
 
-/// Creates an SPE context next to `neighbor`: the chain of a gang lies on seats that follow one another.
+/// Creates an SPE context next to `neighbor`: the chain of a gang lies on seats that follow one
+/// another.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_context_create_affinity(
     flags: c_uint,
@@ -72,7 +77,9 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
         // SAFETY: C's promise.
-        unsafe { Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN)) }?;
+        unsafe {
+            Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN))
+        }?;
         one.spe.close();
         drop(one);
         Held::forget_last();
@@ -91,7 +98,10 @@ pub unsafe extern "C" fn spe_ls_area_get(spe: *mut ContextHandle) -> *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    number(|| c_int::try_from(unsafe { context(spe) }?.spe.store().bytes()).map_err(|_| Errno(libc::EFAULT)))
+    number(|| {
+        c_int::try_from(unsafe { context(spe) }?.spe.store().bytes())
+            .map_err(|_| Errno(libc::EFAULT))
+    })
 }
 
 /// Where one of the problem state areas lies.

@@ -26,8 +26,10 @@ macro_rules! command {
             tid: c_uint,
             rid: c_uint,
         ) -> c_int {
-            let (command, direction) = (stringify!($name), Direction::$direction);
-            let transfer = Transfer { command, direction, local: ls, effective: ea as u64, bytes: size, tag };
+            let command = stringify!($name);
+            let direction = Direction::$direction;
+            let transfer =
+                Transfer { command, direction, local: ls, effective: ea as u64, bytes: size, tag };
             // SAFETY: C's promise.
             unsafe { perform(spe, transfer, tid.max(rid)) }
         }
@@ -69,13 +71,15 @@ pub unsafe extern "C" fn spe_mfcio_tag_status_read(
         if mask >> TAGS != 0 || !(1..=3).contains(&behavior) {
             return Err(Errno(libc::EINVAL));
         }
-        let condition = [TagCondition::All, TagCondition::Any, TagCondition::Immediate][behavior as usize - 1];
+        let condition =
+            [TagCondition::All, TagCondition::Any, TagCondition::Immediate][behavior as usize - 1];
         *status = one.spe.await_proxies(mask, condition)?;
         Ok(0)
     })
 }
 
-/// Starts to wait for all transfers to the local store that are under way: each is complete when its command returns.
+/// Starts to wait for all transfers to the local store that are under way: each is complete when
+/// its command returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_mssync_start(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.

@@ -40,7 +40,10 @@ unsafe fn asked(handler: *mut EventHandle, unit: *const EventUnit) -> Result<Ask
 
 /// Waits for events of a context from now on.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_event_handler_register(handler: *mut EventHandle, unit: *mut EventUnit) -> c_int {
+pub unsafe extern "C" fn spe_event_handler_register(
+    handler: *mut EventHandle,
+    unit: *mut EventUnit,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let (handler, one, unit) = unsafe { asked(handler, unit) }?;
@@ -53,7 +56,10 @@ pub unsafe extern "C" fn spe_event_handler_register(handler: *mut EventHandle, u
 
 /// Waits for events of a context no longer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_event_handler_deregister(handler: *mut EventHandle, unit: *mut EventUnit) -> c_int {
+pub unsafe extern "C" fn spe_event_handler_deregister(
+    handler: *mut EventHandle,
+    unit: *mut EventUnit,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let (handler, one, unit) = unsafe { asked(handler, unit) }?;
@@ -62,8 +68,8 @@ pub unsafe extern "C" fn spe_event_handler_deregister(handler: *mut EventHandle,
     })
 }
 
-/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as another thread of
-/// the process could make one happen; how many are told.
+/// Waits until an event has happened, for `timeout` milliseconds, or if that is negative as long as
+/// another thread of the process could make one happen; how many are told.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_event_wait(
     handler: *mut EventHandle,
@@ -84,8 +90,11 @@ pub unsafe extern "C" fn spe_event_wait(
         }
         for (at, happened) in found.iter().enumerate() {
             let Told { address, data } = happened.told;
-            let unit =
-                EventUnit { events: happened.event, spe: address as *mut ContextHandle, data: EventData { u64: data } };
+            let unit = EventUnit {
+                events: happened.event,
+                spe: address as *mut ContextHandle,
+                data: EventData { u64: data },
+            };
             // SAFETY: C's promise: room for `max_events`.
             unsafe { events.add(at).write(unit) };
         }

@@ -32,7 +32,9 @@ impl Gang {
 /// Creates a gang; no flags are defined.
 #[unsafe(no_mangle)]
 pub extern "C" fn spe_gang_context_create(flags: c_uint) -> *mut GangHandle {
-    pointer(|| if flags == 0 { Ok(Handle::give(Gang::default())) } else { Err(Errno(libc::EINVAL)) })
+    pointer(
+        || if flags == 0 { Ok(Handle::give(Gang::default())) } else { Err(Errno(libc::EINVAL)) },
+    )
 }
 
 /// Destroys a gang. Its contexts go on.

@@ -1,5 +1,5 @@
-//! Pointers that C programs hold. A pointer to something that was destroyed is an error and not a fault: the few bytes
-//! that it leads to are never given back.
+//! Pointers that C programs hold. A pointer to something that was destroyed is an error and not a
+//! fault: the few bytes that it leads to are never given back.
 
 use crate::call::Errno;
 use seatmap_spe::notify::Polls;
@@ -45,7 +45,8 @@ impl<T> Handle<T> {
         Box::into_raw(Box::new(Handle { magic: MAGIC, is_alive: AtomicBool::new(true), value }))
     }
 
-    /// The value behind a pointer from C; `absent` for NULL, for a foreign address and for one that was destroyed.
+    /// The value behind a pointer from C; `absent` for NULL, for a foreign address and for one that
+    /// was destroyed.
     ///
     /// # Safety
     /// The pointer is NULL or leads to memory of at least the size of a handle.
@@ -92,7 +93,8 @@ impl<T> Handle<T> {
         if pointer.is_null() || !pointer.is_aligned() {
             return None;
         }
-        // SAFETY: not NULL, so the caller says that it can be read; the value is touched only if the word is ours.
+        // SAFETY: not NULL, so the caller says that it can be read; the value is touched only if
+        // the word is ours.
         let magic = unsafe { pointer.cast::<u64>().read() };
         // SAFETY: it leads to a handle, which is never given back.
         (magic == MAGIC).then(|| unsafe { &*pointer })
@@ -107,8 +109,9 @@ thread_local! {
     static LAST: Last = const { Cell::new(None) };
 }
 
-/// A context during one call. The thread keeps the last one, so that calls about the same one share nothing with those
-/// of other threads. A destroyed context that a thread has kept lives until its next call, or its end.
+/// A context during one call. The thread keeps the last one, so that calls about the same one share
+/// nothing with those of other threads. A destroyed context that a thread has kept lives until its
+/// next call, or its end.
 #[derive(Debug)]
 pub struct Held {
     handle: *const ContextHandle,
@@ -126,8 +129,9 @@ impl Held {
     /// # Errors
     /// `ESRCH`.
     pub unsafe fn of(handle: *const ContextHandle) -> Result<Self, Errno> {
-        let (place, last) =
-            LAST.try_with(|last| (std::ptr::from_ref(last), last.take())).unwrap_or((std::ptr::null(), None));
+        let (place, last) = LAST
+            .try_with(|last| (std::ptr::from_ref(last), last.take()))
+            .unwrap_or((std::ptr::null(), None));
         if let Some((known, one)) = last
             && known == handle
         {

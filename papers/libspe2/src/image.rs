@@ -38,8 +38,8 @@ pub unsafe extern "C" fn spe_image_open(filename: *const c_char) -> *mut Program
     })
 }
 
-/// Gives the local stores that are created from now on at least so many bytes. An embedded program that was built for a
-/// larger store calls it before `main`.
+/// Gives the local stores that are created from now on at least so many bytes. An embedded program
+/// that was built for a larger store calls it before `main`.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_store_at_least(bytes: usize) {
     store::at_least(bytes);
@@ -60,7 +60,10 @@ pub unsafe extern "C" fn spe_image_close(handle: *mut ProgramHandle) -> c_int {
 
 /// Loads a program into a context.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_program_load(spe: *mut ContextHandle, program: *mut ProgramHandle) -> c_int {
+pub unsafe extern "C" fn spe_program_load(
+    spe: *mut ContextHandle,
+    program: *mut ProgramHandle,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
@@ -80,7 +83,8 @@ pub unsafe extern "C" fn spe_program_load(spe: *mut ContextHandle, program: *mut
     })
 }
 
-/// The program that is embedded at an address: the one that was there before, unless something else lies there now.
+/// The program that is embedded at an address: the one that was there before, unless something else
+/// lies there now.
 ///
 /// # Safety
 /// The address leads to a whole ELF file in memory.

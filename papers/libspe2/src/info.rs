@@ -27,7 +27,8 @@ pub extern "C" fn seatmap_spe_timebase() -> u64 {
     clock::ticks()
 }
 
-/// Has contexts that are created from now on take SPEs of a chip of the simulated Cell; any, for a negative number.
+/// Has contexts that are created from now on take SPEs of a chip of the simulated Cell; any, for a
+/// negative number.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_use_chip(chip: c_int) {
     layout::use_chip(u8::try_from(chip).ok());

@@ -1,8 +1,9 @@
 //! libspe2 for this computer: the C library that programs for the Cell's SPEs call.
 //!
-//! The interface is the public one of libspe2 2.x, in `include/libspe2.h`; the core is `seatmap-spe`. Each function
-//! returns what the interface says and sets `errno`; a failure that a person should read (a transfer that breaks a
-//! rule, a program that does not fit) is one line on the standard error. No panic leaves the library.
+//! The interface is the public one of libspe2 2.x, in `include/libspe2.h`; the core is
+//! `seatmap-spe`. Each function returns what the interface says and sets `errno`; a failure that a
+//! person should read (a transfer that breaks a rule, a program that does not fit) is one line on
+//! the standard error. No panic leaves the library.
 //!
 //! | module | holds |
 //! |---|---|

@@ -44,7 +44,9 @@ fn repeat(
 
 fn counted(data: *const c_uint, count: c_int, behavior: c_uint) -> Result<usize, Errno> {
     let count = usize::try_from(count).ok().filter(|count| *count > 0 && !data.is_null());
-    count.filter(|_| (ALL_BLOCKING..=ANY_NONBLOCKING).contains(&behavior)).ok_or(Errno(libc::EINVAL))
+    count
+        .filter(|_| (ALL_BLOCKING..=ANY_NONBLOCKING).contains(&behavior))
+        .ok_or(Errno(libc::EINVAL))
 }
 
 /// Writes messages to the SPU; how many.
@@ -64,7 +66,13 @@ pub unsafe extern "C" fn spe_in_mbox_write(
     })
 }
 
-fn receive(spe: &Context, mailbox: Mailbox, data: *mut c_uint, count: usize, behavior: c_uint) -> Result<i32, Errno> {
+fn receive(
+    spe: &Context,
+    mailbox: Mailbox,
+    data: *mut c_uint,
+    count: usize,
+    behavior: c_uint,
+) -> Result<i32, Errno> {
     repeat(spe, mailbox, count, behavior, |at| {
         let value = spe.try_receive(mailbox);
         // SAFETY: C's promise: `count` words.
@@ -77,7 +85,11 @@ fn receive(spe: &Context, mailbox: Mailbox, data: *mut c_uint, count: usize, beh
 
 /// Reads messages from the SPU without waiting; how many.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_out_mbox_read(spe: *mut ContextHandle, data: *mut c_uint, count: c_int) -> c_int {
+pub unsafe extern "C" fn spe_out_mbox_read(
+    spe: *mut ContextHandle,
+    data: *mut c_uint,
+    count: c_int,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;
@@ -134,7 +146,11 @@ pub unsafe extern "C" fn spe_out_intr_mbox_status(spe: *mut ContextHandle) -> c_
 
 /// Writes a signal register: 1 or 2.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_signal_write(spe: *mut ContextHandle, register: c_uint, data: c_uint) -> c_int {
+pub unsafe extern "C" fn spe_signal_write(
+    spe: *mut ContextHandle,
+    register: c_uint,
+    data: c_uint,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let spe = &unsafe { context(spe) }?.spe;

@@ -59,7 +59,8 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or the first half of each register.
+/// The arguments of the program's `main`: its context, `argp` and `envp`; or the first half of each
+/// register.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
@@ -78,7 +79,12 @@ unsafe fn arguments(
 }
 
 /// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
-fn run(one: &OneContext, begin: Entry, arguments: [u64; 3], answers: bool) -> Result<(Ended, bool), Errno> {
+fn run(
+    one: &OneContext,
+    begin: Entry,
+    arguments: [u64; 3],
+    answers: bool,
+) -> Result<(Ended, bool), Errno> {
     let mut ended = one.spe.run(begin, arguments)?;
     while let (true, Stop::Code(code @ 0x2100..0x2200)) = (answers, &ended.stop) {
         if !callback::answer(*code & 0xff, one.spe.store().effective(), ended.at) {
@@ -96,8 +102,12 @@ fn callback_failed(ended: &Ended) -> Told {
 
 fn tell(ended: &Ended) -> Told {
     match &ended.stop {
-        Stop::Code(code @ 0x2000..0x2100) => told(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0)),
-        Stop::Code(code) => told(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code))),
+        Stop::Code(code @ 0x2000..0x2100) => {
+            told(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0))
+        }
+        Stop::Code(code) => {
+            told(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code)))
+        }
         Stop::Halt => error(STATUS_HALTED),
         Stop::InvalidChannel(channel) => {
             eprintln!("libspe2: the program used channel {channel}, which an SPU does not have");
@@ -134,7 +144,10 @@ fn number_of(code: u32) -> i32 {
 
 /// Takes the oldest end of a run of a context with events.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn spe_stop_info_read(spe: *mut ContextHandle, stop_info: *mut StopInfo) -> c_int {
+pub unsafe extern "C" fn spe_stop_info_read(
+    spe: *mut ContextHandle,
+    stop_info: *mut StopInfo,
+) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
@@ -151,11 +164,16 @@ pub unsafe extern "C" fn spe_stop_info_read(spe: *mut ContextHandle, stop_info: 
 
 /// The structure alone: the run itself has said on the standard error what there was to say.
 fn quiet(ended: &Ended) -> StopInfo {
-    let structure = |stop_reason, value, spu_status| StopInfo { stop_reason, result: [value, 0], spu_status };
+    let structure =
+        |stop_reason, value, spu_status| StopInfo { stop_reason, result: [value, 0], spu_status };
     match &ended.stop {
         Stop::Code(_) => tell(ended).info,
-        Stop::InvalidChannel(_) => structure(reason::RUNTIME_ERROR, STATUS_INVALID_CHANNEL, STATUS_INVALID_CHANNEL),
-        Stop::Halt | Stop::Deadlock(_) => structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED),
+        Stop::InvalidChannel(_) => {
+            structure(reason::RUNTIME_ERROR, STATUS_INVALID_CHANNEL, STATUS_INVALID_CHANNEL)
+        }
+        Stop::Halt | Stop::Deadlock(_) => {
+            structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED)
+        }
         Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
         Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
     }

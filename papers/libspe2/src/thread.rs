@@ -1,6 +1,8 @@
-//! Threads of the PPE on a simulated Cell: what `threads.c`, which is linked into every program, needs.
+//! Threads of the PPE on a simulated Cell: what `threads.c`, which is linked into every program,
+//! needs.
 //!
-//! A machine that cannot be had counts as this computer here: creating a context says what is wrong.
+//! A machine that cannot be had counts as this computer here: creating a context says what is
+//! wrong.
 
 use seatmap_spe::simulated::desk::Desk;
 use seatmap_spe::simulated::thread;
@@ -37,7 +39,8 @@ pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
 /// The thread for this desk was created.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
-    // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it back.
+    // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it
+    // back.
     if let Some(desk) = unsafe { pointer.cast::<Desk>().as_ref() } {
         thread::born(desk, thread);
     }
@@ -64,8 +67,8 @@ pub extern "C" fn seatmap_spe_thread_lives(thread: u64) -> c_int {
     thread::lives(thread).into()
 }
 
-/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds, if it is not negative; 0 if
-/// the time came first.
+/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds, if it is
+/// not negative; 0 if the time came first.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_park(key: *const c_void, until_ns: i64) -> c_int {
     thread::park(key as u64, u64::try_from(until_ns).ok()).into()

@@ -13,7 +13,8 @@ use seatmap_statistics::words::counted_figure;
 /// The channels of a comparison as a pattern, in their order and alike.
 #[must_use]
 pub fn pattern(seated: &Seated) -> Pattern {
-    let edge = |(from, to): &(usize, usize)| Edge { from: *from, to: *to, bytes: 1.0, messages: 1.0 };
+    let edge =
+        |(from, to): &(usize, usize)| Edge { from: *from, to: *to, bytes: 1.0, messages: 1.0 };
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
     pattern.edges = seated.channels.iter().map(edge).collect();
     pattern
@@ -44,8 +45,10 @@ pub fn comparison<'a>(
         homes: run.lines.iter().map(home).collect(),
         counted: None,
     };
-    let plan =
-        Plan { pattern: Some(found.what.to_owned()), ..Plan::new(profile.name.clone(), seated.placed.pus.clone()) };
+    let plan = Plan {
+        pattern: Some(found.what.to_owned()),
+        ..Plan::new(profile.name.clone(), seated.placed.pus.clone())
+    };
     let seatings = [seating(titles[0], &seated.usual), seating(titles[1], &seated.placed)];
     Comparison::new(profile, model, pattern, &plan, seatings).of_channels()
 }
@@ -67,7 +70,11 @@ pub fn text(found: &Found) -> String {
                 told.nearest
             );
             if let Some(same) = &told.same_core {
-                text += &format!("On the same core, CPU {}: {}.\n", same.pu, counted_figure(same.cycles, 0, "cycle"));
+                text += &format!(
+                    "On the same core, CPU {}: {}.\n",
+                    same.pu,
+                    counted_figure(same.cycles, 0, "cycle")
+                );
             }
             text
         }
@@ -77,8 +84,12 @@ pub fn text(found: &Found) -> String {
             spread("at random", &told.random),
             spread(&counted(told.sections, "slice"), &told.sliced),
             match told.at_home_share {
-                Some(share) => format!("{:.0} % of the pairs in slices have a line at home there.", 100.0 * share),
-                None => "All lines are nearest to the same core: no homes are told apart.".to_owned(),
+                Some(share) => format!(
+                    "{:.0} % of the pairs in slices have a line at home there.",
+                    100.0 * share
+                ),
+                None =>
+                    "All lines are nearest to the same core: no homes are told apart.".to_owned(),
             }
         ),
         Figures::Gain(told) => format!(

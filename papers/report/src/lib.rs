@@ -1,6 +1,7 @@
 //! The results of the published experiments, drawn: in the terminal, as SVG, as one-file HTML.
 //!
-//! Pure functions from a result to text, on the frame, the axes and the glossary of `seatmap_report`.
+//! Pure functions from a result to text, on the frame, the axes and the glossary of
+//! `seatmap_report`.
 //!
 //! | module | draws |
 //! |---|---|

@@ -10,8 +10,12 @@ const LISTED: usize = 5;
 /// The main points of a ranking.
 #[must_use]
 pub fn summary(ranking: &Ranking) -> String {
-    let text =
-        title(ranking) + &range(ranking) + &curve(ranking) + &runs(ranking) + &candidates(ranking) + &named(ranking);
+    let text = title(ranking)
+        + &range(ranking)
+        + &curve(ranking)
+        + &runs(ranking)
+        + &candidates(ranking)
+        + &named(ranking);
     seatmap_document::visible_lines(text)
 }
 
@@ -21,7 +25,12 @@ pub(crate) fn title(ranking: &Ranking) -> String {
     let part = ranking.shard.map_or_else(String::new, |shard| format!(", part {shard}"));
     let mappings = counted(ranking.mappings, "mapping");
     let runs = counted(setup.runs as usize, "run");
-    format!("{} on {}: {mappings} x {runs}{part}\n{}\n", setup.pattern, setup.machine, about(ranking))
+    format!(
+        "{} on {}: {mappings} x {runs}{part}\n{}\n",
+        setup.pattern,
+        setup.machine,
+        about(ranking)
+    )
 }
 
 /// How it was run.
@@ -65,16 +74,21 @@ fn curve(ranking: &Ranking) -> String {
 }
 
 fn runs(ranking: &Ranking) -> String {
-    let factors: Vec<String> = ranking.by_run.iter().map(|run| format!("{:.2}", run.best_to_worst)).collect();
-    let ranks: Vec<String> = ranking.by_run.iter().map(|run| run.rank_of_best.to_string()).collect();
+    let factors: Vec<String> =
+        ranking.by_run.iter().map(|run| format!("{:.2}", run.best_to_worst)).collect();
+    let ranks: Vec<String> =
+        ranking.by_run.iter().map(|run| run.rank_of_best.to_string()).collect();
     let mut text = format!(
         "Worst over best in single runs: {}; the best mapping is there on rank {}.\n",
         factors.join(", "),
         ranks.join(", ")
     );
     if let Some(correlation) = &ranking.rank_correlation {
-        let (mean, lowest) = (correlation.mean, correlation.lowest);
-        text += &format!("Rank correlation between runs: {mean:.3}, at least {lowest:.3} (Spearman).\n");
+        let mean = correlation.mean;
+        let lowest = correlation.lowest;
+        text += &format!(
+            "Rank correlation between runs: {mean:.3}, at least {lowest:.3} (Spearman).\n"
+        );
     }
     text
 }
@@ -106,7 +120,10 @@ fn named(ranking: &Ranking) -> String {
     let name = ranking.named.iter().map(|named| named.name.len()).max().unwrap_or(0);
     let rank = ranking.mappings.to_string().len();
     let line = |named: &seatmap_experiments::rank::figures::Named| {
-        format!("  {:<name$}  {}  rank {:>rank$}  {:.2} x\n", named.name, named.mapping, named.rank, named.to_best)
+        format!(
+            "  {:<name$}  {}  rank {:>rank$}  {:.2} x\n",
+            named.name, named.mapping, named.rank, named.to_best
+        )
     };
     let lines: String = ranking.named.iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("What one would try first:\n{lines}") }
@@ -120,7 +137,14 @@ pub fn csv(ranking: &Ranking) -> String {
     for row in &ranking.ranking {
         let times: Vec<String> = row.runs_ns.iter().map(f64::to_string).collect();
         let flag = row.may_be_best.map_or_else(String::new, |flag| flag.to_string());
-        text += &format!("{},{},{},{},{},{flag}\n", row.rank, row.mapping, row.index, row.mean_ns, times.join(","));
+        text += &format!(
+            "{},{},{},{},{},{flag}\n",
+            row.rank,
+            row.mapping,
+            row.index,
+            row.mean_ns,
+            times.join(",")
+        );
     }
     text
 }
@@ -179,7 +203,11 @@ mod tests {
     fn a_curve_a_run_and_the_mean() {
         insta::assert_snapshot!("curves", svg::ranking(&ranking(2)).replace("><", ">\n<"));
         assert_eq!(svg::ranking(&ranking(1)).matches("<polyline").count(), 1);
-        assert_eq!(svg::ranking(&ranking(40)).matches("<polyline").count(), 7, "more colours than that there are not");
+        assert_eq!(
+            svg::ranking(&ranking(40)).matches("<polyline").count(),
+            7,
+            "more colours than that there are not"
+        );
     }
 
     #[test]
@@ -188,10 +216,16 @@ mod tests {
         long.setup.variant = Variant::Default;
         (long.setup.choice.sample, long.setup.choice.is_reduced_by_symmetry) = (Some(4), true);
         let picture = svg::ranking(&long);
-        let texts = picture.split("<text class=\"about\"").skip(1).filter_map(|part| part.split(['>', '<']).nth(1));
+        let texts = picture
+            .split("<text class=\"about\"")
+            .skip(1)
+            .filter_map(|part| part.split(['>', '<']).nth(1));
         let lines: Vec<&str> = texts.collect();
         assert_eq!(lines[2], "a sample: the mappings below, the others at random");
-        assert!(lines.iter().all(|line| line.len() <= 80) && lines.join("; ") == about(&long), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.len() <= 80) && lines.join("; ") == about(&long),
+            "{lines:?}"
+        );
     }
 
     #[test]
@@ -199,7 +233,10 @@ mod tests {
         let mut hostile = ranking(2);
         hostile.setup.pattern = "a\n\u{1b}[31m</title><script>alert(1)</script>".into();
         assert!(!summary(&hostile).contains('\u{1b}'));
-        assert!(!svg::ranking(&hostile).contains("<script") && !svg::ranking(&hostile).contains('\u{1b}'));
+        assert!(
+            !svg::ranking(&hostile).contains("<script")
+                && !svg::ranking(&hostile).contains('\u{1b}')
+        );
         assert!(!html::ranking(&hostile).contains("<script>alert"));
     }
 }

@@ -20,7 +20,10 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     );
     match ranking.may_be_best {
         Some(set) if set.mappings == 1 => {
-            format!("{found}, and no other may be the best ({:.0} % confidence).", 100.0 * set.confidence)
+            format!(
+                "{found}, and no other may be the best ({:.0} % confidence).",
+                100.0 * set.confidence
+            )
         }
         Some(set) => format!(
             "{found}, but {} of them may be the best ({:.0} % confidence).",
@@ -50,15 +53,23 @@ pub(crate) fn of_channels(found: &Found) -> String {
 fn of_slices(told: &Slices) -> String {
     let percent = 100.0 * (1.0 - told.sliced.median_cycles / told.random.median_cycles);
     let word = if percent < 0.0 { "more" } else { "fewer" };
-    let advice =
-        if percent > 100.0 * NO_GAIN { "keep pairs in slices of their own" } else { "slices gain nothing here" };
+    let advice = if percent > 100.0 * NO_GAIN {
+        "keep pairs in slices of their own"
+    } else {
+        "slices gain nothing here"
+    };
     // Plural: a share of cycles.
-    format!("In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.", percent.abs())
+    format!(
+        "In slices the median pair takes {:.0} % {word} cycles than at random: {advice}.",
+        percent.abs()
+    )
 }
 
 fn of_gain(told: &Gain) -> String {
     let advice = match told.median {
-        gain if gain > 1.0 + NO_GAIN => "search for the homes of the lines before seating the threads",
+        gain if gain > 1.0 + NO_GAIN => {
+            "search for the homes of the lines before seating the threads"
+        }
         gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
         _ => "the search for homes pays for itself and no more",
     };

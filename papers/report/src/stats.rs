@@ -10,7 +10,11 @@ use std::collections::BTreeSet;
 #[must_use]
 pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
     let machine = visible(machine);
-    let mut text = format!("{} on {machine}\n  latency    {} ns\n", outcome.function, number(outcome.latency_ns));
+    let mut text = format!(
+        "{} on {machine}\n  latency    {} ns\n",
+        outcome.function,
+        number(outcome.latency_ns)
+    );
     if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
         let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
         text += &format!(
@@ -24,15 +28,19 @@ pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
     if outcome.per_spe.len() > 1 {
         text += "  PU         latency    bandwidth\n";
         for task in &outcome.per_spe {
-            let gbps = task.bandwidth_gbps.map_or_else(String::new, |gbps| format!("  {gbps:>7.2} GB/s"));
+            let gbps =
+                task.bandwidth_gbps.map_or_else(String::new, |gbps| format!("  {gbps:>7.2} GB/s"));
             text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
         }
     }
     let run = outcome.iterations;
     match run.cmp(&wanted) {
-        Ordering::Less => text += &format!("Of {wanted} operations {run} were run: the model repeats itself.\n"),
+        Ordering::Less => {
+            text += &format!("Of {wanted} operations {run} were run: the model repeats itself.\n")
+        }
         Ordering::Greater => {
-            text += &format!("{run} operations were run: in fewer the workers' runs did not overlap.\n")
+            text +=
+                &format!("{run} operations were run: in fewer the workers' runs did not overlap.\n")
         }
         Ordering::Equal => {}
     }
@@ -60,14 +68,16 @@ pub fn survey(machine: &str, survey: &Survey) -> String {
     text
 }
 
-/// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was refused.
+/// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was
+/// refused.
 fn table(figure: &Figure) -> String {
     let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
     for series in &figure.series {
         text += &format!("  {:>24}", series.name);
     }
     text.push('\n');
-    let all: BTreeSet<u64> = figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
+    let all: BTreeSet<u64> =
+        figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
     let shown = all.iter().rev().step_by(2).collect::<Vec<_>>();
     for at in shown.into_iter().rev() {
         text += &format!("  {at:>9}");
@@ -94,16 +104,27 @@ fn cell(point: &Point) -> String {
 /// The paper's section 5, drawn from the figures at hand.
 #[must_use]
 pub fn recommendations(survey: &Survey) -> Vec<String> {
-    let row = |name: &str| survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns);
+    let row = |name: &str| {
+        survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns)
+    };
     let mut said = Vec::new();
     if let (Some(thread), Some(message)) = (row("thread"), row("mailbox")) {
-        said.push(format!("Create threads once: one costs as much as {:.0} mailbox messages.", thread / message));
+        said.push(format!(
+            "Create threads once: one costs as much as {:.0} mailbox messages.",
+            thread / message
+        ));
     }
-    if let (Some(mapped), Some(called)) = (row("mailbox, controller"), row("mailbox, the same by a system call")) {
-        said.push(format!("Write mapped registers, not system calls: {:.0} times faster.", called / mapped));
+    if let (Some(mapped), Some(called)) =
+        (row("mailbox, controller"), row("mailbox, the same by a system call"))
+    {
+        said.push(format!(
+            "Write mapped registers, not system calls: {:.0} times faster.",
+            called / mapped
+        ));
     }
     let is_between = |what: &str| what.starts_with("mailbox") && !what.contains("controller");
-    let between = |chip: &str| survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
+    let between =
+        |chip: &str| survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
     if let (Some(near), Some(far)) = (between("same chip"), between("chip 1")) {
         said.push(format!(
             "Keep partners on one chip: a message across takes {:.1} times as long.",
@@ -130,10 +151,15 @@ fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
 
 /// Up to where private buffers are better than shared ones, for the most workers.
 fn buffers(survey: &Survey) -> Option<String> {
-    let points =
-        |sort: &str| figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points);
-    let (shared, private) = (points("shared")?, points("private")?);
-    let better = shared.iter().zip(private).filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
+    let points = |sort: &str| {
+        figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points)
+    };
+    let shared = points("shared")?;
+    let private = points("private")?;
+    let better = shared
+        .iter()
+        .zip(private)
+        .filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
     let last = better.map(|(point, _)| point.at).max()?;
     Some(format!(
         "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs nothing.",

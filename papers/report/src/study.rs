@@ -75,7 +75,9 @@ pub enum StudyError {
     #[error("its format is '{0}', and this program reads {FORMAT}")]
     Format(String),
     /// A page or picture would lie in another folder than the one that the user names.
-    #[error("'{0}' names a file of the study; write letters, digits, '-', '_' and '.', and no folder")]
+    #[error(
+        "'{0}' names a file of the study; write letters, digits, '-', '_' and '.', and no folder"
+    )]
     File(String),
 }
 
@@ -118,7 +120,8 @@ impl Study {
         if study.format != FORMAT {
             return Err(StudyError::Format(visible(&study.format)));
         }
-        let mut files = std::iter::once(&study.name).chain(study.picture.iter().map(|picture| &picture.file));
+        let mut files =
+            std::iter::once(&study.name).chain(study.picture.iter().map(|picture| &picture.file));
         match files.find(|file| !is_file_name(file)) {
             Some(file) => Err(StudyError::File(visible(file))),
             None => Ok(study),
@@ -215,7 +218,8 @@ impl Figure {
         let ratio = self.published.map(|published| ours / published);
         let near = |ratio: f64| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9;
         let is_bounded = self.above.is_some() || self.below.is_some();
-        let is_inside = self.above.is_none_or(|least| ours > least) && self.below.is_none_or(|most| ours < most);
+        let is_inside = self.above.is_none_or(|least| ours > least)
+            && self.below.is_none_or(|most| ours < most);
         let command = match &self.over {
             Some(over) => format!("{} / {}", with_program(&self.command), with_program(over)),
             None => with_program(&self.command),
@@ -273,14 +277,20 @@ pub fn summary(found: &[Found]) -> String {
         let of_kind = || found.iter().filter(|one| one.kind == kind);
         (of_kind().filter(|one| one.is_met).count(), of_kind().count())
     };
-    let ((met, checks), (fitted, calibrations)) = (count(Kind::Check), count(Kind::Calibration));
+    let (met, checks) = count(Kind::Check);
+    let (fitted, calibrations) = count(Kind::Calibration);
     format!("{met} of {checks} checks met, {fitted} of {calibrations} calibrations.")
 }
 
 /// A study as a page of the guide.
 #[must_use]
 pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
-    let mut text = format!("# {}\n\n{}\n\n{}\n\n", column(&study.title), prose(&study.paper), prose(&study.about));
+    let mut text = format!(
+        "# {}\n\n{}\n\n{}\n\n",
+        column(&study.title),
+        prose(&study.paper),
+        prose(&study.about)
+    );
     let met = if found.is_empty() { String::new() } else { summary(found) + " " };
     text += &format!("{met}`seatmap-papers study {}` prints this again.\n", study.name);
     if !found.is_empty() {
@@ -309,9 +319,11 @@ pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String
 
 /// The figures as a table of the page.
 fn figure_table(found: &[Found]) -> String {
-    let mut text = "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut text =
+        "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
     for one in found {
-        let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", column(&one.unit)) };
+        let unit =
+            if one.unit.is_empty() { String::new() } else { format!(" {}", column(&one.unit)) };
         text += &format!(
             "| {} | {} | {} | {}{unit} | {} | {} |\n",
             if one.is_met { "met" } else { "**miss**" },
@@ -373,7 +385,10 @@ mod tests {
     fn figures_are_met_within_a_tenth_or_in_their_direction() {
         assert!(figure(Some(100.0), None).beside(110.0).is_met);
         assert!(!figure(Some(100.0), None).beside(111.0).is_met);
-        assert!(figure(None, Some(1.0)).beside(1.1).is_met && !figure(None, Some(1.0)).beside(0.9).is_met);
+        assert!(
+            figure(None, Some(1.0)).beside(1.1).is_met
+                && !figure(None, Some(1.0)).beside(0.9).is_met
+        );
         let found = figure(Some(100.0), Some(1.0)).beside(2.0);
         assert_eq!((found.is_met, found.ratio), (true, Some(0.02)));
     }

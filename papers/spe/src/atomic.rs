@@ -1,8 +1,8 @@
 //! Reservations: getllar, putllc and their kin on lines of 128 bytes.
 //!
-//! A reservation is a copy of the line. A conditional store succeeds if the line still holds what was read; it writes
-//! the eight-byte words that differ, each by a compare-and-exchange, so that the PPE's atomic operations on other words
-//! are never lost.
+//! A reservation is a copy of the line. A conditional store succeeds if the line still holds what
+//! was read; it writes the eight-byte words that differ, each by a compare-and-exchange, so that
+//! the PPE's atomic operations on other words are never lost.
 
 use crate::context::Context;
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
@@ -50,7 +50,12 @@ impl Reservation {
     ///
     /// # Errors
     /// The rule that the command breaks.
-    pub fn store(self, context: &Context, local: u32, effective: u64) -> Result<bool, TransferFault> {
+    pub fn store(
+        self,
+        context: &Context,
+        local: u32,
+        effective: u64,
+    ) -> Result<bool, TransferFault> {
         let fault = |rule| fault(context, "mfc_putllc", Direction::Put, local, effective, rule);
         let (here, there) = places(context, local, effective).map_err(fault)?;
         if effective != self.effective {
@@ -59,9 +64,10 @@ impl Reservation {
         // SAFETY: a line of the store, aligned.
         let new = unsafe { here.cast::<Line>().read_volatile() };
         let _held = lock(effective);
-        match read(there).map_err(fault)? == self.line {
-            true => exchange(there, &self.line, &new).map_err(fault),
-            false => Ok(false),
+        if read(there).map_err(fault)? == self.line {
+            exchange(there, &self.line, &new).map_err(fault)
+        } else {
+            Ok(false)
         }
     }
 }
@@ -75,10 +81,12 @@ pub fn store_always(context: &Context, local: u32, effective: u64) -> Result<(),
     let (here, there) = places(context, local, effective).map_err(fault)?;
     let _held = lock(effective);
     // SAFETY: programs own what they transfer.
-    unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }.map_err(|_| fault(Rule::Address))
+    unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }
+        .map_err(|_| fault(Rule::Address))
 }
 
-/// Writes the words that differ. Where the first of them has changed meanwhile, nothing was written.
+/// Writes the words that differ. Where the first of them has changed meanwhile, nothing was
+/// written.
 fn exchange(there: *mut u64, old: &Line, new: &Line) -> Result<bool, Rule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.
@@ -93,7 +101,8 @@ fn exchange(there: *mut u64, old: &Line, new: &Line) -> Result<bool, Rule> {
 fn read(there: *mut u64) -> Result<Line, Rule> {
     let mut line = [0; WORDS];
     // SAFETY: the line is our own; the other side is guarded.
-    unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }.map_err(|_| Rule::Address)?;
+    unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }
+        .map_err(|_| Rule::Address)?;
     Ok(line)
 }
 

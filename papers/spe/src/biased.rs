@@ -1,8 +1,9 @@
-//! A lock that costs its usual thread nothing: no instruction of it waits for the thread's earlier stores.
+//! A lock that costs its usual thread nothing: no instruction of it waits for the thread's earlier
+//! stores.
 //!
-//! The first thread owns it, and enters by a plain store and a look. When another thread comes, it revokes the
-//! ownership once and for all; from then on all threads take turns by an ordinary lock. The contexts of most programs
-//! are written by one thread.
+//! The first thread owns it, and enters by a plain store and a look. When another thread comes, it
+//! revokes the ownership once and for all; from then on all threads take turns by an ordinary lock.
+//! The contexts of most programs are written by one thread.
 
 use seatmap_os::barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -29,13 +30,12 @@ impl Biased {
     /// Does work that no other thread does meanwhile.
     #[inline]
     pub fn hold<T>(&self, work: impl FnOnce() -> T) -> T {
-        match self.enter_as_owner() {
-            true => {
-                let done = work();
-                self.is_inside.store(false, Ordering::Release);
-                done
-            }
-            false => self.hold_shared(work),
+        if self.enter_as_owner() {
+            let done = work();
+            self.is_inside.store(false, Ordering::Release);
+            done
+        } else {
+            self.hold_shared(work)
         }
     }
 
@@ -57,12 +57,15 @@ impl Biased {
     fn is_owner(&self) -> bool {
         let me = thread();
         let owner = self.owner.load(Ordering::Relaxed);
-        owner == me || (owner == 0 && self.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok())
+        owner == me
+            || (owner == 0
+                && self.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok())
     }
 
     #[cold]
     fn hold_shared<T>(&self, work: impl FnOnce() -> T) -> T {
-        if self.state.compare_exchange(OWNED, REVOKED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if self.state.compare_exchange(OWNED, REVOKED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+        {
             // After this the owner has seen the word, or is seen inside.
             barrier::heavy();
             wait_while(|| self.is_inside.load(Ordering::Acquire));
@@ -94,8 +97,11 @@ fn thread() -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let own: usize;
-        // SAFETY: the psABI keeps a thread's own address in the first word of its block, where `fs` leads.
-        unsafe { std::arch::asm!("mov {}, fs:0", out(reg) own, options(nostack, readonly, preserves_flags)) };
+        // SAFETY: the psABI keeps a thread's own address in the first word of its block, where `fs`
+        // leads.
+        unsafe {
+            std::arch::asm!("mov {}, fs:0", out(reg) own, options(nostack, readonly, preserves_flags))
+        };
         own
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -114,7 +120,8 @@ mod tests {
     /// A sum that a race would spoil.
     fn summed(threads: u64, each: u64) -> u64 {
         let lock = Biased::default();
-        let (low, high) = (std::sync::atomic::AtomicU64::new(0), std::sync::atomic::AtomicU64::new(0));
+        let low = std::sync::atomic::AtomicU64::new(0);
+        let high = std::sync::atomic::AtomicU64::new(0);
         let add = || {
             for _ in 0..each {
                 lock.hold(|| {
@@ -139,7 +146,8 @@ mod tests {
     #[test]
     fn it_is_revoked_from_an_owner_that_goes_on() {
         for _ in 0..50 {
-            let (lock, count) = (&Biased::default(), &std::sync::atomic::AtomicU64::new(0));
+            let lock = &Biased::default();
+            let count = &std::sync::atomic::AtomicU64::new(0);
             let add = move |times: u64| {
                 (0..times).for_each(|_| {
                     lock.hold(|| count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed));

@@ -1,4 +1,5 @@
-//! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals, events and commands.
+//! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals,
+//! events and commands.
 
 use crate::context::Context;
 use crate::mailbox::Mailbox;
@@ -49,8 +50,12 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
         number::IN_MBOX => context.read_inbound(),
         number::SIGNAL_1 => context.read_signal(0),
         number::SIGNAL_2 => context.read_signal(1),
-        number::TAG_STATUS => take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for"),
-        number::ATOMIC_STATUS => take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command"),
+        number::TAG_STATUS => {
+            take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for")
+        }
+        number::ATOMIC_STATUS => {
+            take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command")
+        }
         number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, and none is stalled"),
         number::EVENT_STATUS => wait_for_event(spu, context),
         number::EVENT_MASK_READ => spu.event_mask,
@@ -74,10 +79,14 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::EVENT_ACK => {
             acknowledge(spu, context, value);
         }
-        number::DECREMENTER_WRITE => (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false),
+        number::DECREMENTER_WRITE => {
+            (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false)
+        }
         number::MULTISOURCE_SYNC => spu.own_events |= spu_event::MULTISOURCE_SYNC,
         number::SRR0_WRITE => spu.saved_return = value,
-        number::COMMAND_FIRST..number::COMMAND => spu.command[(channel - number::COMMAND_FIRST) as usize] = value,
+        number::COMMAND_FIRST..number::COMMAND => {
+            spu.command[(channel - number::COMMAND_FIRST) as usize] = value
+        }
         number::COMMAND => {
             let [local, high, low, bytes, tag] = spu.command;
             hooks::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
@@ -97,7 +106,9 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
     match channel {
         number::IN_MBOX => spu.polls.polled(context.mailboxes().waiting(Mailbox::In)),
         number::OUT_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::Out)),
-        number::OUT_INTR_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::OutInterrupting)),
+        number::OUT_INTR_MBOX => {
+            spu.polls.polled(context.mailboxes().room(Mailbox::OutInterrupting))
+        }
         number::SIGNAL_1 => spu.polls.polled(u32::from(context.signal(0).waits())),
         number::SIGNAL_2 => spu.polls.polled(u32::from(context.signal(1).waits())),
         number::TAG_STATUS => u32::from(spu.tag_status.is_some()),
@@ -116,8 +127,13 @@ fn stalled(spu: &mut SpuState) -> Option<u32> {
     (tags != 0).then_some(tags)
 }
 
-/// A value that only the SPU itself can make: without one, its program would wait for ever, and is stopped.
-fn take_or_block(spu: &mut SpuState, take: impl Fn(&mut SpuState) -> Option<u32>, what: &'static str) -> u32 {
+/// A value that only the SPU itself can make: without one, its program would wait for ever, and is
+/// stopped.
+fn take_or_block(
+    spu: &mut SpuState,
+    take: impl Fn(&mut SpuState) -> Option<u32>,
+    what: &'static str,
+) -> u32 {
     match take(spu) {
         Some(value) => value,
         None => spu.fail(Stop::Deadlock(what)),
@@ -141,11 +157,16 @@ fn update_tags(spu: &mut SpuState, condition: u32) {
 
 /// Events of the mask that have happened and were not acknowledged.
 fn pending(spu: &mut SpuState, context: &Context) -> u32 {
-    if !spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0 && spu.until_negative() == 0 {
+    if !spu.has_decremented
+        && spu.event_mask & spu_event::DECREMENTER != 0
+        && spu.until_negative() == 0
+    {
         spu.has_decremented = true;
         spu.own_events |= spu_event::DECREMENTER;
     }
-    if spu.event_mask & spu_event::LOCK_LINE != 0 && spu.reservation.take_if(|line| line.is_lost()).is_some() {
+    if spu.event_mask & spu_event::LOCK_LINE != 0
+        && spu.reservation.take_if(|line| line.is_lost()).is_some()
+    {
         spu.own_events |= spu_event::LOCK_LINE;
     }
     (context.events() | spu.own_events | mailbox_events(spu, context)) & spu.event_mask
@@ -153,7 +174,8 @@ fn pending(spu: &mut SpuState, context: &Context) -> u32 {
 
 /// Events of the mailboxes: something has happened since the program acknowledged them.
 fn mailbox_events(spu: &SpuState, context: &Context) -> u32 {
-    let (now, known) = (context.mailboxes().counts(), spu.acknowledged);
+    let now = context.mailboxes().counts();
+    let known = spu.acknowledged;
     let bit = |happened: bool, event: u32| if happened { event } else { 0 };
     bit(now.sent != known.sent, spu_event::IN_MBOX)
         | bit(now.out != known.out, spu_event::OUT_MBOX)
@@ -178,8 +200,9 @@ fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
 fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
     loop {
         let deadline = next_look(spu);
-        let events =
-            context.notify().wait_until(deadline, || Some(pending(spu, context)).filter(|events| *events != 0));
+        let events = context
+            .notify()
+            .wait_until(deadline, || Some(pending(spu, context)).filter(|events| *events != 0));
         if let Some(events) = events {
             return events;
         }
@@ -189,9 +212,12 @@ fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
 /// When the next event can come that rings nobody.
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
-        let left_ns = u128::from(spu.until_negative()) * 1_000_000_000 / u128::from(clock::TICKS_PER_SECOND) + 1;
+        let left_ns = u128::from(spu.until_negative()) * 1_000_000_000
+            / u128::from(clock::TICKS_PER_SECOND)
+            + 1;
         Duration::from_nanos(u64::try_from(left_ns).unwrap_or(u64::MAX))
     });
-    let line = (spu.reservation.is_some() && spu.event_mask & spu_event::LOCK_LINE != 0).then_some(LOOK_EVERY);
+    let line = (spu.reservation.is_some() && spu.event_mask & spu_event::LOCK_LINE != 0)
+        .then_some(LOOK_EVERY);
     timer.into_iter().chain(line).min().map(|wait| Instant::now() + wait)
 }

@@ -31,8 +31,8 @@ pub struct ContextOptions {
     pub signals_gather: [bool; 2],
     /// Whether its ends are kept for [`Context::ended`].
     pub keeps_ends: bool,
-    /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell: its place along the
-    /// chain of SPEs.
+    /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell:
+    /// its place along the chain of SPEs.
     pub seat: Option<usize>,
     /// Whether the program maps its registers, and does not ask the operating system to write them.
     pub maps_registers: bool,
@@ -62,7 +62,8 @@ pub struct Context {
     simulated: Option<Seat>,
 }
 
-// SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running` touches `runner`.
+// SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running`
+// touches `runner`.
 unsafe impl Sync for Context {}
 // SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
 unsafe impl Send for Context {}
@@ -82,7 +83,9 @@ impl Context {
         let number = u32::try_from(next % (1 << 31)).unwrap_or_default();
         let simulated = match machine {
             Machine::Host => pool::seats().map(|_| None)?,
-            Machine::Simulated(driver) => Some(Seat::new(driver, number, options, &store, area.start())),
+            Machine::Simulated(driver) => {
+                Some(Seat::new(driver, number, options, &store, area.start()))
+            }
         };
         let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
             number,
@@ -184,8 +187,9 @@ impl Context {
         }
     }
 
-    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`. False where it never
-    /// will: the program does not run, and there is no other thread that could run it.
+    /// Waits until `step` succeeds: it sends to the inbound mailbox, or receives from `mailbox`.
+    /// False where it never will: the program does not run, and there is no other thread that could
+    /// run it.
     #[inline]
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
@@ -415,8 +419,12 @@ impl Context {
     ///
     /// # Errors
     /// [`SpeError::Running`], and those of the work.
-    pub fn hold<T>(&self, work: impl FnOnce(*mut Runner) -> Result<T, SpeError>) -> Result<T, SpeError> {
-        let free = self.is_running.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+    pub fn hold<T>(
+        &self,
+        work: impl FnOnce(*mut Runner) -> Result<T, SpeError>,
+    ) -> Result<T, SpeError> {
+        let free =
+            self.is_running.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
         free.map_err(|_| SpeError::Running(self.number))?;
         let done = work(self.runner.get());
         self.is_running.store(false, Ordering::Release);

@@ -4,7 +4,8 @@ use crate::elf::{self, Bytes, Segment, Symbol};
 use crate::error::SpeError;
 use std::ffi::{CStr, CString};
 
-/// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the image's own address.
+/// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the
+/// image's own address.
 const ADDRESS_64: u32 = 1;
 const GLOB_DAT: u32 = 6;
 const JUMP_SLOT: u32 = 7;
@@ -45,13 +46,22 @@ impl Dynamic {
     /// [`SpeError::Image`] without one.
     pub fn read(segments: &[Segment], memory: &[u8]) -> Result<Self, SpeError> {
         let section = segments.iter().find(|segment| segment.kind == elf::DYNAMIC);
-        let section = section.filter(|section| section.address + section.memory_bytes <= memory.len());
+        let section =
+            section.filter(|section| section.address + section.memory_bytes <= memory.len());
         let section = section.ok_or_else(|| broken("its dynamic section"))?;
         let bytes = Bytes(memory);
         let pair = |number: usize| {
-            Some((bytes.double(section.address + 16 * number)?, bytes.size(section.address + 16 * number + 8)?))
+            Some((
+                bytes.double(section.address + 16 * number)?,
+                bytes.size(section.address + 16 * number + 8)?,
+            ))
         };
-        Ok(Dynamic { entries: (0..section.memory_bytes / 16).map_while(pair).take_while(|pair| pair.0 != 0).collect() })
+        Ok(Dynamic {
+            entries: (0..section.memory_bytes / 16)
+                .map_while(pair)
+                .take_while(|pair| pair.0 != 0)
+                .collect(),
+        })
     }
 
     /// Where the functions' addresses lie that run before `main`, and how many there are.
@@ -68,7 +78,8 @@ impl Dynamic {
         symbols.find(|symbol| symbol.name == name)?.address
     }
 
-    /// Opens the shared libraries that the program names, such as the mathematical one. They stay open.
+    /// Opens the shared libraries that the program names, such as the mathematical one. They stay
+    /// open.
     ///
     /// # Errors
     /// [`SpeError::Image`] for one that cannot be opened.
@@ -76,10 +87,17 @@ impl Dynamic {
         let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
         for (_, offset) in self.entries.iter().filter(|entry| entry.0 == NEEDED) {
             let name = names.checked_add(*offset).and_then(|at| Bytes(memory).text(at));
-            let name = name.and_then(|name| CString::new(name).ok()).ok_or_else(|| broken("a library's name"))?;
-            // SAFETY: the name ends with a zero. The library's own constructors run, as the program's author wants.
-            if unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null() {
-                return Err(SpeError::Image(format!("it needs {}, which cannot be opened", name.to_string_lossy())));
+            let name = name
+                .and_then(|name| CString::new(name).ok())
+                .ok_or_else(|| broken("a library's name"))?;
+            // SAFETY: the name ends with a zero. The library's own constructors run, as the
+            // program's author wants.
+            if unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) }.is_null()
+            {
+                return Err(SpeError::Image(format!(
+                    "it needs {}, which cannot be opened",
+                    name.to_string_lossy()
+                )));
             }
         }
         Ok(())
@@ -90,10 +108,12 @@ impl Dynamic {
     /// # Errors
     /// [`SpeError::Image`] for a type that is not known, and for a symbol that nothing defines.
     pub fn words(&self, memory: &[u8]) -> Result<Vec<Word>, SpeError> {
-        let tables = [(RELA, RELA_SIZE), (PLT_REL, PLT_REL_SIZE)].into_iter().flat_map(|(table, bytes)| {
-            let (table, bytes) = (self.value(table).unwrap_or(0), self.value(bytes).unwrap_or(0));
-            (0..bytes / 24).map(move |number| table.saturating_add(24 * number))
-        });
+        let tables =
+            [(RELA, RELA_SIZE), (PLT_REL, PLT_REL_SIZE)].into_iter().flat_map(|(table, bytes)| {
+                let table = self.value(table).unwrap_or(0);
+                let bytes = self.value(bytes).unwrap_or(0);
+                (0..bytes / 24).map(move |number| table.saturating_add(24 * number))
+            });
         let inside = |word: Word| {
             let ends = word.at.checked_add(8).is_some_and(|end| end <= memory.len());
             ends.then_some(word).ok_or_else(|| broken("a relocation"))
@@ -102,16 +122,22 @@ impl Dynamic {
     }
 
     fn word(&self, memory: &[u8], at: usize) -> Result<Word, SpeError> {
-        let relocation = elf::relocation(Bytes(memory), at).ok_or_else(|| broken("a relocation"))?;
+        let relocation =
+            elf::relocation(Bytes(memory), at).ok_or_else(|| broken("a relocation"))?;
         let addend = relocation.addend.cast_unsigned();
         let (value, moves) = match relocation.kind {
             RELATIVE => (addend, true),
             ADDRESS_64 | GLOB_DAT | JUMP_SLOT => {
-                let symbol = self.symbol(memory, relocation.symbol).ok_or_else(|| broken("a symbol"))?;
+                let symbol =
+                    self.symbol(memory, relocation.symbol).ok_or_else(|| broken("a symbol"))?;
                 let (value, moves) = resolve(&symbol)?;
                 (value.wrapping_add(if relocation.kind == ADDRESS_64 { addend } else { 0 }), moves)
             }
-            kind => return Err(SpeError::Image(format!("it has a relocation of the unknown type {kind}"))),
+            kind => {
+                return Err(SpeError::Image(format!(
+                    "it has a relocation of the unknown type {kind}"
+                )));
+            }
         };
         Ok(Word { at: relocation.address, value, moves })
     }
@@ -131,16 +157,18 @@ pub fn broken(what: &str) -> SpeError {
     SpeError::Image(format!("{what} is missing or broken"))
 }
 
-/// The address of a symbol, and whether it lies in the image; else it lies in the process or its libraries.
+/// The address of a symbol, and whether it lies in the image; else it lies in the process or its
+/// libraries.
 fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
     if let Some(address) = symbol.address {
         return Ok((address as u64, true));
     }
     let name = CString::new(symbol.name).map_err(|_| broken("a symbol's name"))?;
     let found = in_process(&name);
-    match found == 0 && !symbol.is_weak {
-        true => Err(SpeError::Image(format!("nothing defines '{}', which it uses", name.to_string_lossy()))),
-        false => Ok((found, false)),
+    if found == 0 && !symbol.is_weak {
+        Err(SpeError::Image(format!("nothing defines '{}', which it uses", name.to_string_lossy())))
+    } else {
+        Ok((found, false))
     }
 }
 

@@ -1,4 +1,5 @@
-//! ELF files, as far as images of SPU programs need them: position-independent, 64 bits, little-endian.
+//! ELF files, as far as images of SPU programs need them: position-independent, 64 bits,
+//! little-endian.
 
 /// Program header types.
 pub const LOAD: u32 = 1;
@@ -102,15 +103,20 @@ pub fn segments(file: &[u8]) -> Result<Vec<Segment>, String> {
         return Err("not a position-independent image for x86-64 (seatmap-cellcc makes one)".into());
     }
     let read = || {
-        let (table, entry, count) = (bytes.size(32)?, usize::from(bytes.half(54)?), usize::from(bytes.half(56)?));
-        (0..count).map(|number| segment(bytes, table.checked_add(number * entry)?)).collect::<Option<Vec<_>>>()
+        let table = bytes.size(32)?;
+        let entry = usize::from(bytes.half(54)?);
+        let count = usize::from(bytes.half(56)?);
+        (0..count)
+            .map(|number| segment(bytes, table.checked_add(number * entry)?))
+            .collect::<Option<Vec<_>>>()
     };
     read().ok_or_else(|| "its program headers are cut off".into())
 }
 
 fn segment(file: Bytes, at: usize) -> Option<Segment> {
     let bytes = Bytes(file.0.get(at..at.checked_add(56)?)?);
-    let (offset, file_bytes) = (bytes.size(8)?, bytes.size(32)?);
+    let offset = bytes.size(8)?;
+    let file_bytes = bytes.size(32)?;
     let segment = Segment {
         kind: bytes.word(0)?,
         executes: bytes.word(4)? & 1 != 0,
@@ -121,12 +127,18 @@ fn segment(file: Bytes, at: usize) -> Option<Segment> {
     };
     let in_file = offset.checked_add(file_bytes)? <= file.0.len();
     let in_memory = segment.kind != LOAD || segment.memory_bytes >= file_bytes;
-    (in_file && in_memory && segment.address.checked_add(segment.memory_bytes).is_some()).then_some(segment)
+    (in_file && in_memory && segment.address.checked_add(segment.memory_bytes).is_some())
+        .then_some(segment)
 }
 
 /// A symbol of a table in loaded memory.
 #[must_use]
-pub fn symbol<'a>(memory: Bytes<'a>, table: usize, names: usize, number: usize) -> Option<Symbol<'a>> {
+pub fn symbol<'a>(
+    memory: Bytes<'a>,
+    table: usize,
+    names: usize,
+    number: usize,
+) -> Option<Symbol<'a>> {
     let at = table.checked_add(number.checked_mul(24)?)?;
     memory.0.get(at..at.checked_add(24)?)?;
     let name = memory.text(names.checked_add(usize::try_from(memory.word(at)?).ok()?)?)?;

@@ -26,8 +26,8 @@ pub struct EventHandler {
     watched: Mutex<Vec<Watched>>,
 }
 
-/// The data that a caller wants to be told with an event: the address by which it knows the context, and a value of its
-/// own.
+/// The data that a caller wants to be told with an event: the address by which it knows the
+/// context, and a value of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The address.
@@ -71,12 +71,13 @@ impl EventHandler {
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
 
-    /// Waits until an event has happened or the time is over, and gives the first `most` that have; none then. Without
-    /// a `timeout` it waits as long as another thread can make one happen.
+    /// Waits until an event has happened or the time is over, and gives the first `most` that have;
+    /// none then. Without a `timeout` it waits as long as another thread can make one happen.
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
-            let timeout_ns = timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+            let timeout_ns =
+                timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
             Seat::await_events(driver, &self.wanted(), timeout_ns);
             return self.happened(most);
         }

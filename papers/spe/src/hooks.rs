@@ -1,7 +1,7 @@
 //! The table of functions through which a program reaches the machine that it runs on.
 //!
-//! The loader writes the table's address and the SPU's state into the image. Another machine serves the same images
-//! with another table.
+//! The loader writes the table's address and the SPU's state into the image. Another machine serves
+//! the same images with another table.
 
 use crate::atomic::{self, Reservation};
 use crate::channel::{self, spu_event};
@@ -10,10 +10,11 @@ use crate::run::Stop;
 use crate::spu::SpuState;
 use crate::transfer::{self, Direction, Rule, Transfer, TransferFault};
 
-/// Words of the block in an image that the loader fills: table, state, store's address and size, heap's start,
-/// constructors and their number.
+/// Words of the block in an image that the loader fills: table, state, store's address and size,
+/// heap's start, constructors and their number.
 pub const LINK_WORDS: usize = 7;
-/// Entries of an MFC's command queue, all of which are always free: commands are complete when they return.
+/// Entries of an MFC's command queue, all of which are always free: commands are complete when they
+/// return.
 pub const QUEUE_ENTRIES: u32 = 16;
 
 /// The table, as `runtime.c` declares it.
@@ -35,15 +36,22 @@ pub struct Hooks {
 }
 
 /// The table of this computer.
-pub static HOST: Hooks =
-    Hooks { stop: on_stop, read: on_read, write: on_write, count: on_count, command: on_command, work: on_work };
+pub static HOST: Hooks = Hooks {
+    stop: on_stop,
+    read: on_read,
+    write: on_write,
+    count: on_count,
+    command: on_command,
+    work: on_work,
+};
 
 /// The state behind the pointer that the loader wrote into the image.
 ///
 /// # Safety
 /// The pointer is the one of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
-    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that touches it.
+    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that
+    // touches it.
     unsafe { &mut *spu }
 }
 
@@ -72,7 +80,14 @@ unsafe extern "C" fn on_count(spu: *mut SpuState, channel: u32) -> u32 {
     channel::count(unsafe { state(spu) }, channel)
 }
 
-unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
+unsafe extern "C" fn on_command(
+    spu: *mut SpuState,
+    local: u32,
+    effective: u64,
+    bytes: u32,
+    tag: u32,
+    command: u32,
+) {
     // SAFETY: called by the program with its own state.
     self::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
@@ -80,7 +95,8 @@ unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, 
 /// The work has been done, in this computer's time.
 unsafe extern "C" fn on_work(_: *mut SpuState, _: u32) {}
 
-/// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and barrier bits.
+/// Commands of the transfer unit (Cell Broadband Engine Architecture), without their fence and
+/// barrier bits.
 pub(crate) mod opcode {
     pub const FENCE_AND_BARRIER: u32 = 0x3;
     pub const LIST: u32 = 0x4;
@@ -101,7 +117,8 @@ pub(crate) mod opcode {
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
-    // Most commands are plain transfers that break no rule. The others, and those that do, take the long way.
+    // Most commands are plain transfers that break no rule. The others, and those that do, take the
+    // long way.
     if let Some(direction) = plain(command)
         && transfer::quick(spu.context(), direction, local, effective, bytes, tag)
     {
@@ -150,9 +167,19 @@ fn perform(
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         }
         _ => match command & !opcode::FENCE_AND_BARRIER {
-            opcode::PUT | opcode::PUT_RESULT | opcode::GET | opcode::SEND_SIGNAL => transfer.perform(spu.context())?,
-            kind if kind & opcode::LIST != 0 && is_list(kind & !opcode::LIST) => list(spu, transfer)?,
-            _ => return Err(TransferFault { context: spu.context().number(), transfer, rule: Rule::Command }),
+            opcode::PUT | opcode::PUT_RESULT | opcode::GET | opcode::SEND_SIGNAL => {
+                transfer.perform(spu.context())?
+            }
+            kind if kind & opcode::LIST != 0 && is_list(kind & !opcode::LIST) => {
+                list(spu, transfer)?
+            }
+            _ => {
+                return Err(TransferFault {
+                    context: spu.context().number(),
+                    transfer,
+                    rule: Rule::Command,
+                });
+            }
         },
     }
     Ok(())
@@ -200,7 +227,8 @@ fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
 
 /// Lets the stalled lists of a tag go on.
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
-    let (waiting, others) = std::mem::take(&mut spu.lists).into_iter().partition(|list| list.tag == tag);
+    let (waiting, others) =
+        std::mem::take(&mut spu.lists).into_iter().partition(|list| list.tag == tag);
     spu.lists = others;
     let waiting: Vec<List> = waiting;
     for list in waiting {

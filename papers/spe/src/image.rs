@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
 /// The block of words through which a program and the core find each other, in the image.
 const LINK: &[u8] = b"__seatmap_spu";
-/// The symbol whose value is the size of the store that the program was built for, if that is not the Cell's.
+/// The symbol whose value is the size of the store that the program was built for, if that is not
+/// the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";
 /// The symbol of an image that counts its work.
 const COUNTS: &[u8] = b"__seatmap_counts";
@@ -58,7 +59,8 @@ impl Image {
     /// # Errors
     /// [`SpeError::File`], [`SpeError::Image`].
     pub fn open(name: &str) -> Result<Self, SpeError> {
-        let file = std::fs::read(name).map_err(|source| SpeError::File { name: name.to_owned(), source })?;
+        let file = std::fs::read(name)
+            .map_err(|source| SpeError::File { name: name.to_owned(), source })?;
         Image::new(file)
     }
 
@@ -69,7 +71,9 @@ impl Image {
     pub fn new(file: Vec<u8>) -> Result<Self, SpeError> {
         let segments = elf::segments(&file).map_err(SpeError::Image)?;
         if segments.iter().any(|segment| segment.kind == elf::TLS) {
-            return Err(SpeError::Image("it has thread-local variables, and an SPU has no threads".into()));
+            return Err(SpeError::Image(
+                "it has thread-local variables, and an SPU has no threads".into(),
+            ));
         }
         if !segments.iter().any(|segment| segment.kind == elf::LOAD) {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
@@ -92,7 +96,8 @@ impl Image {
             header.size(40)?.checked_add(entries).filter(|end| (64..1 << 32).contains(end))
         };
         elf::segments(&[&header.0[..54], &[0; 10]].concat()).map_err(SpeError::Image)?;
-        let bytes = headers().ok_or_else(|| SpeError::Image("its section headers are missing".into()))?;
+        let bytes =
+            headers().ok_or_else(|| SpeError::Image("its section headers are missing".into()))?;
         // SAFETY: the file is that long.
         Image::new(unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec())
     }
@@ -103,9 +108,11 @@ impl Image {
     /// As for [`Image::embedded`].
     #[must_use]
     pub unsafe fn lies_at(&self, start: *const u8) -> bool {
-        // SAFETY: each file has a header of 64 bytes. Where this file's is, there are as many bytes as it has.
+        // SAFETY: each file has a header of 64 bytes. Where this file's is, there are as many bytes
+        // as it has.
         unsafe {
-            let same = |bytes: usize| std::slice::from_raw_parts(start, bytes) == &self.file[..bytes];
+            let same =
+                |bytes: usize| std::slice::from_raw_parts(start, bytes) == &self.file[..bytes];
             same(64) && same(self.file.len())
         }
     }
@@ -116,8 +123,8 @@ impl Image {
         &self.file
     }
 
-    /// Copies the program into a store, relocated to its place there, and tells it where to find the core. The rest of
-    /// the store keeps its contents.
+    /// Copies the program into a store, relocated to its place there, and tells it where to find
+    /// the core. The rest of the store keeps its contents.
     ///
     /// # Errors
     /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
@@ -134,7 +141,11 @@ impl Image {
             }
         };
         linked.place(store, link)?;
-        Ok(Loaded { start: store.base() as usize + linked.start, end: linked.memory.len(), counts: linked.counts })
+        Ok(Loaded {
+            start: store.base() as usize + linked.start,
+            end: linked.memory.len(),
+            counts: linked.counts,
+        })
     }
 
     /// The store that the program was built for, in bytes, if that is not the Cell's.
@@ -173,7 +184,9 @@ impl Image {
         }
         let address = |word: &Word| word.moves.then_some((word.at, word.value));
         let block = dynamic.find(&memory, LINK);
-        let block = block.ok_or_else(|| SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into()))?;
+        let block = block.ok_or_else(|| {
+            SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into())
+        })?;
         let fits = block.checked_add(8 * LINK_WORDS).is_some_and(|end| end <= memory.len());
         let start = Bytes(&self.file).size(24).filter(|start| *start < memory.len());
         Ok(Linked {
@@ -199,13 +212,16 @@ impl Linked {
     fn place(&self, store: &Store, link: [u64; 2]) -> Result<(), SpeError> {
         store.open()?;
         // SAFETY: the image was checked to fit, and nobody runs it or another one there now.
-        let memory = unsafe { std::slice::from_raw_parts_mut(store.effective(), self.memory.len()) };
+        let memory =
+            unsafe { std::slice::from_raw_parts_mut(store.effective(), self.memory.len()) };
         memory.copy_from_slice(&self.memory);
         let base = store.base() as u64;
         for (at, local) in &self.addresses {
             write(memory, *at, base.wrapping_add(*local));
         }
-        let (at, count) = self.constructors.map_or((0, 0), |(at, count)| (base.wrapping_add(at as u64), count as u64));
+        let (at, count) = self
+            .constructors
+            .map_or((0, 0), |(at, count)| (base.wrapping_add(at as u64), count as u64));
         let sizes = [store.bytes() as u64, self.memory.len() as u64];
         let all: [u64; LINK_WORDS] = [link[0], link[1], base, sizes[0], sizes[1], at, count];
         for (number, word) in all.iter().enumerate() {

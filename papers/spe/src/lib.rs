@@ -1,10 +1,11 @@
 //! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
 //!
-//! A [`Context`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a transfer unit. A
-//! program is an ELF image that [`Image`] checks and loads into the store, with its own copy of all variables and its
-//! stack at the store's end. [`Context::run`] hands the context to a pinned thread and waits until the program stops;
-//! the next run resumes it there. SPU code reaches the core through one table of functions ([`hooks`]), so that another
-//! machine can stand behind the same image.
+//! A [`Context`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a
+//! transfer unit. A program is an ELF image that [`Image`] checks and loads into the store, with
+//! its own copy of all variables and its stack at the store's end. [`Context::run`] hands the
+//! context to a pinned thread and waits until the program stops; the next run resumes it there. SPU
+//! code reaches the core through one table of functions ([`hooks`]), so that another machine can
+//! stand behind the same image.
 //!
 //! | module | holds |
 //! |---|---|

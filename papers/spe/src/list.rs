@@ -1,4 +1,5 @@
-//! DMA lists: up to 2048 transfers in one command, any of which may stall the list until the SPU lets it go on.
+//! DMA lists: up to 2048 transfers in one command, any of which may stall the list until the SPU
+//! lets it go on.
 
 use crate::context::Context;
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
@@ -14,8 +15,9 @@ const SIZE: u32 = 0x7fff;
 
 /// The size of an element, and whether it stalls the list, by its first word.
 ///
-/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the upper half here and
-/// the stall in the lowest bit. The bits that are then set are reserved otherwise.
+/// Programs that declare the word's fields themselves, in the Cell's order, have the size in the
+/// upper half here and the stall in the lowest bit. The bits that are then set are reserved
+/// otherwise.
 #[must_use]
 pub fn element(word: u32) -> (u32, bool) {
     match (word & SIZE, word >> 16 & SIZE) {
@@ -124,7 +126,14 @@ impl List {
         let within = if bytes < 16 { low & 15 } else { 0 };
         let local = (self.local & !15) | within;
         let effective = u64::from(self.high) << 32 | u64::from(low);
-        Transfer { command: self.command, direction: self.direction, local, effective, bytes, tag: self.tag }
+        Transfer {
+            command: self.command,
+            direction: self.direction,
+            local,
+            effective,
+            bytes,
+            tag: self.tag,
+        }
     }
 
     /// The fault of a list whose own elements cannot be read.
@@ -138,8 +147,14 @@ impl List {
 mod tests {
     use super::*;
 
-    const WHOLE: Transfer =
-        Transfer { command: "mfc_getl", direction: Direction::Get, local: 32, effective: 1 << 32, bytes: 16, tag: 1 };
+    const WHOLE: Transfer = Transfer {
+        command: "mfc_getl",
+        direction: Direction::Get,
+        local: 32,
+        effective: 1 << 32,
+        bytes: 16,
+        tag: 1,
+    };
 
     #[test]
     fn lists_have_whole_aligned_elements() {

@@ -1,18 +1,21 @@
-//! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that is an event.
+//! The three mailboxes of an SPE: four messages to the SPU, one from it, and one from it that is an
+//! event.
 //!
-//! A message goes from one processor to the other in one cache line. All that the PPE writes lies in one line, all that
-//! the SPU writes in another: messages with their numbers, and how many of the other side's were taken. So a question
-//! and its answer move each line once, as a bare flag would.
+//! A message goes from one processor to the other in one cache line. All that the PPE writes lies
+//! in one line, all that the SPU writes in another: messages with their numbers, and how many of
+//! the other side's were taken. So a question and its answer move each line once, as a bare flag
+//! would.
 //!
 //! | line | written by | holds |
 //! |---|---|---|
 //! | down | the PPE | the messages to the SPU; how many of each of its mailboxes were taken |
 //! | up | the SPU | the messages from it; how many of those to it were taken |
 //!
-//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which waits for none of the
-//! stores before it, so that the PPE's two stores for an answer and the next question leave together. Nothing here
-//! waits for a message; that is [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through
-//! pipes, by a system call each.
+//! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which
+//! waits for none of the stores before it, so that the PPE's two stores for an answer and the next
+//! question leave together. Nothing here waits for a message; that is
+//! [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a
+//! system call each.
 
 use crate::biased::Biased;
 use crate::style::Style;
@@ -180,13 +183,15 @@ impl Mailboxes {
         self.down.slots[(number % IN_CAPACITY) as usize].put(number, value);
     }
 
-    /// The PPE's side: appends a message. In a full mailbox it replaces the last one, as a store to the register does.
+    /// The PPE's side: appends a message. In a full mailbox it replaces the last one, as a store to
+    /// the register does.
     pub fn overwrite(&self, value: u32) {
         self.ppe.lock.hold(|| {
             let sent = self.ppe.sent.load(Ordering::Relaxed);
-            match sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY {
-                true => self.append(sent.wrapping_add(1), value),
-                false => self.down.slots[(sent % IN_CAPACITY) as usize].put(sent, value),
+            if sent.wrapping_sub(self.up.taken.load(Ordering::Acquire)) < IN_CAPACITY {
+                self.append(sent.wrapping_add(1), value)
+            } else {
+                self.down.slots[(sent % IN_CAPACITY) as usize].put(sent, value)
             }
         });
     }
@@ -220,13 +225,15 @@ impl Mailboxes {
         Some(Taken { value, was_full })
     }
 
-    /// The SPU's side, where words come through the kernel: waits there for the oldest message. `None` elsewhere.
+    /// The SPU's side, where words come through the kernel: waits there for the oldest message.
+    /// `None` elsewhere.
     #[must_use]
     #[inline]
     pub fn take_from_kernel(&self) -> Option<Taken> {
         self.pipe(Mailbox::In)?.get();
         loop {
-            // The word's number is there a moment after the word. It counts where a store has replaced the word.
+            // The word's number is there a moment after the word. It counts where a store has
+            // replaced the word.
             match self.take() {
                 Some(taken) => return Some(taken),
                 None => std::hint::spin_loop(),
@@ -252,13 +259,14 @@ impl Mailboxes {
         fits
     }
 
-    /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many of each of its own
-    /// were taken. Their changes are events.
+    /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many
+    /// of each of its own were taken. Their changes are events.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let taken = self.up.taken.load(Ordering::Relaxed);
         let sent = taken.wrapping_add(self.waiting(Mailbox::In));
-        let [out, out_interrupting] = [0, 1].map(|which| self.down.taken[which].load(Ordering::Acquire));
+        let [out, out_interrupting] =
+            [0, 1].map(|which| self.down.taken[which].load(Ordering::Acquire));
         Counts { sent, out, out_interrupting }
     }
 
@@ -274,8 +282,12 @@ impl Mailboxes {
     pub fn waiting(&self, mailbox: Mailbox) -> u32 {
         if mailbox == Mailbox::In {
             let taken = self.up.taken.load(Ordering::Acquire);
-            let is_there = |number: u32| self.down.slots[(number % IN_CAPACITY) as usize].get(number).is_some();
-            return (1..=IN_CAPACITY).take_while(|ahead| is_there(taken.wrapping_add(*ahead))).count() as u32;
+            let is_there = |number: u32| {
+                self.down.slots[(number % IN_CAPACITY) as usize].get(number).is_some()
+            };
+            return (1..=IN_CAPACITY)
+                .take_while(|ahead| is_there(taken.wrapping_add(*ahead)))
+                .count() as u32;
         }
         let which = outbound(mailbox);
         let number = self.down.taken[which].load(Ordering::Acquire).wrapping_add(1);
@@ -304,7 +316,8 @@ mod tests {
 
     fn taken(mailboxes: &Mailboxes) -> Option<u32> {
         let there = mailboxes.waiting(Mailbox::In) > 0;
-        let taken = there.then(|| mailboxes.take_from_kernel().or_else(|| mailboxes.take())).flatten();
+        let taken =
+            there.then(|| mailboxes.take_from_kernel().or_else(|| mailboxes.take())).flatten();
         taken.map(|taken| taken.value)
     }
 
@@ -315,7 +328,9 @@ mod tests {
             assert_eq!((mailboxes.waiting(Mailbox::In), mailboxes.room(Mailbox::In)), (4, 0));
             let read: Vec<u32> = std::iter::from_fn(|| taken(&mailboxes)).collect();
             assert_eq!((read, mailboxes.room(Mailbox::In)), (vec![1, 2, 3, 4], 4));
-            assert!(mailboxes.send(6) && taken(&mailboxes) == Some(6) && taken(&mailboxes).is_none());
+            assert!(
+                mailboxes.send(6) && taken(&mailboxes) == Some(6) && taken(&mailboxes).is_none()
+            );
         }
     }
 
@@ -333,8 +348,15 @@ mod tests {
     fn the_spus_mailboxes_hold_one_message_each() {
         for mailboxes in both() {
             for mailbox in [Mailbox::Out, Mailbox::OutInterrupting] {
-                assert!(mailboxes.put(mailbox, 7) && !mailboxes.put(mailbox, 8) && mailboxes.room(mailbox) == 0);
-                assert_eq!((mailboxes.receive(mailbox), mailboxes.receive(mailbox)), (Some(7), None));
+                assert!(
+                    mailboxes.put(mailbox, 7)
+                        && !mailboxes.put(mailbox, 8)
+                        && mailboxes.room(mailbox) == 0
+                );
+                assert_eq!(
+                    (mailboxes.receive(mailbox), mailboxes.receive(mailbox)),
+                    (Some(7), None)
+                );
                 assert!(mailboxes.put(mailbox, 9) && mailboxes.waiting(mailbox) == 1);
             }
             assert_eq!(mailboxes.receive(Mailbox::Out), Some(9));
@@ -349,7 +371,10 @@ mod tests {
         mailboxes.ppe.sent.store(late, Ordering::Relaxed);
         mailboxes.up.taken.store(late, Ordering::Relaxed);
         assert!((0..4).all(|value| mailboxes.send(value)) && !mailboxes.send(4));
-        assert_eq!((0..4).filter_map(|_| mailboxes.take()).map(|taken| taken.value).sum::<u32>(), 6);
+        assert_eq!(
+            (0..4).filter_map(|_| mailboxes.take()).map(|taken| taken.value).sum::<u32>(),
+            6
+        );
     }
 
     #[test]
@@ -363,7 +388,9 @@ mod tests {
         };
         let sum = std::thread::scope(|scope| {
             for writer in 0..2 {
-                scope.spawn(move || (0..EACH).for_each(|at| wait(&|| mailboxes.send(2 * at + writer))));
+                scope.spawn(move || {
+                    (0..EACH).for_each(|at| wait(&|| mailboxes.send(2 * at + writer)))
+                });
             }
             let spu = scope.spawn(move || {
                 for _ in 0..2 * EACH {

@@ -12,8 +12,8 @@ const POLLS: u32 = 64;
 /// How long a wait lasts before it asks whether there is another thread. Most waits end sooner.
 const ALONE: Duration = Duration::from_millis(100);
 
-/// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`] after
-/// the change.
+/// A place to wait at. A thread that changes a thing which others wait for calls [`Notify::ring`]
+/// after the change.
 #[derive(Debug, Default)]
 pub struct Notify {
     sleepers: AtomicU32,
@@ -35,20 +35,26 @@ impl Notify {
     }
 
     /// Waits until `look` finds something or the deadline has passed; `None` then.
-    pub fn wait_until<T>(&self, deadline: Option<Instant>, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn wait_until<T>(
+        &self,
+        deadline: Option<Instant>,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         if let Some(found) = self.look(pool::looks(), &mut look) {
             return Some(found);
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        // Every thread that changes something sees the number from now on, or its change is seen by the next look.
+        // Every thread that changes something sees the number from now on, or its change is seen by
+        // the next look.
         barrier::heavy();
         let found = self.sleep(deadline, &mut look);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         found
     }
 
-    /// Waits until `look` finds something; `None` where the thread has been the only one of its process that could
-    /// change anything for a moment. Another thread may come later as long as there is one that can make it.
+    /// Waits until `look` finds something; `None` where the thread has been the only one of its
+    /// process that could change anything for a moment. Another thread may come later as long as
+    /// there is one that can make it.
     pub fn wait_for_others<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         if let Some(found) = self.look(pool::looks(), &mut look) {
             return Some(found);
@@ -76,15 +82,22 @@ impl Notify {
         look()
     }
 
-    /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may ring itself.
-    fn sleep<T>(&self, deadline: Option<Instant>, look: &mut impl FnMut() -> Option<T>) -> Option<T> {
+    /// Looks, and sleeps until the next ring, in turn. The look is made without the lock: it may
+    /// ring itself.
+    fn sleep<T>(
+        &self,
+        deadline: Option<Instant>,
+        look: &mut impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         loop {
             // A ring after this line changes the number; one before it is seen by the look.
             let seen = self.rings.load(Ordering::SeqCst);
             if let Some(found) = look() {
                 return Some(found);
             }
-            let left = deadline.map_or(Duration::from_secs(3600), |end| end.saturating_duration_since(Instant::now()));
+            let left = deadline.map_or(Duration::from_secs(3600), |end| {
+                end.saturating_duration_since(Instant::now())
+            });
             if left.is_zero() {
                 return None;
             }
@@ -97,7 +110,8 @@ impl Notify {
     /// Wakes all sleepers, so that they look again.
     #[inline]
     pub fn ring(&self) {
-        // The change comes before the look at the sleepers, as their announcement before their look.
+        // The change comes before the look at the sleepers, as their announcement before their
+        // look.
         barrier::light();
         if self.sleepers.load(Ordering::Relaxed) > 0 {
             self.wake();
@@ -113,8 +127,8 @@ impl Notify {
     }
 }
 
-/// A count of empty polls in a row. A program that asks again and again, and gets nothing, lets other threads run where
-/// CPUs are short: those may be the ones that it waits for.
+/// A count of empty polls in a row. A program that asks again and again, and gets nothing, lets
+/// other threads run where CPUs are short: those may be the ones that it waits for.
 #[derive(Debug, Default)]
 pub struct Polls(AtomicU32);
 
@@ -123,7 +137,8 @@ impl Polls {
     #[inline]
     pub fn polled<T: Default + PartialEq>(&self, count: T) -> T {
         // Threads that poll the same thing may lose each other's counts.
-        let misses = if count == T::default() { self.0.load(Ordering::Relaxed).wrapping_add(1) } else { 0 };
+        let misses =
+            if count == T::default() { self.0.load(Ordering::Relaxed).wrapping_add(1) } else { 0 };
         self.0.store(misses, Ordering::Relaxed);
         if misses % POLLS == POLLS - 1 && pool::is_crowded() {
             std::thread::yield_now();
@@ -139,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_change_wakes_the_waiter() {
-        let (notify, set) = (Notify::default(), AtomicBool::new(false));
+        let notify = Notify::default();
+        let set = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| notify.wait(|| set.load(Ordering::Acquire).then_some(7)));
             set.store(true, Ordering::Release);
@@ -150,7 +166,8 @@ mod tests {
 
     #[test]
     fn a_look_may_ring() {
-        let (notify, looks) = (Notify::default(), AtomicU32::new(0));
+        let notify = Notify::default();
+        let looks = AtomicU32::new(0);
         let enough = pool::LOOKS + 2;
         let look = || {
             notify.ring();

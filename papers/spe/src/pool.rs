@@ -1,4 +1,5 @@
-//! Pinned threads that run contexts. They are there before they are needed, and a context comes to one by a message.
+//! Pinned threads that run contexts. They are there before they are needed, and a context comes to
+//! one by a message.
 
 use crate::context::Context;
 use crate::error::SpeError;
@@ -36,8 +37,10 @@ fn pool() -> Result<&'static Pool, SpeError> {
     static POOL: OnceLock<Result<Pool, String>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
         let named = named_cpus(std::env::var(CPUS).ok().as_deref())?;
-        let is_named = !named.is_empty() && (1..named.len()).all(|at| !named[..at].contains(&named[at]));
-        let cpus = if !named.is_empty() { named } else { affinity::current().unwrap_or_else(|_| vec![0]) };
+        let is_named =
+            !named.is_empty() && (1..named.len()).all(|at| !named[..at].contains(&named[at]));
+        let cpus =
+            if !named.is_empty() { named } else { affinity::current().unwrap_or_else(|_| vec![0]) };
         let idle = Mutex::new(vec![Vec::new(); cpus.len()]);
         Ok(Pool { cpus, is_named, idle })
     });
@@ -50,12 +53,16 @@ fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    text.parse::<seatmap_os::CpuList>().map(|list| list.0.clone()).map_err(|why| format!("{CPUS}={text}: {why}"))
+    text.parse::<seatmap_os::CpuList>()
+        .map(|list| list.0.clone())
+        .map_err(|why| format!("{CPUS}={text}: {why}"))
 }
 
-/// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a line between cores.
+/// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a
+/// line between cores.
 pub const LOOKS: u32 = 2000;
-/// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some milliseconds.
+/// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some
+/// milliseconds.
 const LOOKS_IDLE: u32 = 128 * LOOKS;
 /// Looks where more threads want to run than there are CPUs: the other side may need this one.
 const LOOKS_SHARED: u32 = 50;
@@ -79,8 +86,8 @@ pub fn is_crowded() -> bool {
     looks() < LOOKS
 }
 
-/// Counts a program that begins to run or has ended, and sets how long waiters look: with one CPU the other side cannot
-/// act while this one looks, and Linux's waiters sleep at once.
+/// Counts a program that begins to run or has ended, and sets how long waiters look: with one CPU
+/// the other side cannot act while this one looks, and Linux's waiters sleep at once.
 fn count_running(change: impl FnOnce(&AtomicUsize) -> usize) {
     let running = change(&RUNNING);
     let cpus = cpus_in_reach();
@@ -106,8 +113,8 @@ pub fn seats() -> Result<usize, SpeError> {
 /// Threads that wait for contexts to run.
 static SERVING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the calling thread is the only one of this process, but for those that serve it: nobody else can run a
-/// context, send to one or receive from one. False where the kernel does not say.
+/// Whether the calling thread is the only one of this process, but for those that serve it: nobody
+/// else can run a context, send to one or receive from one. False where the kernel does not say.
 #[must_use]
 pub fn is_alone() -> bool {
     let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count);
@@ -168,11 +175,13 @@ fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
 
 fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
     let seat = Arc::new(Seat::default());
-    let (own, (tell, told)) = (Arc::clone(&seat), mpsc::channel());
+    let own = Arc::clone(&seat);
+    let (tell, told) = mpsc::channel();
     let work = move || {
         let pinned = affinity::pin(&[cpu]);
         let is_pinned = pinned.is_ok();
-        // It is counted before anybody knows of it, so that a thread that is ending looks like one of others.
+        // It is counted before anybody knows of it, so that a thread that is ending looks like one
+        // of others.
         SERVING.fetch_add(usize::from(is_pinned), Ordering::Release);
         // Without a listener there is nobody to serve.
         if tell.send(pinned).is_ok() && is_pinned {
@@ -180,7 +189,9 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
         }
     };
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
-    let pinned = thread.and_then(|_| told.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once"))));
+    let pinned = thread.and_then(|_| {
+        told.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
+    });
     pinned.map(|()| seat).map_err(|source| SpeError::Thread { cpu, source })
 }
 
@@ -197,11 +208,14 @@ impl Seat {
     fn serve(&self, looks: u32) {
         loop {
             let order = || self.has_order.swap(false, Ordering::Acquire).then_some(());
-            self.worker.look(if is_crowded() { 1 } else { looks }, &order).unwrap_or_else(|| self.worker.wait(order));
+            self.worker
+                .look(if is_crowded() { 1 } else { looks }, &order)
+                .unwrap_or_else(|| self.worker.wait(order));
             let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
             let stop = order.map(|context| {
                 // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
-                catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect)
+                catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() }))
+                    .unwrap_or(Stop::Defect)
             });
             *self.result.lock().unwrap_or_else(PoisonError::into_inner) = stop;
             self.is_done.store(true, Ordering::Release);

@@ -1,6 +1,7 @@
 //! Problem state: addresses that stand for an SPE's registers.
 //!
-//! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the program itself.
+//! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the
+//! program itself.
 
 use crate::context::Context;
 use crate::mailbox::Mailbox;
@@ -31,7 +32,8 @@ pub const SIGNAL_1: usize = 0x1_400c;
 pub const SIGNAL_2: usize = 0x1_c00c;
 
 static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
-/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need no lock.
+/// The addresses between which all areas lie that there were: most transfers go elsewhere, and need
+/// no lock.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 
@@ -87,7 +89,8 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
 #[inline]
 #[must_use]
 pub fn is_near(address: u64) -> bool {
-    address >= LOWEST.load(Ordering::Acquire) as u64 && address < HIGHEST.load(Ordering::Acquire) as u64
+    address >= LOWEST.load(Ordering::Acquire) as u64
+        && address < HIGHEST.load(Ordering::Acquire) as u64
 }
 
 /// The SPE whose registers have this address, and the register's offset.
@@ -137,13 +140,16 @@ impl Context {
                 self.simulated().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
             }
             MBOX_STATUS => {
-                let (out, interrupting) = (self.messages(Mailbox::Out), self.messages(Mailbox::OutInterrupting));
+                let out = self.messages(Mailbox::Out);
+                let interrupting = self.messages(Mailbox::OutInterrupting);
                 let status = interrupting << 16 | self.room() << 8 | out;
                 u32::try_from(status).ok()
             }
             proxy::COMMAND => Some(self.proxy.status()),
             proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
-            proxy::TAG_STATUS => self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok(),
+            proxy::TAG_STATUS => {
+                self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok()
+            }
             STATUS => Some(u32::from(self.is_running())),
             MULTISOURCE_SYNC => Some(0),
             // A signal register shows what waits there.

@@ -103,8 +103,17 @@ mod tests {
     #[test]
     fn a_transfer_is_put_together_word_by_word() {
         let proxy = Proxy::default();
-        let words = [(LOCAL, 0x1000), (HIGH, 1), (LOW, 0x80), (SIZE_AND_TAG, 4096 << 16 | 5), (QUERY_MASK, 32)];
-        assert!(words.iter().all(|(offset, value)| proxy.write(*offset, *value)) && !proxy.write(COMMAND, 0));
+        let words = [
+            (LOCAL, 0x1000),
+            (HIGH, 1),
+            (LOW, 0x80),
+            (SIZE_AND_TAG, 4096 << 16 | 5),
+            (QUERY_MASK, 32),
+        ];
+        assert!(
+            words.iter().all(|(offset, value)| proxy.write(*offset, *value))
+                && !proxy.write(COMMAND, 0)
+        );
         let transfer = proxy.transfer(0x40).unwrap();
         assert_eq!((transfer.local, transfer.effective), (0x1000, 0x1_0000_0080));
         assert_eq!((transfer.bytes, transfer.tag, transfer.direction), (4096, 5, Direction::Get));

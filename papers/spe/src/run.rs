@@ -89,7 +89,8 @@ struct StoreStack {
     limit: StackPointer,
 }
 
-// SAFETY: the range lies in the store's mapping, which outlives the coroutine, above the program's data.
+// SAFETY: the range lies in the store's mapping, which outlives the coroutine, above the program's
+// data.
 unsafe impl Stack for StoreStack {
     fn base(&self) -> StackPointer {
         self.base
@@ -121,17 +122,27 @@ impl Runner {
     /// The runner of a context without a program.
     #[must_use]
     pub fn new(context: *const Context) -> Self {
-        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(context))), loaded: None, program: None }
+        Runner {
+            spu: Box::new(UnsafeCell::new(SpuState::new(context))),
+            loaded: None,
+            program: None,
+        }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
     ///
     /// # Errors
     /// Those of [`Image::load`].
-    pub fn load(&mut self, store: &Store, hooks: &'static Hooks, image: &Image) -> Result<(), SpeError> {
+    pub fn load(
+        &mut self,
+        store: &Store,
+        hooks: &'static Hooks,
+        image: &Image,
+    ) -> Result<(), SpeError> {
         self.end();
         self.loaded = None;
-        let loaded = image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
+        let loaded =
+            image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
@@ -140,29 +151,40 @@ impl Runner {
         Ok(())
     }
 
-    /// Makes the program ready to run from its beginning, unless it is to go on from where it stopped. Returns whether
-    /// it begins.
+    /// Makes the program ready to run from its beginning, unless it is to go on from where it
+    /// stopped. Returns whether it begins.
     ///
     /// # Errors
     /// [`SpeError::NoProgram`].
-    pub fn prepare(&mut self, context: &Context, entry: Entry, arguments: [u64; 3]) -> Result<bool, SpeError> {
+    pub fn prepare(
+        &mut self,
+        context: &Context,
+        entry: Entry,
+        arguments: [u64; 3],
+    ) -> Result<bool, SpeError> {
         let loaded = self.loaded.ok_or(SpeError::NoProgram(context.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
             return Ok(false);
         }
         self.end();
-        let (base, bytes) = (context.store().base() as usize, context.store().bytes());
-        let address = |offset: usize| NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()));
+        let base = context.store().base() as usize;
+        let bytes = context.store().bytes();
+        let address = |offset: usize| {
+            NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()))
+        };
         let stack = StoreStack { base: address(bytes - TOP_BYTES)?, limit: address(loaded.end)? };
         let spu = self.spu.get();
-        // SAFETY: no program runs, so nobody else touches the state. The program begins to count at 0.
+        // SAFETY: no program runs, so nobody else touches the state. The program begins to count at
+        // 0.
         unsafe { (*spu).simulated.count = Count::default() };
         let start = loaded.start;
         self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
             unsafe { (*spu).yielder = yielder };
             // SAFETY: the loader placed the runtime's start function there.
-            unsafe { std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2]) };
+            unsafe {
+                std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2])
+            };
             Stop::Code(0x2000)
         }));
         Ok(true)
@@ -185,7 +207,12 @@ impl Runner {
     ///
     /// # Safety
     /// The session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&mut self, store: &Store, session: *mut Session, turn: Turn) -> Turned {
+    pub unsafe fn resume_simulated(
+        &mut self,
+        store: &Store,
+        session: *mut Session,
+        turn: Turn,
+    ) -> Turned {
         let since_ns = compute::spent_ns();
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state.
@@ -211,7 +238,8 @@ impl Runner {
     /// Gives the program up where it stopped.
     fn end(&mut self) {
         if let Some(mut program) = self.program.take() {
-            // SAFETY: its frames are those of C code in the store, and of closures here that hold nothing.
+            // SAFETY: its frames are those of C code in the store, and of closures here that hold
+            // nothing.
             unsafe { program.force_reset() };
         }
     }

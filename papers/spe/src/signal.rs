@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A value waits.
 const WAITS: u64 = 1 << 32;
 
-/// A register that keeps the last value, or gathers the bits of all, until it is read; reading clears it.
+/// A register that keeps the last value, or gathers the bits of all, until it is read; reading
+/// clears it.
 #[derive(Debug)]
 pub struct Signal {
     gathers: bool,
@@ -23,9 +24,10 @@ impl Signal {
     /// Writes a value: over the last one, or by a logical OR.
     pub fn write(&self, value: u32) {
         let new = WAITS | u64::from(value);
-        match self.gathers {
-            true => _ = self.word.fetch_or(new, Ordering::AcqRel),
-            false => self.word.store(new, Ordering::Release),
+        if self.gathers {
+            _ = self.word.fetch_or(new, Ordering::AcqRel)
+        } else {
+            self.word.store(new, Ordering::Release)
         }
     }
 
@@ -63,7 +65,10 @@ mod tests {
             let signal = Signal::new(gathers);
             signal.write(1);
             signal.write(4);
-            assert_eq!((signal.value(), signal.try_read(), signal.try_read()), (expected, Some(expected), None));
+            assert_eq!(
+                (signal.value(), signal.try_read(), signal.try_read()),
+                (expected, Some(expected), None)
+            );
             signal.write(0);
             assert_eq!((signal.waits(), signal.try_read()), (true, Some(0)));
         }

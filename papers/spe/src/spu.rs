@@ -25,7 +25,8 @@ pub struct SpuState {
     pub atomic_status: Option<u32>,
     /// The reservation of the last getllar.
     pub reservation: Option<Reservation>,
-    /// Lists that wait for their acknowledgement, with the tags in [`SpuState::stalled`] that were not yet reported.
+    /// Lists that wait for their acknowledgement, with the tags in [`SpuState::stalled`] that were
+    /// not yet reported.
     pub lists: Vec<List>,
     /// Tags of lists that stalled and were not reported.
     pub stalled: u32,
@@ -35,7 +36,8 @@ pub struct SpuState {
     pub polls: Polls,
     /// Events of the SPU's own making that were not acknowledged: nobody else waits for them.
     pub own_events: u32,
-    /// The count of what had happened in the mailboxes when the program last acknowledged their events.
+    /// The count of what had happened in the mailboxes when the program last acknowledged their
+    /// events.
     pub acknowledged: Counts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),

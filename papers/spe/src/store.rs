@@ -11,20 +11,22 @@ pub const MOST_KIB: usize = 1 << 20;
 /// The least that new stores have, where a program was built for more than the Cell's.
 static LEAST_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Gives the stores that are created from now on at least so many bytes, in whole pages up to 1 GiB.
+/// Gives the stores that are created from now on at least so many bytes, in whole pages up to 1
+/// GiB.
 pub fn at_least(bytes: usize) {
     LEAST_BYTES.fetch_max(bytes.min(MOST_KIB << 10).next_multiple_of(4096), Ordering::Relaxed);
 }
 
-/// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store address.
+/// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store
+/// address.
 #[derive(Debug)]
 pub struct Store {
     window: Window,
 }
 
 impl Store {
-    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`] was told if those
-    /// are more.
+    /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`]
+    /// was told if those are more.
     ///
     /// # Errors
     /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
@@ -103,7 +105,9 @@ mod tests {
         assert_eq!(store.base() as usize & 0xffff_ffff, 0);
         assert_eq!(store.at(16, 16).unwrap() as usize, store.effective() as usize + 16);
         assert!(
-            store.at(0x3_fff0, 16).is_some() && store.at(0x3_fff0, 17).is_none() && store.at(u32::MAX, 1).is_none()
+            store.at(0x3_fff0, 16).is_some()
+                && store.at(0x3_fff0, 17).is_none()
+                && store.at(u32::MAX, 1).is_none()
         );
     }
 
@@ -111,6 +115,8 @@ mod tests {
     fn sizes_come_from_the_environment() {
         assert_eq!(wanted_bytes(None).unwrap(), 256 << 10);
         assert_eq!(wanted_bytes(Some("1024")).unwrap(), 1 << 20);
-        assert!(["", "0", "-1", "65", "9999999"].iter().all(|text| wanted_bytes(Some(text)).is_err()));
+        assert!(
+            ["", "0", "-1", "65", "9999999"].iter().all(|text| wanted_bytes(Some(text)).is_err())
+        );
     }
 }

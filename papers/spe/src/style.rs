@@ -1,5 +1,5 @@
-//! How the library does its work on this computer: as a runtime for the Cell that never enters the kernel, or as Linux
-//! does it. The second is there to be compared with the first.
+//! How the library does its work on this computer: as a runtime for the Cell that never enters the
+//! kernel, or as Linux does it. The second is there to be compared with the first.
 
 use crate::error::SpeError;
 use std::sync::OnceLock;
@@ -10,7 +10,8 @@ const VARIABLE: &str = "SEATMAP_SPE_STYLE";
 /// A way of doing the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Pinned threads that are there before they are needed, mailboxes in shared cache lines, waiters that look first.
+    /// Pinned threads that are there before they are needed, mailboxes in shared cache lines,
+    /// waiters that look first.
     #[default]
     Cell,
     /// A thread for each run, a system call for each message, waiters that sleep.
@@ -18,7 +19,8 @@ pub enum Style {
 }
 
 impl Style {
-    /// The style that the environment asks for, once a process: `SEATMAP_SPE_STYLE=cell` or `linux`.
+    /// The style that the environment asks for, once a process: `SEATMAP_SPE_STYLE=cell` or
+    /// `linux`.
     ///
     /// # Errors
     /// [`SpeError::Argument`] for another word.

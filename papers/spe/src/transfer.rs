@@ -1,6 +1,7 @@
 //! Transfers between a local store and the effective address space, with the rules of the hardware.
 //!
-//! A transfer is complete when its command returns. That satisfies every order that tags, fences and barriers ask for.
+//! A transfer is complete when its command returns. That satisfies every order that tags, fences
+//! and barriers ask for.
 
 use crate::context::Context;
 use crate::problem;
@@ -71,7 +72,9 @@ impl Rule {
     fn words(self) -> &'static str {
         match self {
             Rule::Size => "the size is not 1, 2, 4, 8 or a multiple of 16 up to 16384",
-            Rule::Alignment => "the two addresses differ in their last four bits, or do not suit the size",
+            Rule::Alignment => {
+                "the two addresses differ in their last four bits, or do not suit the size"
+            }
             Rule::Tag => "tags go from 0 to 31",
             Rule::Local => "the range is not in the local store",
             Rule::Address => "the effective address cannot be read or written",
@@ -96,7 +99,11 @@ impl fmt::Display for TransferFault {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let Transfer { command, local, effective, bytes, tag, .. } = self.transfer;
         write!(out, "context {}: {command} of {bytes} bytes, tag {tag}, ", self.context)?;
-        write!(out, "local address {local:#x}, effective address {effective:#x}: {}", self.rule.words())
+        write!(
+            out,
+            "local address {local:#x}, effective address {effective:#x}: {}",
+            self.rule.words()
+        )
     }
 }
 
@@ -114,7 +121,8 @@ impl Transfer {
         if !(is_small || (self.bytes.is_multiple_of(16) && self.bytes <= MOST_BYTES)) {
             return Err(Rule::Size);
         }
-        let (here, there) = (u64::from(self.local) & 15, self.effective & 15);
+        let here = u64::from(self.local) & 15;
+        let there = self.effective & 15;
         let unit = if is_small { u64::from(self.bytes) } else { 16 };
         if here == there && here % unit == 0 { Ok(()) } else { Err(Rule::Alignment) }
     }
@@ -140,7 +148,8 @@ impl Transfer {
             Direction::Get => (there, here),
             Direction::Put => (here, there),
         };
-        // SAFETY: programs own what they transfer; the core keeps no reference into stores or into their memory.
+        // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
+        // their memory.
         unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
     }
 
@@ -165,11 +174,18 @@ impl Transfer {
     }
 }
 
-/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a part that
-/// [`Transfer::perform`] does again before it finds the fault.
+/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a
+/// part that [`Transfer::perform`] does again before it finds the fault.
 #[inline]
 #[must_use]
-pub fn quick(context: &Context, direction: Direction, local: u32, effective: u64, bytes: u32, tag: u32) -> bool {
+pub fn quick(
+    context: &Context,
+    direction: Direction,
+    local: u32,
+    effective: u64,
+    bytes: u32,
+    tag: u32,
+) -> bool {
     let is_whole = bytes & 15 == 0 && bytes <= MOST_BYTES && local & 15 == 0 && effective & 15 == 0;
     if !is_whole || tag >= TAGS || problem::is_near(effective) {
         return false;
@@ -180,7 +196,8 @@ pub fn quick(context: &Context, direction: Direction, local: u32, effective: u64
         Direction::Get => (there, here),
         Direction::Put => (here, there),
     };
-    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into their memory.
+    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
+    // their memory.
     unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
 }
 
@@ -194,8 +211,12 @@ mod tests {
 
     #[test]
     fn sizes_and_alignments_are_those_of_the_hardware() {
-        for good in [transfer(0, 0x10, 16, 0), transfer(3, 0x13, 1, 31), transfer(8, 0x28, 8, 5), transfer(0, 0, 0, 0)]
-        {
+        for good in [
+            transfer(0, 0x10, 16, 0),
+            transfer(3, 0x13, 1, 31),
+            transfer(8, 0x28, 8, 5),
+            transfer(0, 0, 0, 0),
+        ] {
             assert_eq!(good.check(), Ok(()), "{good:?}");
         }
         let rules = [
@@ -214,8 +235,15 @@ mod tests {
 
     #[test]
     fn a_fault_says_context_tag_and_address() {
-        let fault = TransferFault { context: 3, transfer: transfer(0, 0xdead, 16, 7), rule: Rule::Alignment };
+        let fault = TransferFault {
+            context: 3,
+            transfer: transfer(0, 0xdead, 16, 7),
+            rule: Rule::Alignment,
+        };
         let words = fault.to_string();
-        assert!(words.contains("context 3") && words.contains("tag 7") && words.contains("0xdead"), "{words}");
+        assert!(
+            words.contains("context 3") && words.contains("tag 7") && words.contains("0xdead"),
+            "{words}"
+        );
     }
 }

@@ -26,9 +26,13 @@ pub enum Opening {
     Create = 2,
 }
 
-/// Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what SEATMAP_9P_FD says.
+/// Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what
+/// SEATMAP_9P_FD says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_channel_create(descriptor: c_int, channel: *mut *mut Channel) -> Status {
+pub unsafe extern "C" fn seatmap_channel_create(
+    descriptor: c_int,
+    channel: *mut *mut Channel,
+) -> Status {
     let make = || {
         if descriptor < 0 {
             return Err(Failure::argument(format!("{descriptor} is not a descriptor")));
@@ -48,8 +52,8 @@ pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
     unsafe { take_back(channel) }
 }
 
-/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
-/// seatmap_opening.
+/// Opens a file by its path from the root, as "files/out/result.txt", "console" or "input";
+/// `opening` is a seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
     channel: *mut Channel,
@@ -60,7 +64,11 @@ pub unsafe extern "C" fn seatmap_channel_open(
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header, for all three.
         let (channel, path, number) = unsafe {
-            (Failure::changed(channel, "channel")?, Failure::known(path, "path")?, Failure::changed(file, "file")?)
+            (
+                Failure::changed(channel, "channel")?,
+                Failure::known(path, "path")?,
+                Failure::changed(file, "file")?,
+            )
         };
         // SAFETY: as above: the text ends in a zero byte.
         let path = unsafe { CStr::from_ptr(path) }.to_str();
@@ -82,12 +90,17 @@ pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32)
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
         let channel = unsafe { Failure::changed(channel, "channel") }?;
-        let closed = channel.files.get_mut(file as usize).and_then(Option::take).ok_or_else(|| unknown(file))?;
+        let closed = channel
+            .files
+            .get_mut(file as usize)
+            .and_then(Option::take)
+            .ok_or_else(|| unknown(file))?;
         channel.client.close(closed).map_err(Failure::Channel)
     })
 }
 
-/// Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
+/// Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end
+/// of the file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_read(
     channel: *mut Channel,
@@ -100,10 +113,12 @@ pub unsafe extern "C" fn seatmap_channel_read(
     Failure::call(|| {
         let count = Failure::counted(to.cast::<u8>(), bytes, "to")?;
         // SAFETY: the caller keeps the rules of the header.
-        let (channel, done) = unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
+        let (channel, done) =
+            unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
         let to = match count {
             0 => &mut [][..],
-            // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them meanwhile.
+            // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them
+            // meanwhile.
             count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
@@ -135,8 +150,8 @@ pub unsafe extern "C" fn seatmap_channel_write(
     })
 }
 
-/// Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
-/// write files that are open.
+/// Gives up, for good, all rights of this process except to compute, start threads, read the clock,
+/// and read and write files that are open.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_fence_close() -> Status {
     Failure::call(|| {

@@ -8,13 +8,14 @@ use seatmap_c_abi::{Boundary, take_back};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
-/// is overwritten with zeros when it is destroyed.
+/// A worker that belongs to the program that created it. Its local store holds zeros when the
+/// context is created, and is overwritten with zeros when it is destroyed.
 pub struct Context(pub(crate) seatmap_worker::Context);
 
-/// A program for a worker: it receives the worker from within, the argument that it was started with, and the data
-/// that it was loaded with, and returns its stop code.
-pub type Program = Option<unsafe extern "C" fn(inside: *mut Inside, argument: u64, data: *mut c_void) -> u32>;
+/// A program for a worker: it receives the worker from within, the argument that it was started
+/// with, and the data that it was loaded with, and returns its stop code.
+pub type Program =
+    Option<unsafe extern "C" fn(inside: *mut Inside, argument: u64, data: *mut c_void) -> u32>;
 
 /// A program written in C, with its data.
 struct Loaded {
@@ -29,7 +30,8 @@ unsafe impl Sync for Loaded {}
 
 impl seatmap_worker::Program for Loaded {
     fn run(&self, inside: &mut seatmap_worker::Inside, argument: u64) -> u32 {
-        // SAFETY: the caller that loaded the program answers for it; the data that it sees outlives the call.
+        // SAFETY: the caller that loaded the program answers for it; the data that it sees outlives
+        // the call.
         unsafe { (self.code)(Inside::of(inside), argument, self.data) }
     }
 }
@@ -37,24 +39,32 @@ impl seatmap_worker::Program for Loaded {
 /// Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
 /// SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_context_create(runtime: *mut Runtime, context: *mut *mut Context) -> Status {
+pub unsafe extern "C" fn seatmap_context_create(
+    runtime: *mut Runtime,
+    context: *mut *mut Context,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     let make = || Ok(Context(unsafe { Failure::known(runtime, "runtime") }?.0.context()?));
     // SAFETY: as above.
     unsafe { Failure::give(context, "context", make) }
 }
 
-/// Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.
+/// Waits for a program that still runs, overwrites the local store with zeros and gives the worker
+/// back; NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_destroy(context: *mut Context) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(context) }
 }
 
-/// Loads a program in place of any other, as spe_program_load; one that still runs is waited for. The data are the
-/// program's business: they are handed on as they are.
+/// Loads a program in place of any other, as spe_program_load; one that still runs is waited for.
+/// The data are the program's business: they are handed on as they are.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_program_load(context: *mut Context, program: Program, data: *mut c_void) -> Status {
+pub unsafe extern "C" fn seatmap_program_load(
+    context: *mut Context,
+    program: Program,
+    data: *mut c_void,
+) -> Status {
     let work = |context: &mut Context| {
         let code = program.ok_or(Failure::null("program"))?;
         context.0.load(Arc::new(Loaded { code, data }));
@@ -66,7 +76,11 @@ pub unsafe extern "C" fn seatmap_program_load(context: *mut Context, program: Pr
 
 /// Runs the program and waits for its end, as spe_context_run; `stop_code` may be NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_context_run(context: *mut Context, argument: u64, stop_code: *mut u32) -> Status {
+pub unsafe extern "C" fn seatmap_context_run(
+    context: *mut Context,
+    argument: u64,
+    stop_code: *mut u32,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(context, |context| told(stop_code, context.0.run(argument)?)) }
 }
@@ -78,22 +92,28 @@ pub unsafe extern "C" fn seatmap_context_start(context: *mut Context, argument: 
     unsafe { with(context, |context| Ok(context.0.start(argument)?)) }
 }
 
-/// Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were sent before are read;
-/// a program that waits for another one, or for room for its own, is let go, as no other thread may use the context.
+/// Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were
+/// sent before are read; a program that waits for another one, or for room for its own, is let go,
+/// as no other thread may use the context.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_context_wait(context: *mut Context, stop_code: *mut u32) -> Status {
+pub unsafe extern "C" fn seatmap_context_wait(
+    context: *mut Context,
+    stop_code: *mut u32,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(context, |context| told(stop_code, context.0.wait()?)) }
 }
 
-/// Whether a program that was started has ended, so that seatmap_context_wait returns at once; false for NULL.
+/// Whether a program that was started has ended, so that seatmap_context_wait returns at once;
+/// false for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_ended(context: *const Context) -> bool {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(context, "context") }.is_ok_and(|context| context.0.has_ended())
 }
 
-/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
+/// Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start
+/// takes longer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -102,16 +122,24 @@ pub unsafe extern "C" fn seatmap_context_give_back(context: *mut Context) -> Sta
 
 /// Writes a signal register of the worker, 0 or 1, as spe_signal_write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_signal_write(context: *mut Context, signal: u32, value: u32) -> Status {
-    let work = |context: &mut Context| match context.0.signal(signal as usize, value) {
-        true => Ok(()),
-        false => Err(Failure::argument(format!("signal is {signal}; there are 0 and 1"))),
+pub unsafe extern "C" fn seatmap_signal_write(
+    context: *mut Context,
+    signal: u32,
+    value: u32,
+) -> Status {
+    let work = |context: &mut Context| {
+        if context.0.signal(signal as usize, value) {
+            Ok(())
+        } else {
+            Err(Failure::argument(format!("signal is {signal}; there are 0 and 1")))
+        }
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(context, work) }
 }
 
-/// Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context. NULL for NULL.
+/// Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context.
+/// NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_store_address(context: *const Context) -> *mut c_void {
     // SAFETY: the caller keeps the rules of the header.
@@ -130,7 +158,10 @@ pub unsafe extern "C" fn seatmap_store_size(context: *const Context) -> usize {
 ///
 /// # Safety
 /// `context` is NULL or a context that nothing else uses meanwhile.
-pub(crate) unsafe fn with(context: *mut Context, work: impl FnOnce(&mut Context) -> Result<(), Failure>) -> Status {
+pub(crate) unsafe fn with(
+    context: *mut Context,
+    work: impl FnOnce(&mut Context) -> Result<(), Failure>,
+) -> Status {
     // SAFETY: the caller's promise.
     Failure::call(|| work(unsafe { Failure::changed(context, "context") }?))
 }

@@ -35,7 +35,9 @@ impl Boundary for Failure {
             Failure::Fence(_) => Status::NotPossible,
             Failure::Worker(error) => match error {
                 WorkerError::NoCpus | WorkerError::Shared(_) => Status::BadArgument,
-                WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => Status::NotPossible,
+                WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => {
+                    Status::NotPossible
+                }
                 WorkerError::Busy(_) => Status::Busy,
                 WorkerError::NoProgram
                 | WorkerError::Running

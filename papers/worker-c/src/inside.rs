@@ -1,15 +1,20 @@
 //! The functions that a worker's program in C can call.
 //!
-//! None of these returns a status: programs call them where every nanosecond counts, and a mistake in a call shows in
-//! the value that it returns.
+//! None of these returns a status: programs call them where every nanosecond counts, and a mistake
+//! in a call shows in the value that it returns.
 
 use std::ffi::c_void;
 
-/// A worker from within: its local store, its mailboxes and signals, and transfers to and from memory.
-pub struct Inside(#[expect(dead_code, reason = "a name for C: it is only ever pointed to")] seatmap_worker::Inside);
+/// A worker from within: its local store, its mailboxes and signals, and transfers to and from
+/// memory.
+pub struct Inside(
+    #[expect(dead_code, reason = "a name for C: it is only ever pointed to")]
+    seatmap_worker::Inside,
+);
 
 impl Inside {
-    /// A pointer for C to a worker's inside. It is a newtype so that the header knows it by its own name.
+    /// A pointer for C to a worker's inside. It is a newtype so that the header knows it by its own
+    /// name.
     pub(crate) fn of(inside: &mut seatmap_worker::Inside) -> *mut Inside {
         std::ptr::from_mut(inside).cast()
     }
@@ -19,7 +24,11 @@ impl Inside {
 ///
 /// # Safety
 /// `inside` is NULL or what a program was given, in that program.
-unsafe fn with<T>(inside: *mut Inside, none: T, work: impl FnOnce(&mut seatmap_worker::Inside) -> T) -> T {
+unsafe fn with<T>(
+    inside: *mut Inside,
+    none: T,
+    work: impl FnOnce(&mut seatmap_worker::Inside) -> T,
+) -> T {
     // SAFETY: the caller's promise; a newtype of one field that C knows by pointer only.
     match unsafe { inside.cast::<seatmap_worker::Inside>().as_mut() } {
         Some(inside) => work(inside),
@@ -41,18 +50,21 @@ pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut Inside) -> usize
     unsafe { with(inside, 0, |inside| inside.store().len()) }
 }
 
-/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where no message can
-/// come any more: the context is being destroyed, or the worker has lost its CPU.
+/// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where
+/// no message can come any more: the context is being destroyed, or the worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.mailbox_read_unless_alone().unwrap_or(0)) }
 }
 
-/// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
-/// NULL.
+/// The same without waiting. Returns false, and leaves `message` as it was, where there is no mail
+/// or a pointer is NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_mbox_try_read(inside: *mut Inside, message: *mut u32) -> bool {
+pub unsafe extern "C" fn seatmap_inside_mbox_try_read(
+    inside: *mut Inside,
+    message: *mut u32,
+) -> bool {
     // SAFETY: the caller keeps the rules of the header.
     let Some(out) = (unsafe { message.as_mut() }) else { return false };
     // SAFETY: as above.
@@ -74,16 +86,19 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, mess
     unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
 }
 
-/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
-/// NULL and for any other register.
+/// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is
+/// written. Returns 0 for NULL and for any other register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(inside, 0, |inside| inside.signal_read_unless_alone(signal as usize).unwrap_or(0)) }
+    unsafe {
+        with(inside, 0, |inside| inside.signal_read_unless_alone(signal as usize).unwrap_or(0))
+    }
 }
 
-/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
-/// Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
+/// Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they
+/// are copied. Returns false, and copies nothing, where they do not fit into the store or a pointer
+/// is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_get(
     inside: *mut Inside,
@@ -98,10 +113,16 @@ pub unsafe extern "C" fn seatmap_inside_get(
     unsafe { with(inside, false, |inside| inside.get(local, from.cast(), bytes)) }
 }
 
-/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
-/// false, and copies nothing, where they are not all in the store or a pointer is NULL.
+/// Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are
+/// copied. Returns false, and copies nothing, where they are not all in the store or a pointer is
+/// NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_put(inside: *mut Inside, local: usize, to: *mut c_void, bytes: usize) -> bool {
+pub unsafe extern "C" fn seatmap_inside_put(
+    inside: *mut Inside,
+    local: usize,
+    to: *mut c_void,
+    bytes: usize,
+) -> bool {
     if to.is_null() {
         return false;
     }

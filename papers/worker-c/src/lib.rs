@@ -1,8 +1,9 @@
 //! Pinned workers for C and C++: `libseatmap_worker` and its header.
 //!
-//! The header `include/seatmap_worker.h` is the product, and its text is the documentation comments below; a test
-//! generates it anew and compares. Its calls follow libspe2, so that programs written for a Cell's SPEs find the same
-//! notions here. Arguments from C are checked where they enter, and no panic leaves the library (`seatmap-c-abi`).
+//! The header `include/seatmap_worker.h` is the product, and its text is the documentation comments
+//! below; a test generates it anew and compares. Its calls follow libspe2, so that programs written
+//! for a Cell's SPEs find the same notions here. Arguments from C are checked where they enter, and
+//! no panic leaves the library (`seatmap-c-abi`).
 //!
 //! | module | holds |
 //! |---|---|
@@ -12,7 +13,10 @@
 //! | [`status`], [`failure`], [`message`] | how a call ends, why, and the words for it |
 //! | [`version`] | what a program can check before it calls anything else |
 #![deny(missing_docs)]
-#![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "C reads the rules for pointers once, at the head of the header"
+)]
 
 pub mod channel;
 pub mod context;

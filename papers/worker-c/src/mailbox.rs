@@ -35,8 +35,8 @@ impl MailboxBehaviour {
     }
 }
 
-/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
-/// may be NULL, receives the number of messages written.
+/// Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four.
+/// `written`, which may be NULL, receives the number of messages written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_write(
     context: *mut Context,
@@ -46,7 +46,8 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
     written: *mut usize,
 ) -> Status {
     let work = |context: &mut Context| {
-        let (behaviour, count) = (MailboxBehaviour::of(behaviour)?, Failure::counted(messages, count, "messages")?);
+        let behaviour = MailboxBehaviour::of(behaviour)?;
+        let count = Failure::counted(messages, count, "messages")?;
         let mut done = 0;
         while done < count {
             // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
@@ -65,10 +66,10 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
     unsafe { with(context, work) }
 }
 
-/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
-/// `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
-/// the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
-/// its CPU.
+/// Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and
+/// spe_out_intr_mbox_read; it holds one. `got`, which may be NULL, receives the number of messages
+/// read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the program has ended without the
+/// message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
     context: *mut Context,
@@ -78,13 +79,14 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
     got: *mut usize,
 ) -> Status {
     let work = |context: &mut Context| {
-        let (behaviour, count) =
-            (MailboxBehaviour::of(behaviour)?, Failure::counted(messages.cast_const(), count, "messages")?);
+        let behaviour = MailboxBehaviour::of(behaviour)?;
+        let count = Failure::counted(messages.cast_const(), count, "messages")?;
         let mut done = 0;
         while done < count {
-            let message = match behaviour.waits(done) {
-                true => Some(context.0.mailbox_read()?),
-                false => context.0.mailbox_try_read(),
+            let message = if behaviour.waits(done) {
+                Some(context.0.mailbox_read()?)
+            } else {
+                context.0.mailbox_try_read()
             };
             let Some(message) = message else { break };
             // SAFETY: the caller keeps the rules of the header, and `done` is below the count.

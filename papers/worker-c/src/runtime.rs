@@ -10,13 +10,15 @@ use std::time::Duration;
 /// CPUs at most; no machine has more.
 const MOST_CPUS: usize = 1 << 20;
 
-/// The first signal register gathers bits (OR) instead of keeping the last value; libspe2's SPE_CFG_SIGNOTIFY1_OR.
+/// The first signal register gathers bits (OR) instead of keeping the last value; libspe2's
+/// SPE_CFG_SIGNOTIFY1_OR.
 pub const SEATMAP_SIGNOTIFY1_OR: u32 = 0x10;
 
 /// The same of the second.
 pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
 
-/// Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
+/// Workers, each on its CPU, from when they are created until they and all their contexts are
+/// destroyed.
 pub struct Runtime(pub(crate) seatmap_worker::Runtime);
 
 /// How workers, and the threads that wait for them, wait.
@@ -57,16 +59,20 @@ impl Options {
         };
         let known = SEATMAP_SIGNOTIFY1_OR | SEATMAP_SIGNOTIFY2_OR;
         if self.flags & !known != 0 {
-            return Err(Failure::argument(format!("flags is {:#x}; there are {known:#x}", self.flags)));
+            return Err(Failure::argument(format!(
+                "flags is {:#x}; there are {known:#x}",
+                self.flags
+            )));
         }
-        let signals_or = [SEATMAP_SIGNOTIFY1_OR, SEATMAP_SIGNOTIFY2_OR].map(|flag| self.flags & flag != 0);
+        let signals_or =
+            [SEATMAP_SIGNOTIFY1_OR, SEATMAP_SIGNOTIFY2_OR].map(|flag| self.flags & flag != 0);
         let store_bytes = if self.store_bytes == 0 { STORE_BYTES } else { self.store_bytes };
         Ok(seatmap_worker::WorkerOptions { store_bytes, polling, signals_or })
     }
 }
 
-/// Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means stores of 256 KiB,
-/// workers that spin, and signals that keep the last value.
+/// Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means
+/// stores of 256 KiB, workers that spin, and signals that keep the last value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_create(
     cpus: *const u32,
@@ -78,7 +84,9 @@ pub unsafe extern "C" fn seatmap_runtime_create(
     let make = || {
         let count = Failure::counted(cpus, count, "cpus")?;
         if !(1..=MOST_CPUS).contains(&count) {
-            return Err(Failure::argument(format!("count is {count}; a runtime has 1 to {MOST_CPUS} CPUs")));
+            return Err(Failure::argument(format!(
+                "count is {count}; a runtime has 1 to {MOST_CPUS} CPUs"
+            )));
         }
         // SAFETY: not NULL, as it has elements, so the caller says that they are there.
         let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };
@@ -97,16 +105,22 @@ pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const Runtime) -> usi
     unsafe { Failure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
 }
 
-/// Ends the workers that are in no context, and each other one when its context is destroyed; NULL is fine.
+/// Ends the workers that are in no context, and each other one when its context is destroyed; NULL
+/// is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(runtime) }
 }
 
-/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
+/// The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their
+/// number to `count`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count: *mut usize) -> Status {
+pub unsafe extern "C" fn seatmap_allowed_cpus(
+    cpus: *mut u32,
+    room: usize,
+    count: *mut usize,
+) -> Status {
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
         let count = unsafe { Failure::changed(count, "count") }?;
@@ -115,7 +129,9 @@ pub unsafe extern "C" fn seatmap_allowed_cpus(cpus: *mut u32, room: usize, count
         *count = allowed.len();
         if room > 0 {
             // SAFETY: not NULL, as it has room, and no longer than that.
-            unsafe { std::ptr::copy_nonoverlapping(allowed.as_ptr(), cpus, room.min(allowed.len())) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(allowed.as_ptr(), cpus, room.min(allowed.len()))
+            };
         }
         Ok(())
     })

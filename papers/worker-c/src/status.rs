@@ -12,7 +12,8 @@ pub enum Status {
     NotPossible = 2,
     /// All workers are in contexts.
     Busy = 3,
-    /// The call does not fit the context's state: it has no program, has not been started, or still runs.
+    /// The call does not fit the context's state: it has no program, has not been started, or still
+    /// runs.
     BadState = 4,
     /// A mistake in the library. The handles are still good.
     Defect = 5,

@@ -5,14 +5,15 @@ use std::ffi::{CStr, c_char};
 /// The major version that this header belongs to.
 pub const SEATMAP_WORKER_VERSION_MAJOR: u32 = 0;
 
-/// The minor version that this header belongs to. Before 1.0 another one may break programs, and is another library to
-/// the dynamic linker.
+/// The minor version that this header belongs to. Before 1.0 another one may break programs, and is
+/// another library to the dynamic linker.
 pub const SEATMAP_WORKER_VERSION_MINOR: u32 = 1;
 
-const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-    Ok(version) => version,
-    Err(_) => c"",
-};
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
 
 /// The version of the library that is loaded, such as "0.1.0". Static text, never NULL.
 #[unsafe(no_mangle)]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 const COUNT: u32 = 65_536;
 const BLOCK: usize = 4096;
 
-/// The program of a worker: it sees the worker from within, and the numbers that it was loaded with.
+/// The program of a worker: it sees the worker from within, and the numbers that it was loaded
+/// with.
 fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
     let mut sum = 0;
     for block in numbers.chunks(BLOCK) {
@@ -22,7 +23,8 @@ fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Workers that sleep while they wait may share their CPU; those that spin answer a hundred times faster.
+    // Workers that sleep while they wait may share their CPU; those that spin answer a hundred
+    // times faster.
     let options = WorkerOptions { polling: Polling::Sleep, ..WorkerOptions::default() };
     let runtime = Runtime::new(&allowed_cpus()?[..1], options)?;
     let mut context = runtime.context()?;

@@ -4,14 +4,15 @@ use crate::Polling;
 use crate::primitive::{Futex, Ordering, fence, pause};
 use std::time::{Duration, Instant};
 
-/// Number of looks between two readings of the clock and questions whether the other thread is gone; both together take
-/// as long as about 20 looks.
+/// Number of looks between two readings of the clock and questions whether the other thread is
+/// gone; both together take as long as about 20 looks.
 const GLANCE: u32 = 128;
 
 /// Wakes the one thread that may sleep for something that another has written.
 ///
-/// Both sides store first and look second, with a fence between (Dekker 1965): either the reader sees what was
-/// written, or the writer sees that it sleeps. Where no reader may sleep, the writer need not ring, and pays nothing.
+/// Both sides store first and look second, with a fence between (Dekker 1965): either the reader
+/// sees what was written, or the writer sees that it sleeps. Where no reader may sleep, the writer
+/// need not ring, and pays nothing.
 pub struct Bell {
     asleep: Futex,
 }
@@ -23,9 +24,9 @@ impl Default for Bell {
 }
 
 impl Bell {
-    /// Waits until there is something, or until the thread that it would come from is gone: `None` then, unless that
-    /// thread left something first. It asks `is_gone` every `GLANCE` looks, and each time that it was woken; a thread
-    /// that goes rings.
+    /// Waits until there is something, or until the thread that it would come from is gone: `None`
+    /// then, unless that thread left something first. It asks `is_gone` every `GLANCE` looks, and
+    /// each time that it was woken; a thread that goes rings.
     pub fn wait<T>(
         &self,
         polling: Polling,
@@ -55,7 +56,11 @@ impl Bell {
         }
     }
 
-    fn sleep<T>(&self, mut look: impl FnMut() -> Option<T>, is_gone: impl Fn() -> bool) -> Option<T> {
+    fn sleep<T>(
+        &self,
+        mut look: impl FnMut() -> Option<T>,
+        is_gone: impl Fn() -> bool,
+    ) -> Option<T> {
         loop {
             self.asleep.word().store(1, Ordering::Relaxed);
             fence(Ordering::SeqCst);

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-/// A worker that belongs to the program that borrowed it until the context is dropped: its store was scrubbed before,
-/// and is scrubbed again then.
+/// A worker that belongs to the program that borrowed it until the context is dropped: its store
+/// was scrubbed before, and is scrubbed again then.
 pub struct Context {
     pool: Arc<Pool>,
     seat: Option<Seat>,
-    /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with it is open.
+    /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with
+    /// it is open.
     program: Option<Box<Arc<dyn Program>>>,
     running: Option<u32>,
 }
@@ -39,8 +40,8 @@ impl Seat {
         self.number
     }
 
-    /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone says so to the next
-    /// start.
+    /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone
+    /// says so to the next start.
     pub fn clean(&mut self) {
         let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
         self.desk.wait(number);
@@ -59,11 +60,15 @@ impl Context {
 
     fn seated(&self) -> &Seat {
         // It is taken in `drop` alone.
-        self.seat.as_ref().unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
+        self.seat
+            .as_ref()
+            .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
     fn seat(&mut self) -> &mut Seat {
-        self.seat.as_mut().unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
+        self.seat
+            .as_mut()
+            .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
     /// The number of the worker in its runtime.
@@ -90,13 +95,15 @@ impl Context {
         if let Some(loss) = self.seated().desk.partners.loss() {
             return Err(loss.clone().into());
         }
-        let program: *mut Arc<dyn Program> = self.program.as_deref_mut().ok_or(WorkerError::NoProgram)?;
+        let program: *mut Arc<dyn Program> =
+            self.program.as_deref_mut().ok_or(WorkerError::NoProgram)?;
         self.running = Some(self.seat().order(Order::Run, program, argument));
         Ok(())
     }
 
-    /// Waits for the program to end, and returns its stop code. A program that waits for another message than those
-    /// that were sent before, or for room for its own, ends: nobody sends or reads meanwhile.
+    /// Waits for the program to end, and returns its stop code. A program that waits for another
+    /// message than those that were sent before, or for room for its own, ends: nobody sends or
+    /// reads meanwhile.
     ///
     /// # Errors
     /// Nothing was started, the program panicked or waited in vain, or its worker is gone.
@@ -129,9 +136,10 @@ impl Context {
     pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
         let running = self.running;
         let Seat { desk, mailboxes, .. } = self.seat();
-        match mailboxes.write(value, || desk.why_silent(running).is_some()) {
-            true => Ok(()),
-            false => Err(desk.why_silent(running).unwrap_or(WorkerError::NotStarted)),
+        if mailboxes.write(value, || desk.why_silent(running).is_some()) {
+            Ok(())
+        } else {
+            Err(desk.why_silent(running).unwrap_or(WorkerError::NotStarted))
         }
     }
 
@@ -173,8 +181,8 @@ impl Context {
         self.seat().desk.signals.get(register).map(|signal| signal.write(value)).is_some()
     }
 
-    /// The address of the worker's local store; it is valid as long as the context. The caller and the program must
-    /// agree on all accesses while the program runs.
+    /// The address of the worker's local store; it is valid as long as the context. The caller and
+    /// the program must agree on all accesses while the program runs.
     #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.seated().desk.store.load(Ordering::Relaxed)
@@ -203,7 +211,8 @@ impl Context {
         }
     }
 
-    /// Whether the program has ended; [`Context::wait`] then returns at once. False where nothing was started.
+    /// Whether the program has ended; [`Context::wait`] then returns at once. False where nothing
+    /// was started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
@@ -223,8 +232,8 @@ impl Context {
 }
 
 impl Drop for Context {
-    /// Waits for a program that still runs, scrubs the store and returns the worker. A program that waits for a message
-    /// ends, since nobody will send it.
+    /// Waits for a program that still runs, scrubs the store and returns the worker. A program that
+    /// waits for a message ends, since nobody will send it.
     fn drop(&mut self) {
         self.seated().desk.abandon(true);
         self.seated().mailboxes.ring();

@@ -45,8 +45,8 @@ struct Slip {
     argument: AtomicU64,
 }
 
-/// The answer: one line, which travels back once. The number of the order above, then whether it panicked, the stop
-/// code.
+/// The answer: one line, which travels back once. The number of the order above, then whether it
+/// panicked, the stop code.
 #[repr(align(64))]
 struct Answer {
     stop: AtomicU64,
@@ -95,7 +95,14 @@ impl Desk {
     }
 
     /// Puts down an order. A program must stay where it is until the order is done.
-    pub fn put(&self, number: u32, order: Order, program: *mut Arc<dyn Program>, argument: u64, may_sleep: bool) {
+    pub fn put(
+        &self,
+        number: u32,
+        order: Order,
+        program: *mut Arc<dyn Program>,
+        argument: u64,
+        may_sleep: bool,
+    ) {
         self.slip.program.store(program, Ordering::Relaxed);
         self.slip.argument.store(argument, Ordering::Relaxed);
         self.slip.order.store(u64::from(number) << 32 | order as u64, Ordering::Release);
@@ -104,9 +111,14 @@ impl Desk {
         }
     }
 
-    /// Waits for an order after the last one, and returns its number too; the worker calls it. An order to sleep
-    /// that the next one has overtaken is never seen. `None` where the worker has lost its CPU.
-    pub fn take(&self, last: u32, asleep: bool) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
+    /// Waits for an order after the last one, and returns its number too; the worker calls it. An
+    /// order to sleep that the next one has overtaken is never seen. `None` where the worker has
+    /// lost its CPU.
+    pub fn take(
+        &self,
+        last: u32,
+        asleep: bool,
+    ) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
         let next = || {
             let word = self.slip.order.load(Ordering::Acquire);
@@ -119,11 +131,18 @@ impl Desk {
             3 => Order::Sleep,
             _ => Order::Quit,
         };
-        let (program, argument) = (&self.slip.program, &self.slip.argument);
-        Some(((word >> 32) as u32, order, program.load(Ordering::Relaxed), argument.load(Ordering::Relaxed)))
+        let program = &self.slip.program;
+        let argument = &self.slip.argument;
+        Some((
+            (word >> 32) as u32,
+            order,
+            program.load(Ordering::Relaxed),
+            argument.load(Ordering::Relaxed),
+        ))
     }
 
-    /// Whether the worker, which calls this, is on another CPU than its own. Those who wait for it are told.
+    /// Whether the worker, which calls this, is on another CPU than its own. Those who wait for it
+    /// are told.
     pub fn has_lost_its_seat(&self) -> bool {
         let found = affinity::current_cpu();
         let has_moved = found != self.cpu;
@@ -144,8 +163,8 @@ impl Desk {
         self.is_abandoned.load(Ordering::Acquire) || self.has_lost_its_seat()
     }
 
-    /// Says whether somebody outside still has the worker, and wakes a program that waits for a signal. Its mailbox
-    /// is rung by the caller.
+    /// Says whether somebody outside still has the worker, and wakes a program that waits for a
+    /// signal. Its mailbox is rung by the caller.
     pub fn abandon(&self, is_abandoned: bool) {
         if self.is_abandoned.load(Ordering::Relaxed) != is_abandoned {
             self.is_abandoned.store(is_abandoned, Ordering::Release);
@@ -173,8 +192,9 @@ impl Desk {
         self.wait_and(number, || {})
     }
 
-    /// The same for a controller that sends nothing meanwhile: a program that waits for its message ends. A wait that
-    /// is over at once says nothing, which would cost the worker a line. `ring` wakes the program at its mailbox.
+    /// The same for a controller that sends nothing meanwhile: a program that waits for its message
+    /// ends. A wait that is over at once says nothing, which would cost the worker a line. `ring`
+    /// wakes the program at its mailbox.
     pub fn wait_abandoning(&self, number: u32, ring: impl Fn()) -> Done {
         let done = self.wait_and(number, || {
             if !self.is_abandoned.load(Ordering::Relaxed) {
@@ -191,16 +211,22 @@ impl Desk {
             now_and_then();
             self.partners.loss().is_some()
         };
-        self.answers.wait(self.options.polling, || self.is_done(number), is_gone).unwrap_or(Done::Lost)
+        self.answers
+            .wait(self.options.polling, || self.is_done(number), is_gone)
+            .unwrap_or(Done::Lost)
     }
 
     /// The error for a program that panicked.
     pub fn panic_error(&self, words: String) -> WorkerError {
-        if words == ALONE { WorkerError::Waiting { cpu: self.cpu } } else { WorkerError::Panicked(words) }
+        if words == ALONE {
+            WorkerError::Waiting { cpu: self.cpu }
+        } else {
+            WorkerError::Panicked(words)
+        }
     }
 
-    /// Why no message comes from the program of an order: it has ended, or its worker is gone. `None` while it may
-    /// come.
+    /// Why no message comes from the program of an order: it has ended, or its worker is gone.
+    /// `None` while it may come.
     pub fn why_silent(&self, number: Option<u32>) -> Option<WorkerError> {
         if let Some(loss) = self.partners.loss() {
             return Some(loss.clone().into());

@@ -6,10 +6,11 @@ use crate::mailbox::End;
 use seatmap_os::partners::Gone;
 use std::sync::Arc;
 
-/// The worker as its program sees it: its local store, its mailboxes and signals, and transfers to and from memory.
+/// The worker as its program sees it: its local store, its mailboxes and signals, and transfers to
+/// and from memory.
 ///
-/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete when its call
-/// returns and tags have nothing to say.
+/// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete
+/// when its call returns and tags have nothing to say.
 pub struct Inside {
     pub(crate) store: Store,
     pub(crate) mailboxes: End,
@@ -22,7 +23,8 @@ impl Inside {
         self.store.bytes()
     }
 
-    /// The store's address, from which the same bytes can be reached from outside while the program runs.
+    /// The store's address, from which the same bytes can be reached from outside while the program
+    /// runs.
     #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.store.address()
@@ -30,13 +32,14 @@ impl Inside {
 
     /// Reads the inbound mailbox; waits while it is empty.
     ///
-    /// Where the context is dropped meanwhile, or the worker has lost its CPU, no message can come: the program then
-    /// ends by a panic, which the worker takes.
+    /// Where the context is dropped meanwhile, or the worker has lost its CPU, no message can come:
+    /// the program then ends by a panic, which the worker takes.
     pub fn mailbox_read(&mut self) -> u32 {
         self.mailbox_read_unless_alone().unwrap_or_else(|| alone())
     }
 
-    /// The same, with `None` in the place of the panic: for programs that no panic may pass through.
+    /// The same, with `None` in the place of the panic: for programs that no panic may pass
+    /// through.
     pub fn mailbox_read_unless_alone(&mut self) -> Option<u32> {
         self.mailboxes.read(|| self.desk.is_alone())
     }
@@ -63,7 +66,8 @@ impl Inside {
         self.mailboxes.try_write(value)
     }
 
-    /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for another register.
+    /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for
+    /// another register.
     ///
     /// It waits as [`Inside::mailbox_read`] does.
     #[must_use]
@@ -91,7 +95,8 @@ impl Inside {
     #[must_use]
     pub unsafe fn get(&mut self, local: usize, from: *const u8, bytes: usize) -> bool {
         let Some(to) = self.window(local, bytes) else { return false };
-        // SAFETY: the caller answers for `from`; `to` is a window of that length of the worker's own store.
+        // SAFETY: the caller answers for `from`; `to` is a window of that length of the worker's
+        // own store.
         unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), bytes) };
         true
     }
@@ -103,7 +108,8 @@ impl Inside {
     #[must_use]
     pub unsafe fn put(&mut self, local: usize, to: *mut u8, bytes: usize) -> bool {
         let Some(from) = self.window(local, bytes) else { return false };
-        // SAFETY: the caller answers for `to`; `from` is a window of that length of the worker's own store.
+        // SAFETY: the caller answers for `to`; `from` is a window of that length of the worker's
+        // own store.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), to, bytes) };
         true
     }
@@ -113,7 +119,8 @@ impl Inside {
     }
 }
 
-/// Ends a program that waits in vain. The panic hook is left out: nothing is wrong with the program.
+/// Ends a program that waits in vain. The panic hook is left out: nothing is wrong with the
+/// program.
 fn alone() -> ! {
     std::panic::resume_unwind(Box::new(Gone))
 }

@@ -1,11 +1,11 @@
-//! Workers that are there before they are needed: pinned threads with local stores, handed programs through a cache
-//! line.
+//! Workers that are there before they are needed: pinned threads with local stores, handed programs
+//! through a cache line.
 //!
-//! A program for accelerators creates a thread for each worker, waits until the kernel has made and placed it, and
-//! joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution environment for accelerator-based
-//! systems") answered the same calls without a thread and won up to 60 % on small work. Here a [`Runtime`] seats its
-//! workers once; a [`Context`] borrows one, loads a [`Program`] and runs it as often as it likes for two cache-line
-//! transfers each.
+//! A program for accelerators creates a thread for each worker, waits until the kernel has made and
+//! placed it, and joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution
+//! environment for accelerator-based systems") answered the same calls without a thread and won up
+//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`Context`] borrows one,
+//! loads a [`Program`] and runs it as often as it likes for two cache-line transfers each.
 //!
 //! ```
 //! use seatmap_worker::{Inside, WorkerOptions, Runtime};
@@ -22,8 +22,9 @@
 //! # Ok::<(), seatmap_worker::WorkerError>(())
 //! ```
 //!
-//! The calls are libspe2's in spirit, so that its programs can be served by them: a context, a program, runs that end
-//! with a stop code, mailboxes of four entries in and one out, two signal registers, transfers by address.
+//! The calls are libspe2's in spirit, so that its programs can be served by them: a context, a
+//! program, runs that end with a stop code, mailboxes of four entries in and one out, two signal
+//! registers, transfers by address.
 //!
 //! | module | holds |
 //! |---|---|

@@ -12,18 +12,20 @@ pub const OUTBOUND: u32 = 1;
 /// The most entries of a mailbox: with the count beside them they fill a line.
 const MOST: usize = 7;
 
-/// The line that one end writes: its messages, and how many of the other end's messages it has read.
+/// The line that one end writes: its messages, and how many of the other end's messages it has
+/// read.
 ///
-/// An entry carries its number beside its value, so that a reader looks at nothing else; and the line that brings an
-/// answer brings the word that there is room again. A message and its answer therefore move one line each, and no
-/// more.
+/// An entry carries its number beside its value, so that a reader looks at nothing else; and the
+/// line that brings an answer brings the word that there is room again. A message and its answer
+/// therefore move one line each, and no more.
 #[repr(align(64))]
 struct Side {
     entries: [AtomicU64; MOST],
     read: AtomicU32,
 }
 
-/// The bell at which an end sleeps, on a line that its partner leaves alone while that end is awake.
+/// The bell at which an end sleeps, on a line that its partner leaves alone while that end is
+/// awake.
 #[repr(align(64))]
 struct Doorbell(Bell);
 
@@ -44,12 +46,13 @@ pub struct End {
     read: u32,
 }
 
-/// Two mailboxes in opposite directions; the first end writes into the first. A mailbox has 1 to 7 entries; others are
-/// brought into that range.
+/// Two mailboxes in opposite directions; the first end writes into the first. A mailbox has 1 to 7
+/// entries; others are brought into that range.
 #[must_use]
 pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (End, End) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
-    let side = || Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) };
+    let side =
+        || Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) };
     let bell = || Doorbell(Bell::default());
     let shared = Arc::new(Shared { sides: [side(), side()], bells: [bell(), bell()], polling });
     let end = |me: usize| End {
@@ -70,7 +73,8 @@ impl End {
         self.entries[0] - self.written.wrapping_sub(self.theirs().read.load(Ordering::Acquire))
     }
 
-    /// Writes a message; waits while the mailbox is full. False where the other end is gone, as `is_gone` says.
+    /// Writes a message; waits while the mailbox is full. False where the other end is gone, as
+    /// `is_gone` says.
     #[must_use]
     pub fn write(&mut self, value: u32, is_gone: impl Fn() -> bool) -> bool {
         if self.seems_full() {
@@ -111,8 +115,8 @@ impl End {
         self.ring();
     }
 
-    /// Reads the next message; waits while the mailbox is empty. `None` where the other end is gone, as `is_gone` says,
-    /// and left no message.
+    /// Reads the next message; waits while the mailbox is empty. `None` where the other end is
+    /// gone, as `is_gone` says, and left no message.
     pub fn read(&mut self, is_gone: impl Fn() -> bool) -> Option<u32> {
         let (entry, number) = self.next();
         let value = self.bell().wait(self.shared.polling, || found(entry, number), is_gone)?;
@@ -132,7 +136,8 @@ impl End {
     #[must_use]
     pub fn waiting(&self) -> u32 {
         let next = |at: u32| {
-            let entry = &self.theirs().entries[(self.read.wrapping_add(at) % self.entries[1]) as usize];
+            let entry =
+                &self.theirs().entries[(self.read.wrapping_add(at) % self.entries[1]) as usize];
             found(entry, self.read.wrapping_add(at + 1))
         };
         (0..self.entries[1]).take_while(|at| next(*at).is_some()).count() as u32
@@ -185,7 +190,8 @@ mod tests {
 
     #[test]
     fn a_message_of_an_end_that_is_gone_is_read_and_then_no_wait_lasts() {
-        for polling in [Polling::Spin, Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
+        for polling in [Polling::Spin, Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep]
+        {
             let (mut near, mut far) = mailboxes([INBOUND, OUTBOUND], polling);
             assert!(far.write(7, never));
             assert_eq!((near.read(|| true), near.read(|| true)), (Some(7), None));
@@ -232,7 +238,8 @@ mod tests {
     #[test]
     fn numbers_may_wrap() {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
-        // Beyond the wrap every entry has been written once, as after four thousand million messages.
+        // Beyond the wrap every entry has been written once, as after four thousand million
+        // messages.
         let near = u32::MAX - 7;
         (writer.written, writer.known_read, reader.read) = (near, near, near);
         reader.ours().read.store(near, Ordering::Relaxed);

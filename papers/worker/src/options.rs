@@ -11,8 +11,8 @@ pub enum Polling {
     /// It looks all the time: the fastest, and the core is never free.
     #[default]
     Spin,
-    /// It looks for so long, then sleeps until woken, which costs a writer a system call and the reader tens of
-    /// microseconds.
+    /// It looks for so long, then sleeps until woken, which costs a writer a system call and the
+    /// reader tens of microseconds.
     Adaptive(Duration),
     /// It sleeps at once.
     Sleep,

@@ -1,12 +1,13 @@
 //! Queues served in proportion to weights.
 
-/// Chooses which of several queues a poller serves next: deficit round robin (Shreedhar & Varghese 1996, "Efficient
-/// fair queuing using deficit round robin").
+/// Chooses which of several queues a poller serves next: deficit round robin (Shreedhar & Varghese
+/// 1996, "Efficient fair queuing using deficit round robin").
 ///
-/// Each queue in turn is granted its weight in quanta and served while its credit lasts; one that has nothing loses
-/// its credit and costs no time, so that the others share what it leaves. While all are busy, no queue is ever more
-/// than a quantum times its weight plus one item ahead of its share: weights live here, in the poller, since shares
-/// that a kernel gives to several pollers swing by a factor of two within 10 ms.
+/// Each queue in turn is granted its weight in quanta and served while its credit lasts; one that
+/// has nothing loses its credit and costs no time, so that the others share what it leaves. While
+/// all are busy, no queue is ever more than a quantum times its weight plus one item ahead of its
+/// share: weights live here, in the poller, since shares that a kernel gives to several pollers
+/// swing by a factor of two within 10 ms.
 ///
 /// ```
 /// use seatmap_worker::WeightedPoller;
@@ -23,8 +24,9 @@ pub struct WeightedPoller {
 }
 
 impl WeightedPoller {
-    /// A poller of as many queues as there are weights. `quantum` is what a weight of one is granted in a turn, in
-    /// the unit of costs; small quanta mix finely, those below an item's cost take several turns to serve one.
+    /// A poller of as many queues as there are weights. `quantum` is what a weight of one is
+    /// granted in a turn, in the unit of costs; small quanta mix finely, those below an item's cost
+    /// take several turns to serve one.
     #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
@@ -35,8 +37,8 @@ impl WeightedPoller {
         }
     }
 
-    /// The queue to serve now. `cost` tells what the first item of a queue costs, or `None` where it has none. `None`
-    /// where no queue of a weight above zero has any.
+    /// The queue to serve now. `cost` tells what the first item of a queue costs, or `None` where
+    /// it has none. `None` where no queue of a weight above zero has any.
     pub fn next(&mut self, mut cost: impl FnMut(usize) -> Option<u64>) -> Option<usize> {
         let mut empty = 0;
         while empty < self.grants.len() {
@@ -64,8 +66,8 @@ impl WeightedPoller {
     }
 }
 
-/// The number of pollers for each queue, out of `count`, in proportion to weights, by largest remainders. Every queue
-/// of a weight above zero gets one while there are enough.
+/// The number of pollers for each queue, out of `count`, in proportion to weights, by largest
+/// remainders. Every queue of a weight above zero gets one while there are enough.
 #[must_use]
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
@@ -76,8 +78,10 @@ pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let floor = usize::from(count >= wanting);
     let spare = (count - if floor == 1 { wanting } else { 0 }) as u64;
     let of = |weight: u32| (spare * u64::from(weight) / total, spare * u64::from(weight) % total);
-    let mut shares: Vec<usize> =
-        weights.iter().map(|weight| of(*weight).0 as usize + floor * usize::from(*weight > 0)).collect();
+    let mut shares: Vec<usize> = weights
+        .iter()
+        .map(|weight| of(*weight).0 as usize + floor * usize::from(*weight > 0))
+        .collect();
     let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
     by_remainder.sort_by_key(|at| std::cmp::Reverse(of(weights[*at]).1));
     let left = count - shares.iter().sum::<usize>();
@@ -102,7 +106,11 @@ mod tests {
     fn nothing_to_do_is_said() {
         let mut poller = WeightedPoller::new(&[1, 0], 1);
         assert_eq!(poller.next(|_| None), None);
-        assert_eq!(poller.next(|queue| (queue == 1).then_some(1)), None, "a weight of zero is never served");
+        assert_eq!(
+            poller.next(|queue| (queue == 1).then_some(1)),
+            None,
+            "a weight of zero is never served"
+        );
         assert_eq!(WeightedPoller::new(&[], 1).next(|_| Some(1)), None);
     }
 

@@ -19,7 +19,8 @@ impl Futex {
     /// Sleeps until woken, unless the word has another value. May return early.
     pub fn wait(&self, value: u32) {
         let none = std::ptr::null::<libc::timespec>();
-        // SAFETY: the word lives as long as `self`; without a timeout the kernel only compares it and sleeps.
+        // SAFETY: the word lives as long as `self`; without a timeout the kernel only compares it
+        // and sleeps.
         unsafe { libc::syscall(libc::SYS_futex, self.word.as_ptr(), WAIT, value, none) };
     }
 

@@ -4,8 +4,8 @@ use crate::Inside;
 use seatmap_os::partners::is_gone;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A program for a worker: code, and nothing of its own that changes. It works on data in its local store and in
-/// memory that its argument leads to.
+/// A program for a worker: code, and nothing of its own that changes. It works on data in its local
+/// store and in memory that its argument leads to.
 pub trait Program: Send + Sync + 'static {
     /// Runs on a worker, and ends with a stop code.
     fn run(&self, inside: &mut Inside, argument: u64) -> u32;
@@ -20,14 +20,20 @@ impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
 /// The words for a program that was ended because it waited in vain.
 pub(crate) const ALONE: &str = "it waited for a message, and nobody is there to send it";
 
-/// Runs a program to its stop code, or to the words of its panic: no program takes its worker with it.
-pub(crate) fn caught(program: &dyn Program, inside: &mut Inside, argument: u64) -> Result<u32, String> {
+/// Runs a program to its stop code, or to the words of its panic: no program takes its worker with
+/// it.
+pub(crate) fn caught(
+    program: &dyn Program,
+    inside: &mut Inside,
+    argument: u64,
+) -> Result<u32, String> {
     // A store holds only bytes, and the next program can scrub or read those that a panic left.
     catch_unwind(AssertUnwindSafe(|| program.run(inside, argument))).map_err(|panic| {
         if is_gone(&*panic) {
             return ALONE.to_owned();
         }
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it did not say why".to_owned())
+        text.or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "it did not say why".to_owned())
     })
 }

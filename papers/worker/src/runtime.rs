@@ -38,7 +38,9 @@ impl Runtime {
         if cpus.is_empty() {
             return Err(WorkerError::NoCpus);
         }
-        if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
+        if let Some(cpu) =
+            cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu))
+        {
             return Err(WorkerError::Shared(cpu));
         }
         let pool = Pool { free: Mutex::default(), workers: cpus.len() };
@@ -75,12 +77,22 @@ impl Pool {
         let to_worker = Arc::clone(&desk);
         let body = move || work(cpu, to_worker, store, inside);
         let refused = |source| WorkerError::Seat { cpu, source };
-        let thread = std::thread::Builder::new().name(format!("worker-cpu{cpu}")).spawn(body).map_err(refused)?;
+        let thread = std::thread::Builder::new()
+            .name(format!("worker-cpu{cpu}"))
+            .spawn(body)
+            .map_err(refused)?;
         if desk.wait(SEATED) != Done::Stop(0) {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
             return ended.map_err(refused);
         }
-        self.seats().push(Seat { worker, desk, mailboxes: outside, thread, number: SEATED, is_asleep: false });
+        self.seats().push(Seat {
+            worker,
+            desk,
+            mailboxes: outside,
+            thread,
+            number: SEATED,
+            is_asleep: false,
+        });
         Ok(())
     }
 
@@ -96,7 +108,8 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // Workers whose context was forgotten go on waiting: what they were lent may still be in use.
+        // Workers whose context was forgotten go on waiting: what they were lent may still be in
+        // use.
         for mut seat in self.seats().drain(..) {
             seat.order(Order::Quit, std::ptr::null_mut(), 0);
             let _ = seat.thread.join();
@@ -114,7 +127,8 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     store.scrub();
     desk.finish(SEATED, Done::Stop(0));
     let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
-    let (mut last, mut asleep) = (SEATED, false);
+    let mut last = SEATED;
+    let mut asleep = false;
     // Whatever ends this thread, nobody waits for it any longer.
     let _leaves = Leaves(&desk);
     loop {
@@ -127,8 +141,8 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
         asleep = order == Order::Sleep;
         match order {
             Order::Run => {
-                // SAFETY: a context hands out a pointer to its own program, and neither changes nor drops that before
-                // the order is done; contexts that are forgotten leak it.
+                // SAFETY: a context hands out a pointer to its own program, and neither changes nor
+                // drops that before the order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
                 desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
                 // A reader that sleeps at the mailbox learns that no message comes.

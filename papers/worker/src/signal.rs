@@ -36,8 +36,8 @@ impl Signal {
         }
     }
 
-    /// Reads and empties the register; waits until something was written. `None` where those who write are gone, as
-    /// `is_gone` says.
+    /// Reads and empties the register; waits until something was written. `None` where those who
+    /// write are gone, as `is_gone` says.
     pub fn read(&self, is_gone: impl Fn() -> bool) -> Option<u32> {
         self.bell.wait(self.polling, || self.try_read(), is_gone)
     }

@@ -6,8 +6,9 @@ use std::ptr::NonNull;
 /// The large page of x86-64 and of Arm with 4 KiB granules.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else on usual pages;
-/// locked, so that nothing pages it out, where the limit on locked memory allows that.
+/// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else
+/// on usual pages; locked, so that nothing pages it out, where the limit on locked memory allows
+/// that.
 pub struct Store {
     base: NonNull<u8>,
     bytes: usize,
@@ -20,8 +21,8 @@ pub struct Store {
 unsafe impl Send for Store {}
 
 impl Store {
-    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first touches them: scrub it
-    /// there.
+    /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first
+    /// touches them: scrub it there.
     ///
     /// # Errors
     /// The kernel's error, or `InvalidInput` for no bytes.
@@ -30,15 +31,18 @@ impl Store {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of no bytes"));
         }
         let large_bytes = bytes.checked_next_multiple_of(LARGE_PAGE_BYTES);
-        let large = large_bytes.and_then(|large_bytes| Some((map(large_bytes, libc::MAP_HUGETLB).ok()?, large_bytes)));
+        let large = large_bytes
+            .and_then(|large_bytes| Some((map(large_bytes, libc::MAP_HUGETLB).ok()?, large_bytes)));
         let is_large = large.is_some();
         let (base, mapped_bytes) = match large {
             Some(large) => large,
             None => (map(bytes, 0)?, bytes),
         };
-        // On fault: locked now, its pages would be placed near the thread that is here, and not near the worker.
-        // SAFETY: exactly the mapping just made. Failing, it stays as it is: on pages that may be paged out.
-        let is_locked = unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
+        // On fault: locked now, its pages would be placed near the thread that is here, and not
+        // near the worker. SAFETY: exactly the mapping just made. Failing, it stays as it is: on
+        // pages that may be paged out.
+        let is_locked =
+            unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
         Ok(Store { base, bytes, mapped_bytes, is_large, is_locked })
     }
 
@@ -63,14 +67,16 @@ impl Store {
     /// Its bytes.
     #[must_use]
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: `base` points to `bytes` initialised bytes, alive as long as `self`, which is borrowed for the slice.
+        // SAFETY: `base` points to `bytes` initialised bytes, alive as long as `self`, which is
+        // borrowed for the slice.
         unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.bytes) }
     }
 
     /// Overwrites everything with zeros, so that the next owner finds nothing of the last one.
     pub fn scrub(&mut self) {
         self.bytes().fill(0);
-        // As far as the compiler knows, no code reads it afterwards; it must be written all the same.
+        // As far as the compiler knows, no code reads it afterwards; it must be written all the
+        // same.
         std::hint::black_box(self.base.as_ptr());
     }
 }
@@ -78,7 +84,8 @@ impl Store {
 fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | more;
-    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that is in use.
+    // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory that
+    // is in use.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
     if at == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
@@ -88,7 +95,8 @@ fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A failure leaves it mapped.
+        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A
+        // failure leaves it mapped.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped_bytes) };
     }
 }
@@ -110,7 +118,8 @@ mod tests {
     fn resident(store: &Store) -> usize {
         let mut pages = [0_u8; 16];
         // SAFETY: the mapping is that long, and has no more pages than there is room for.
-        let status = unsafe { libc::mincore(store.base.as_ptr().cast(), store.bytes, pages.as_mut_ptr()) };
+        let status =
+            unsafe { libc::mincore(store.base.as_ptr().cast(), store.bytes, pages.as_mut_ptr()) };
         assert_eq!(status, 0);
         pages.iter().filter(|page| **page & 1 == 1).count()
     }
@@ -125,6 +134,10 @@ mod tests {
 
     #[test]
     fn what_no_machine_has_is_refused() {
-        assert!(Store::new(0).is_err() && Store::new(1 << 60).is_err() && Store::new(usize::MAX).is_err());
+        assert!(
+            Store::new(0).is_err()
+                && Store::new(1 << 60).is_err()
+                && Store::new(usize::MAX).is_err()
+        );
     }
 }

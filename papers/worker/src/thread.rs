@@ -10,9 +10,9 @@ use seatmap_os::partners::Loss;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a wait joins it,
-/// and a mailbox is a futex. Programs that run on a [`Context`](crate::Context) run here unchanged, so that the two
-/// can be compared.
+/// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a
+/// wait joins it, and a mailbox is a futex. Programs that run on a [`Context`](crate::Context) run
+/// here unchanged, so that the two can be compared.
 pub struct ThreadContext {
     cpu: u32,
     /// The program's view of the worker; it is in the thread while one runs.
@@ -41,7 +41,15 @@ impl ThreadContext {
         let (outside, within) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let desk = Arc::new(Desk::new(cpu, options, store.address()));
         let inside = Some(Inside { store, mailboxes: within, desk: Arc::clone(&desk) });
-        Ok(ThreadContext { cpu, inside, running: None, desk, number: SEATED, mailboxes: outside, program: None })
+        Ok(ThreadContext {
+            cpu,
+            inside,
+            running: None,
+            desk,
+            number: SEATED,
+            mailboxes: outside,
+            program: None,
+        })
     }
 
     /// Loads a program, in place of any other; a run that goes on is waited for.
@@ -64,7 +72,8 @@ impl ThreadContext {
         self.number = self.number.wrapping_add(1);
         let number = self.number;
         let body = move || run(number, inside, &*program, argument);
-        self.running = Some(Builder::new().spawn(body).map_err(|source| WorkerError::Seat { cpu, source })?);
+        self.running =
+            Some(Builder::new().spawn(body).map_err(|source| WorkerError::Seat { cpu, source })?);
         Ok(())
     }
 
@@ -79,7 +88,8 @@ impl ThreadContext {
         self.mailboxes.ring();
         let joined = thread.join();
         self.desk.abandon(false);
-        let (inside, ran) = joined.map_err(|_| WorkerError::Panicked("outside the program".to_owned()))?;
+        let (inside, ran) =
+            joined.map_err(|_| WorkerError::Panicked("outside the program".to_owned()))?;
         self.inside = Some(inside);
         ran
     }
@@ -100,9 +110,10 @@ impl ThreadContext {
     pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
         let number = self.run_number();
         let ThreadContext { desk, mailboxes, .. } = self;
-        match mailboxes.write(value, || desk.why_silent(number).is_some()) {
-            true => Ok(()),
-            false => Err(desk.why_silent(number).unwrap_or(WorkerError::NotStarted)),
+        if mailboxes.write(value, || desk.why_silent(number).is_some()) {
+            Ok(())
+        } else {
+            Err(desk.why_silent(number).unwrap_or(WorkerError::NotStarted))
         }
     }
 
@@ -163,7 +174,8 @@ fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) ->
 }
 
 impl Drop for ThreadContext {
-    /// Waits for a thread that still runs. A program that waits for a message ends, since nobody will send it.
+    /// Waits for a thread that still runs. A program that waits for a message ends, since nobody
+    /// will send it.
     fn drop(&mut self) {
         self.desk.abandon(true);
         self.mailboxes.ring();

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_worker::{Inside, Polling, Program, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus};
+use seatmap_worker::{
+    Inside, Polling, Program, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -88,9 +90,14 @@ fn transfers_keep_inside_the_store() {
     context.load(Arc::new(move |inside: &mut Inside, _: u64| {
         let at = seen.as_ptr().cast_mut().cast::<u8>();
         let end = inside.store().len();
-        // SAFETY: 512 bytes behind `at` belong to `seen`, and no other thread touches them while this runs.
+        // SAFETY: 512 bytes behind `at` belong to `seen`, and no other thread touches them while
+        // this runs.
         unsafe {
-            assert!(inside.get(128, at, 512) && !inside.get(end - 511, at, 512) && !inside.get(usize::MAX, at, 512));
+            assert!(
+                inside.get(128, at, 512)
+                    && !inside.get(end - 511, at, 512)
+                    && !inside.get(usize::MAX, at, 512)
+            );
             inside.store()[128..640].iter_mut().for_each(|byte| *byte ^= 1);
             assert!(inside.put(128, at, 512) && !inside.put(end, at, 1));
         }
@@ -129,7 +136,9 @@ fn a_panic_is_told_and_the_worker_lives_on() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     let cpu = allowed_cpus().unwrap()[0];
-    let refused = |cpus: &[u32], options| Runtime::new(cpus, options).err().map(|error| error.to_string()).unwrap();
+    let refused = |cpus: &[u32], options| {
+        Runtime::new(cpus, options).err().map(|error| error.to_string()).unwrap()
+    };
     assert_eq!(refused(&[], sleeping()), "a runtime needs a CPU or more");
     assert_eq!(refused(&[cpu, cpu], sleeping()), format!("CPU {cpu} is asked to hold two workers"));
     assert_eq!(refused(&[500_000], sleeping()), "no worker could be seated on CPU 500000");
@@ -158,7 +167,10 @@ fn a_context_outlives_its_runtime() {
         0
     }));
     context.start(0).unwrap();
-    assert_eq!((context.wait().unwrap(), context.has_ended(), context.store_bytes()), (0, false, 256 << 10));
+    assert_eq!(
+        (context.wait().unwrap(), context.has_ended(), context.store_bytes()),
+        (0, false, 256 << 10)
+    );
     // SAFETY: the store is there as long as the context, and no program runs.
     assert_eq!(unsafe { context.store_address().add(7).read() }, 8);
 }
@@ -201,10 +213,12 @@ fn started(runtime: &Runtime, program: impl Program) -> seatmap_worker::Context 
 fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
-        let runtime = Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
+        let runtime =
+            Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
         let mut context = runtime.context().unwrap();
-        let unstarted =
-            format!("the program on CPU {cpu} has not been started, and a message to it or from it was waited for");
+        let unstarted = format!(
+            "the program on CPU {cpu} has not been started, and a message to it or from it was waited for"
+        );
         assert_eq!(context.mailbox_read().unwrap_err().to_string(), unstarted);
         assert_eq!(context.mailbox_poll().unwrap_err().to_string(), unstarted);
         drop(context);
@@ -221,7 +235,8 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
 
 #[test]
 fn a_thread_that_cannot_be_seated_frees_those_that_wait_for_its_message() {
-    let mut context = seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
+    let mut context =
+        seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     context.load(Arc::new(|inside: &mut Inside, _: u64| {
         inside.mailbox_write(1);
         0
@@ -262,9 +277,11 @@ fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
         inside.mailbox_write(2);
         3
     };
-    let waited = format!("the program on CPU {cpu} waited for a message, or for room for one, while");
+    let waited =
+        format!("the program on CPU {cpu} waited for a message, or for room for one, while");
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
-        let runtime = Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
+        let runtime =
+            Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
         let mut context = started(&runtime, reads_two);
         assert!(context.wait().unwrap_err().to_string().starts_with(&waited));
         context.start(0).unwrap();
@@ -278,7 +295,8 @@ fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
         context.load(Arc::new(writes_two));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         assert_eq!(context.mailbox_try_read(), Some(1));
-        let mut context = seatmap_worker::ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
+        let mut context =
+            seatmap_worker::ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
         context.load(Arc::new(reads_two));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         context.start(0).unwrap();

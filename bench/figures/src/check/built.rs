@@ -16,7 +16,10 @@ type Fault = (&'static str, &'static str, Vec<Rule>, Made);
 pub fn missed() -> Vec<String> {
     let faults = by_default().into_iter().chain(named()).map(|(name, rule, rules, made)| {
         let asked = Asked { rules, ..Asked::default() };
-        (name, judge(&made.seating, &made.topology, &asked).iter().any(|finding| finding.rule == rule))
+        (
+            name,
+            judge(&made.seating, &made.topology, &asked).iter().any(|finding| finding.rule == rule),
+        )
     });
     let faults: Vec<(&str, bool)> = faults.chain(planned()).collect();
     assert_eq!(faults.len(), COUNT);
@@ -34,11 +37,16 @@ fn hybrid() -> Made {
 
 fn by_default() -> Vec<Fault> {
     let fault = |name, rule, made| (name, rule, Vec::new(), made);
-    let pair =
-        |made: Made, first: &str, second: &str| made.busy(7, 7, first, 60.0, 35.0).busy(7, 8, second, 60.0, 35.0);
+    let pair = |made: Made, first: &str, second: &str| {
+        made.busy(7, 7, first, 60.0, 35.0).busy(7, 8, second, 60.0, 35.0)
+    };
     let omp = |mask: &str| pair(server(), mask, mask);
     vec![
-        fault("memory on the other node", "memory-local", server().thread(7, 7, "0-7").memory(&[700, 300])),
+        fault(
+            "memory on the other node",
+            "memory-local",
+            server().thread(7, 7, "0-7").memory(&[700, 300]),
+        ),
         fault(
             "memory on a third node",
             "memory-local",
@@ -52,26 +60,55 @@ fn by_default() -> Vec<Fault> {
         }),
         fault("busy on an efficiency core", "slow-kind", hybrid().busy(7, 7, "9", 99.0, 0.0)),
         fault("busy on all efficiency cores", "slow-kind", hybrid().busy(7, 7, "8-11", 99.0, 0.0)),
-        fault("isolated CPUs without balance", "isolated", pair(server().isolated("8-15"), "8-15", "8-15")),
-        fault("a quota below the threads", "quota", pair(server(), "0-15", "0-15").group(None, Some(1.0), 5)),
+        fault(
+            "isolated CPUs without balance",
+            "isolated",
+            pair(server().isolated("8-15"), "8-15", "8-15"),
+        ),
+        fault(
+            "a quota below the threads",
+            "quota",
+            pair(server(), "0-15", "0-15").group(None, Some(1.0), 5),
+        ),
         fault("a cpuset that cut OMP_PLACES", "partial", {
-            omp("0-3").variable("OMP_PLACES", "{0}:8", Some("0-7"), None).group(Some("0-3"), None, 0)
+            omp("0-3").variable("OMP_PLACES", "{0}:8", Some("0-7"), None).group(
+                Some("0-3"),
+                None,
+                0,
+            )
         }),
-        fault("a mask beyond the cpuset", "partial", server().thread(7, 7, "2-5").group(Some("0-3"), None, 0)),
+        fault(
+            "a mask beyond the cpuset",
+            "partial",
+            server().thread(7, 7, "2-5").group(Some("0-3"), None, 0),
+        ),
         fault("a mask of CPUs that are off", "partial", {
             omp("0-15").variable("KMP_AFFINITY", "explicit", Some("16-31"), None)
         }),
-        fault("OMP_PLACES not followed", "variables", omp("0-15").variable("OMP_PLACES", "cores", Some("0-3"), None)),
+        fault(
+            "OMP_PLACES not followed",
+            "variables",
+            omp("0-15").variable("OMP_PLACES", "cores", Some("0-3"), None),
+        ),
         fault("GOMP_CPU_AFFINITY too short", "variables", {
             pair(server(), "4", "4").variable("GOMP_CPU_AFFINITY", "4", Some("4"), None)
         }),
         fault("SLURM_CPU_BIND not followed", "variables", {
-            server().thread(7, 7, "0-15").variable("SLURM_CPU_BIND", "mask_cpu:0x3", Some("0-1"), None)
+            server().thread(7, 7, "0-15").variable(
+                "SLURM_CPU_BIND",
+                "mask_cpu:0x3",
+                Some("0-1"),
+                None,
+            )
         }),
         fault("threads before the binding", "late-binding", {
             server().thread(7, 7, "0-7").busy(7, 8, "0-15", 60.0, 0.0).thread(7, 9, "0-7")
         }),
-        fault("only the main thread bound", "late-binding", server().thread(7, 7, "4").busy(7, 8, "0-15", 60.0, 0.0)),
+        fault(
+            "only the main thread bound",
+            "late-binding",
+            server().thread(7, 7, "4").busy(7, 8, "0-15", 60.0, 0.0),
+        ),
         fault("two engines on the same CPUs", "overlap", {
             let one = server().thread(10, 10, "0").thread(10, 11, "2");
             one.thread(20, 20, "0").thread(20, 21, "2")
@@ -116,10 +153,18 @@ fn named() -> Vec<Fault> {
         fault("all threads on one node", Rule::Spread(Level::Numa), "spread=numa", {
             server().thread(7, 7, "0").thread(7, 8, "2")
         }),
-        fault("a thread that may use slow cores", Rule::Kind(CoreKind::Performance), "kind=performance", {
-            hybrid().thread(7, 7, "0-9")
-        }),
-        fault("two ranks on one core", Rule::OnePerCore, "one-per-core", server().thread(7, 7, "0").thread(9, 9, "1")),
+        fault(
+            "a thread that may use slow cores",
+            Rule::Kind(CoreKind::Performance),
+            "kind=performance",
+            { hybrid().thread(7, 7, "0-9") },
+        ),
+        fault(
+            "two ranks on one core",
+            Rule::OnePerCore,
+            "one-per-core",
+            server().thread(7, 7, "0").thread(9, 9, "1"),
+        ),
         fault("interrupts where none are wanted", Rule::NoIrq, "no-irq", {
             server().thread(7, 7, "4-7").interrupts(5, "30", "nvme0q5", 200.0)
         }),

@@ -19,7 +19,10 @@ const PROGRAMS: [(&str, &[&str]); 40] = [
     ("python3", &["-c", "while True: pass"]),
     (
         "python3",
-        &["-c", "import threading,time\nfor _ in range(8): threading.Thread(target=time.sleep,args=(99,)).start()"],
+        &[
+            "-c",
+            "import threading,time\nfor _ in range(8): threading.Thread(target=time.sleep,args=(99,)).start()",
+        ],
     ),
     (
         "python3",
@@ -53,13 +56,29 @@ const PROGRAMS: [(&str, &[&str]); 40] = [
     ("chrt", &["--idle", "0", "perl", "-e", "while (1) {}"]),
     ("nginx", &["-p", ".", "-c", "nginx.conf"]),
     ("sh", &["postgres.sh"]),
-    ("ffmpeg", &["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-c:v", "libx264", "-f", "null", "-"]),
+    (
+        "ffmpeg",
+        &[
+            "-f",
+            "lavfi",
+            "-i",
+            "testsrc2=size=1280x720:rate=30",
+            "-c:v",
+            "libx264",
+            "-f",
+            "null",
+            "-",
+        ],
+    ),
     ("7z", &["b", "999"]),
     ("python3", &["processes.py"]),
     ("./openmp", &[]),
     ("./goroutines", &[]),
     ("mpirun", &["--allow-run-as-root", "-n", "2", "./ranks"]),
-    ("mpirun", &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "4", "./ranks"]),
+    (
+        "mpirun",
+        &["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "4", "./ranks"],
+    ),
     ("hackbench", &["-l", "100000000"]),
     ("cyclictest", &["-q", "-t", "2"]),
 ];
@@ -84,8 +103,7 @@ const BUILDS: [&[&str]; 4] = [
 ];
 
 /// Java with its service threads.
-const SLEEPER: &str =
-    "class Sleeper { public static void main(String[] a) throws Exception { Thread.sleep(100000); } }";
+const SLEEPER: &str = "class Sleeper { public static void main(String[] a) throws Exception { Thread.sleep(100000); } }";
 
 const NGINX: &str = "daemon off; pid nginx.pid; error_log stderr; worker_processes 2; events {}
 http { access_log off; server { listen unix:nginx.sock; } }
@@ -142,7 +160,10 @@ fn workshop() -> Result<tempfile::TempDir, Box<dyn Error>> {
     }
     for words in BUILDS {
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).current_dir(folder.path()).env("GOCACHE", folder.path().join("cache"));
+        command
+            .args(&words[1..])
+            .current_dir(folder.path())
+            .env("GOCACHE", folder.path().join("cache"));
         // A program that is not built cannot be started, and is told as absent then.
         let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
@@ -153,7 +174,9 @@ fn workshop() -> Result<tempfile::TempDir, Box<dyn Error>> {
 pub fn alarms() -> Result<Part, Box<dyn Error>> {
     let topology = seatmap_host::topology::of_host()?;
     let folder = workshop()?;
-    let (mut count, mut alarms, mut absent) = (0, Vec::new(), Vec::new());
+    let mut count = 0;
+    let mut alarms = Vec::new();
+    let mut absent = Vec::new();
     for (program, arguments) in PROGRAMS {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder.path()).process_group(0);
@@ -165,7 +188,8 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
         std::thread::sleep(STARTED);
         let pid = child.id() as Tid;
         let lives = child.try_wait()?.is_none();
-        let found = if lives { findings(&[pid], &topology, &Asked::default()) } else { Ok(Vec::new()) };
+        let found =
+            if lives { findings(&[pid], &topology, &Asked::default()) } else { Ok(Vec::new()) };
         // SAFETY: the group is that of a child that has not been waited for where it lives.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
         let _ = child.wait();
@@ -175,7 +199,8 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
         }
         count += 1;
         let wrong = found?.into_iter().filter(|finding| finding.is_wrong());
-        alarms.extend(wrong.map(|finding| format!("{program}: {}: {}", finding.rule, finding.what)));
+        alarms
+            .extend(wrong.map(|finding| format!("{program}: {}: {}", finding.rule, finding.what)));
     }
     absent.dedup();
     Ok(Part { count, failed: alarms, absent })

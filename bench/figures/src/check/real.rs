@@ -10,7 +10,8 @@ use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// The most windows in which a fault may show: what a busy computer does in half a second is chance.
+/// The most windows in which a fault may show: what a busy computer does in half a second is
+/// chance.
 const TRIES: usize = 6;
 
 /// This executable with threads; killed when it is dropped.
@@ -32,7 +33,9 @@ impl Program {
 
     /// Binds its threads in order, the list over and over.
     fn bind(&self, cpus: &[&[u32]]) -> Result<(), Box<dyn Error>> {
-        for (tid, cpus) in task::threads(self.pid()).unwrap_or_default().into_iter().zip(cpus.iter().cycle()) {
+        for (tid, cpus) in
+            task::threads(self.pid()).unwrap_or_default().into_iter().zip(cpus.iter().cycle())
+        {
             cpus.iter().copied().collect::<CpuSet>().give(tid)?;
         }
         Ok(())
@@ -54,14 +57,19 @@ impl Drop for Program {
 /// The number of faults, those that were missed, and those that cannot be made here.
 pub fn missed() -> Result<Part, Box<dyn Error>> {
     let Some([a, b]) = pair::cpus()? else {
-        return Ok(Part { count: 0, failed: Vec::new(), absent: vec!["real faults: one CPU".to_owned()] });
+        return Ok(Part {
+            count: 0,
+            failed: Vec::new(),
+            absent: vec!["real faults: one CPU".to_owned()],
+        });
     };
     let topology = seatmap_host::topology::of_host()?;
     let bench = Bench { a, b, topology };
     let mut found = bench.masks()?;
     found.extend(bench.variables()?);
     found.extend(bench.load()?);
-    let failed = found.iter().filter(|(_, found)| !found).map(|(name, _)| (*name).to_owned()).collect();
+    let failed =
+        found.iter().filter(|(_, found)| !found).map(|(name, _)| (*name).to_owned()).collect();
     Ok(Part { count: found.len(), failed, absent: Vec::new() })
 }
 
@@ -74,7 +82,12 @@ struct Bench {
 }
 
 impl Bench {
-    fn finds(&self, programs: &[&Program], rule: &str, asked: &Asked) -> Result<bool, Box<dyn Error>> {
+    fn finds(
+        &self,
+        programs: &[&Program],
+        rule: &str,
+        asked: &Asked,
+    ) -> Result<bool, Box<dyn Error>> {
         let pids: Vec<Tid> = programs.iter().map(|program| program.pid()).collect();
         for _ in 0..TRIES {
             if findings(&pids, &self.topology, asked)?.iter().any(|finding| finding.rule == rule) {
@@ -94,8 +107,12 @@ impl Bench {
 
     /// Masks against a plan and against rules.
     fn masks(&self) -> Result<Found, Box<dyn Error>> {
-        let (a, b) = (self.a, self.b);
-        let plan = Asked { expected: Some(Expected::of_plan(&Plan::new("host", vec![a, b]))), ..Asked::default() };
+        let a = self.a;
+        let b = self.b;
+        let plan = Asked {
+            expected: Some(Expected::of_plan(&Plan::new("host", vec![a, b]))),
+            ..Asked::default()
+        };
         let asleep = Program::start(1, "sleep", &[])?;
         let mut found = vec![("one-per-cpu: unbound", self.named(&asleep, Rule::OnePerCpu)?)];
         asleep.bind(&[&[a, b]])?;
@@ -110,7 +127,8 @@ impl Bench {
         found.push(("expect: a task without a thread", self.finds(&[&alone], "expect", &plan)?));
         let more = Program::start(2, "spin", &[])?;
         more.bind(&[&[a], &[b], &[a, b]])?;
-        found.push(("expect: a busy thread without a seat", self.finds(&[&more], "expect", &plan)?));
+        found
+            .push(("expect: a busy thread without a seat", self.finds(&[&more], "expect", &plan)?));
         Ok(found)
     }
 
@@ -133,7 +151,8 @@ impl Bench {
 
     /// Threads that want more than they can have.
     fn load(&self) -> Result<Found, Box<dyn Error>> {
-        let (a, b) = (self.a, self.b);
+        let a = self.a;
+        let b = self.b;
         let late = Program::start(1, "spin", &[])?;
         CpuSet::single(a).give(late.pid())?;
         let mut found = vec![("late-binding", self.default(&late, "late-binding")?)];
@@ -142,7 +161,8 @@ impl Bench {
         shared.bind(&[&[b]])?;
         found.push(("shared-cpu", self.default(&shared, "shared-cpu")?));
         drop(shared);
-        let (first, second) = (Program::start(1, "spin", &[])?, Program::start(1, "spin", &[])?);
+        let first = Program::start(1, "spin", &[])?;
+        let second = Program::start(1, "spin", &[])?;
         first.bind(&[&[b]])?;
         second.bind(&[&[b]])?;
         found.push(("overlap", self.finds(&[&first, &second], "overlap", &Asked::default())?));

@@ -33,10 +33,12 @@ impl Ends {
     fn open(means: Means) -> io::Result<Self> {
         // SAFETY: takes two numbers.
         let eventfd = || unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-        let (mut there, mut back) = ([-1; 2], [-1; 2]);
+        let mut there = [-1; 2];
+        let mut back = [-1; 2];
         let ends = match means {
             Means::EventFd => {
-                let (there, back) = (eventfd(), eventfd());
+                let there = eventfd();
+                let back = eventfd();
                 [[back, there], [there, back]]
             }
             Means::Pipe | Means::Futex => {
@@ -46,13 +48,16 @@ impl Ends {
             }
             Means::UnixSocket => {
                 // SAFETY: as above.
-                unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, there.as_mut_ptr()) };
+                unsafe {
+                    libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, there.as_mut_ptr())
+                };
                 [[there[0]; 2], [there[1]; 2]]
             }
         };
-        match ends.as_flattened().iter().any(|end| *end < 0) {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(Ends(ends)),
+        if ends.as_flattened().iter().any(|end| *end < 0) {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(Ends(ends))
         }
     }
 }
@@ -73,9 +78,11 @@ fn descriptors(cpus: [u32; 2], Ends(ends): &Ends) -> io::Result<f64> {
         let [from, to] = ends[at];
         let mut message = 1u64;
         // SAFETY: each call reads or writes the eight bytes of `message`.
-        let write = |message: &u64| unsafe { libc::write(to, std::ptr::from_ref(message).cast(), 8) };
+        let write =
+            |message: &u64| unsafe { libc::write(to, std::ptr::from_ref(message).cast(), 8) };
         // SAFETY: as above.
-        let read = |message: &mut u64| unsafe { libc::read(from, std::ptr::from_mut(message).cast(), 8) };
+        let read =
+            |message: &mut u64| unsafe { libc::read(from, std::ptr::from_mut(message).cast(), 8) };
         for _ in 0..ROUND_TRIPS {
             let [one, other] = match at {
                 0 => [write(&message), read(&mut message)],
@@ -87,7 +94,11 @@ fn descriptors(cpus: [u32; 2], Ends(ends): &Ends) -> io::Result<f64> {
             }
         }
     })?;
-    if failed.load(Ordering::Acquire) { Err(io::Error::other("a plain message was cut short")) } else { Ok(times[0]) }
+    if failed.load(Ordering::Acquire) {
+        Err(io::Error::other("a plain message was cut short"))
+    } else {
+        Ok(times[0])
+    }
 }
 
 fn futex(cpus: [u32; 2]) -> io::Result<f64> {

@@ -1,4 +1,5 @@
-//! Plain loops of two threads: atomics, copies, messages. They share no code with what they are held against.
+//! Plain loops of two threads: atomics, copies, messages. They share no code with what they are
+//! held against.
 
 use seatmap_os::affinity;
 use std::hint::{black_box, spin_loop};
@@ -7,7 +8,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Instant;
 
-/// Operations of an atomic or a message: enough that starting and stopping the threads does not count.
+/// Operations of an atomic or a message: enough that starting and stopping the threads does not
+/// count.
 const OPERATIONS: usize = 50_000;
 /// Bytes copied by each thread.
 const COPIED_BYTES: usize = 8 << 20;
@@ -25,7 +27,8 @@ pub enum Operation {
 #[derive(Default)]
 struct Apart<T>(T);
 
-/// Two threads on two CPUs: each waits for the other by spinning, and then loops. Nanoseconds of each.
+/// Two threads on two CPUs: each waits for the other by spinning, and then loops. Nanoseconds of
+/// each.
 pub fn both(cpus: [u32; 2], body: impl Fn(usize) + Sync) -> io::Result<[f64; 2]> {
     let ready = AtomicU64::new(0);
     let side = |at: usize| -> io::Result<f64> {
@@ -86,10 +89,12 @@ pub fn halves(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Resu
 /// Words copied one by one from a buffer to one of the thread's own, or from there to a buffer.
 pub fn copies(cpus: [u32; 2], words: usize, is_get: bool, is_shared: bool) -> io::Result<[f64; 2]> {
     let buffer = || (0..words).map(|_| AtomicU64::new(1)).collect::<Vec<_>>();
-    let (far, own) = ([buffer(), buffer()], [buffer(), buffer()]);
+    let far = [buffer(), buffer()];
+    let own = [buffer(), buffer()];
     let times = COPIED_BYTES / (8 * words);
     let ns = both(cpus, |at| {
-        let (far, own) = (&far[if is_shared { 0 } else { at }], &own[at]);
+        let far = &far[if is_shared { 0 } else { at }];
+        let own = &own[at];
         for _ in 0..times {
             let (from, to) = if is_get { (far, own) } else { (own, far) };
             for (from, to) in black_box(from).iter().zip(black_box(to)) {

@@ -67,7 +67,8 @@ pub const JOBS: [Job; 7] = [
     Job { doing: Doing::Sync, size_bytes: 8 << 20, unit_bytes: 128 << 10 },
 ];
 
-/// The I/O beside a busy loop: a block of 128 KiB every so often, at a pace that both ways can keep.
+/// The I/O beside a busy loop: a block of 128 KiB every so often, at a pace that both ways can
+/// keep.
 pub const PACES: [(Doing, Duration); 3] = [
     (Doing::Write, Duration::from_millis(5)),
     (Doing::Post, Duration::from_millis(5)),
@@ -78,9 +79,11 @@ const PACED_BYTES: usize = 128 << 10;
 /// The figures of all jobs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Figures {
-    /// For each job and each turn, directly and by the channel: seconds, and seconds of this thread's CPU time.
+    /// For each job and each turn, directly and by the channel: seconds, and seconds of this
+    /// thread's CPU time.
     pub jobs: Vec<Vec<[[f64; 2]; 2]>>,
-    /// For each pace and each turn, directly and by the channel: percent stolen, and the longest gap in us.
+    /// For each pace and each turn, directly and by the channel: percent stolen, and the longest
+    /// gap in us.
     pub noise: Vec<Vec<[[f64; 2]; 2]>>,
     /// The same without I/O.
     pub quiet: Vec<[f64; 2]>,
@@ -91,11 +94,17 @@ pub fn run(folder: &Path, cpu: &str) -> Result<(), Box<dyn Error>> {
     let cpu = cpu.parse()?;
     // SAFETY: no other code in this process takes it.
     let mut client = unsafe { Inherited::inherited() }?.ok_or("no channel")?;
-    let open = fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(folder.join(FILE))?;
+    let open = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(folder.join(FILE))?;
     let mut direct = Direct(open);
     let file = client.create(&format!("files/{FILE}-9p"))?;
     let mut channel = Channel { client: &mut client, file };
-    let (jobs, noise) = (vec![Vec::new(); JOBS.len()], vec![Vec::new(); PACES.len()]);
+    let jobs = vec![Vec::new(); JOBS.len()];
+    let noise = vec![Vec::new(); PACES.len()];
     let mut figures = Figures { jobs, noise, quiet: Vec::new() };
     for _ in 0..TURNS {
         for (job, found) in JOBS.iter().zip(&mut figures.jobs) {
@@ -186,7 +195,8 @@ impl Way for Channel<'_> {
 /// Seconds, and seconds of this thread's CPU time.
 fn timed(job: &Job, way: &mut dyn Way) -> io::Result<[f64; 2]> {
     let mut block = vec![1; job.unit_bytes];
-    let (began, cpu) = (Instant::now(), cpu_s());
+    let began = Instant::now();
+    let cpu = cpu_s();
     for offset in (0..job.size_bytes as u64).step_by(job.unit_bytes) {
         way.make(job.doing, offset, &mut block)?;
     }
@@ -204,12 +214,18 @@ fn cpu_s() -> f64 {
 /// Percent stolen from a busy loop on this CPU, and its longest gap in us.
 fn noise_of(cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
     let options = NoiseOptions { duration: NOISE, ..NoiseOptions::default() };
-    let found = seatmap_noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?.cpus.remove(0);
+    let found = seatmap_noise::measure(&[cpu], &options, &mut |_| ControlFlow::Continue(()))?
+        .cpus
+        .remove(0);
     Ok([found.stolen_percent, found.longest_gap_us])
 }
 
 /// The same while another thread does I/O there.
-fn beside(pace: (Doing, Duration), way: &mut (dyn Way + Send), cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
+fn beside(
+    pace: (Doing, Duration),
+    way: &mut (dyn Way + Send),
+    cpu: u32,
+) -> Result<[f64; 2], Box<dyn Error>> {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| keep(pace, way, &done));
@@ -220,7 +236,11 @@ fn beside(pace: (Doing, Duration), way: &mut (dyn Way + Send), cpu: u32) -> Resu
     })
 }
 
-fn keep((doing, period): (Doing, Duration), way: &mut dyn Way, done: &AtomicBool) -> io::Result<()> {
+fn keep(
+    (doing, period): (Doing, Duration),
+    way: &mut dyn Way,
+    done: &AtomicBool,
+) -> io::Result<()> {
     let mut block = vec![2; PACED_BYTES];
     let mut next = Instant::now();
     while !done.load(Ordering::Relaxed) {

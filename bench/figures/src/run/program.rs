@@ -34,8 +34,8 @@ impl Figures {
     }
 }
 
-/// Plays the program. It seats its threads itself as a launcher would, so that the difference is the launcher's alone:
-/// waking a thread on another CPU may take longer than all the rest.
+/// Plays the program. It seats its threads itself as a launcher would, so that the difference is
+/// the launcher's alone: waking a thread on another CPU may take longer than all the rest.
 pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let [first, second] = [cpus[0].parse()?, cpus[1].parse()?];
     affinity::pin(&[first])?;

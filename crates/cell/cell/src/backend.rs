@@ -6,13 +6,16 @@ use std::fmt;
 /// The backends: how far a cell is closed, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Backend {
-    /// Threads that could be moved were moved by their affinity; new ones and those of other users may come back.
+    /// Threads that could be moved were moved by their affinity; new ones and those of other users
+    /// may come back.
     #[serde(rename = "affinity")]
     Affinity,
-    /// An exclusive cpuset of version 1 (cpuset(7)); all movable threads are in a cpuset with the other CPUs.
+    /// An exclusive cpuset of version 1 (cpuset(7)); all movable threads are in a cpuset with the
+    /// other CPUs.
     #[serde(rename = "v1-exclusive")]
     V1Exclusive,
-    /// An isolated partition of version 2 (cgroup-v2, `cpuset.cpus.partition`): the scheduler balances nothing into it.
+    /// An isolated partition of version 2 (cgroup-v2, `cpuset.cpus.partition`): the scheduler
+    /// balances nothing into it.
     #[serde(rename = "v2-partition")]
     V2Partition,
 }

@@ -12,16 +12,19 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's own.
+/// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's
+/// own.
 pub const VARIABLE: &str = "SEATMAP_CELL";
 
-/// Processes that are looked at above one: numbers that come again while they are read could go round.
+/// Processes that are looked at above one: numbers that come again while they are read could go
+/// round.
 const LONGEST_LINE: usize = 64;
 
 /// The note by which a control group remembers whose it is: the journal that knows of it.
 const NOTE: &str = "seatmap.cell";
 
-/// The beginning of the names of Seatmap's guardians, wardens and file proxies (`prctl(PR_SET_NAME)`).
+/// The beginning of the names of Seatmap's guardians, wardens and file proxies
+/// (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
 
 /// Threads that may run on a cell's CPUs though they do not belong to the cell.
@@ -38,7 +41,8 @@ impl Stragglers {
     #[must_use]
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
-        let name = |pid: Tid| task::name(root, pid).map_or(String::new(), |name| format!(" {name}"));
+        let name =
+            |pid: Tid| task::name(root, pid).map_or(String::new(), |name| format!(" {name}"));
         pids.into_iter().map(|pid| format!("{pid}{}", name(pid))).collect()
     }
 }
@@ -55,29 +59,32 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Straggle
     Ok(Stragglers { bound: bound.len(), free })
 }
 
-/// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any cell.
+/// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any
+/// cell.
 #[must_use]
 pub fn is_helper(root: &Root, task: &Task) -> bool {
     task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)
 }
 
-/// Whether a process was started into this cell: its environment or that of an ancestor says so, or Seatmap itself
-/// started it.
+/// Whether a process was started into this cell: its environment or that of an ancestor says so, or
+/// Seatmap itself started it.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
     let wanted = (VARIABLE.to_owned(), record.name.to_string());
     let says_so = |pid: Tid| task::environment(root, pid).contains(&wanted);
-    parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid)) || line_of(root, pid).any(says_so)
+    parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid))
+        || line_of(root, pid).any(says_so)
 }
 
-/// Whether nothing shows where a process comes from: it began after the cell, has no environment that can be read,
-/// and the process that started it has ended. A daemon that was run in a cell is such a process once Seatmap has
-/// ended too. A process that a user moves into a cell by hand has an environment, or began before the cell, or has a
-/// starter.
+/// Whether nothing shows where a process comes from: it began after the cell, has no environment
+/// that can be read, and the process that started it has ended. A daemon that was run in a cell is
+/// such a process once Seatmap has ended too. A process that a user moves into a cell by hand has
+/// an environment, or began before the cell, or has a starter.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
-    let is_younger = |process: &Task| began_ticks.is_some_and(|began| process.started_ticks >= began);
+    let is_younger =
+        |process: &Task| began_ticks.is_some_and(|began| process.started_ticks >= began);
     process.is_some_and(|process| process.parent <= 1 && is_younger(&process))
         && task::environment(root, pid).is_empty()
 }
@@ -98,7 +105,8 @@ pub fn mark(root: &Root, group: &str, journal: &Path) {
     let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 
-/// The journal that knows of a control group, if the group remembers and the journal is still there.
+/// The journal that knows of a control group, if the group remembers and the journal is still
+/// there.
 #[must_use]
 pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
     let path = |note: Vec<u8>| PathBuf::from(OsString::from_vec(note));
@@ -159,7 +167,9 @@ mod tests {
         process("20", 1, "HOME=/", "/service");
         process("21", 1, "daemon: waits\0\0", "/daemon");
         process("22", 20, "", "/child");
-        let unknown = |began| (10..=23).filter(|pid| may_be_resident(&root, *pid, began)).collect::<Vec<Tid>>();
+        let unknown = |began| {
+            (10..=23).filter(|pid| may_be_resident(&root, *pid, began)).collect::<Vec<Tid>>()
+        };
         assert_eq!(unknown(Some(19)), [19, 21]);
         assert_eq!(unknown(Some(20)), [21], "one that is older was moved in");
         assert_eq!(unknown(None), Vec::<Tid>::new());
@@ -168,14 +178,20 @@ mod tests {
     #[test]
     fn a_group_remembers_a_journal_while_there_is_one() {
         let folder = tempfile::tempdir().unwrap();
-        let (group, journal) = (folder.path().join("group"), folder.path().join("quiet.journal"));
+        let group = folder.path().join("group");
+        let journal = folder.path().join("quiet.journal");
         std::fs::create_dir(&group).unwrap();
         std::fs::write(&journal, "").unwrap();
         let root = Root::new(folder.path());
         assert_eq!(journal_of(&root, "/group"), None);
         mark(&root, "/group", &journal);
         match journal_of(&root, "/group") {
-            None => return seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),
+            None => {
+                return seatmap_needs::skipped!(
+                    "no extended attributes in {}",
+                    folder.path().display()
+                );
+            }
             found => assert_eq!(found, Some(journal.clone())),
         }
         std::fs::remove_file(journal).unwrap();

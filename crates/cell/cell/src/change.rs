@@ -6,7 +6,8 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, affinity};
 use serde::{Deserialize, Serialize};
 
-/// The kind of setting that is changed. It says how two values compare and how the change is undone.
+/// The kind of setting that is changed. It says how two values compare and how the change is
+/// undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
@@ -37,7 +38,8 @@ pub struct Change {
     pub old: String,
     /// The value after the change.
     pub new: String,
-    /// The time when the thread started, in clock ticks after the boot: its number may belong to another by now.
+    /// The time when the thread started, in clock ticks after the boot: its number may belong to
+    /// another by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }
@@ -60,7 +62,8 @@ impl Change {
     /// A control group that is made.
     #[must_use]
     pub fn folder(path: &str) -> Self {
-        let (old, new) = (String::new(), "made".to_owned());
+        let old = String::new();
+        let new = "made".to_owned();
         Change { what: What::Folder, path: path.to_owned(), old, new, started_ticks: None }
     }
 
@@ -97,11 +100,12 @@ impl Change {
         }
     }
 
-    /// Whether a mask or cpuset is the one that was given, but for CPUs that are offline now: the kernel takes these
-    /// out of masks, and of cpusets of version 1.
+    /// Whether a mask or cpuset is the one that was given, but for CPUs that are offline now: the
+    /// kernel takes these out of masks, and of cpusets of version 1.
     #[must_use]
     pub fn is_given(&self, current: &str) -> bool {
-        let (given, found) = (CpuSet::of_list(&self.new), CpuSet::of_list(current));
+        let given = CpuSet::of_list(&self.new);
+        let found = CpuSet::of_list(current);
         matches!(self.what, What::Affinity | What::Cpus)
             && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
@@ -126,16 +130,20 @@ fn words(text: &str) -> std::collections::BTreeSet<&str> {
 mod tests {
     use super::*;
 
-    /// Another partition is isolated: the kernel keeps CPU 3 out of the mask, and gives it back later.
+    /// Another partition is isolated: the kernel keeps CPU 3 out of the mask, and gives it back
+    /// later.
     #[test]
     fn a_mask_of_workqueues_is_the_one_that_was_set() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
         std::fs::write(root.path(settings::WORKQUEUES), "7\n").unwrap();
-        let old = |root: &Root| Change::of_file(root, What::CpuMask, settings::WORKQUEUES, "3").unwrap().old;
+        let old = |root: &Root| {
+            Change::of_file(root, What::CpuMask, settings::WORKQUEUES, "3").unwrap().old
+        };
         assert_eq!(old(&root), "7");
-        std::fs::write(root.path("/sys/devices/virtual/workqueue/cpumask_requested"), "f\n").unwrap();
+        std::fs::write(root.path("/sys/devices/virtual/workqueue/cpumask_requested"), "f\n")
+            .unwrap();
         assert_eq!(old(&root), "f");
     }
 
@@ -143,7 +151,10 @@ mod tests {
     fn values_compare_by_what_they_mean() {
         let same = |what, a: &str, b: &str| Change { what, ..Change::folder("/x") }.same(a, b);
         assert!(same(What::Cpus, "0,1,2", "0-2") && !same(What::Cpus, "0", "0-1"));
-        assert!(same(What::CpuMask, "00000003", "3") && same(What::Controller, "cpu cpuset", "cpuset cpu"));
+        assert!(
+            same(What::CpuMask, "00000003", "3")
+                && same(What::Controller, "cpu cpuset", "cpuset cpu")
+        );
         assert!(!same(What::Value, "1", "01"));
     }
 }

@@ -1,10 +1,10 @@
 //! The choice of the best CPUs for a cell.
 //!
-//! First come those with the fewest interrupts that cannot be moved away, as nothing helps against them later. Then
-//! come those from which a hypervisor steals least; then any core but that of CPU 0, which keeps the kernel's time
-//! and starts the others; then whole cores, as a busy neighbour on the same core always disturbs; then those that are
-//! near one another, by a profile's core distances. The load that programs put on a CPU now does not count: they will
-//! have left it.
+//! First come those with the fewest interrupts that cannot be moved away, as nothing helps against
+//! them later. Then come those from which a hypervisor steals least; then any core but that of CPU
+//! 0, which keeps the kernel's time and starts the others; then whole cores, as a busy neighbour on
+//! the same core always disturbs; then those that are near one another, by a profile's core
+//! distances. The load that programs put on a CPU now does not count: they will have left it.
 
 use crate::error::CellError;
 use crate::host::Host;
@@ -28,7 +28,8 @@ pub struct CpuChoice {
     pub steal_percent: BTreeMap<u32, f64>,
 }
 
-/// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter of a second.
+/// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter
+/// of a second.
 const SAME_STEAL: f64 = 2.0;
 
 impl CpuChoice {
@@ -38,17 +39,24 @@ impl CpuChoice {
     /// The kernel does not say which CPUs run, or a journal cannot be read.
     pub fn of_host(host: &Host) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
-        let taken = host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
+        let taken =
+            host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
         // CPUs that somebody isolated for a program of theirs are taken only where they are named.
         let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
         let free = online.without(&taken).without(&host.claimed()).without(&isolated);
-        let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
+        let cores: BTreeSet<CpuSet> =
+            free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
         let cores = cores.into_iter().collect();
-        Ok(CpuChoice { cores, unmovable: unmovable(&host.root)?, steal_percent: BTreeMap::new(), free })
+        Ok(CpuChoice {
+            cores,
+            unmovable: unmovable(&host.root)?,
+            steal_percent: BTreeMap::new(),
+            free,
+        })
     }
 
-    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they are enough, else
-    /// all but one of the free CPUs.
+    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they
+    /// are enough, else all but one of the free CPUs.
     ///
     /// # Errors
     /// [`CellError::TooMany`]: one CPU must stay for the rest of the system.
@@ -78,7 +86,8 @@ impl CpuChoice {
             let missing = wanted - chosen.len();
             let cost = |core: &CpuSet| self.cost(core, missing, &chosen, near);
             let open = self.cores.iter().filter(|core| !core.meets(&chosen));
-            let Some(core) = open.min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal))
+            let Some(core) = open
+                .min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal))
             else {
                 break;
             };
@@ -105,33 +114,41 @@ impl CpuChoice {
         let interrupts = core.iter().filter_map(|cpu| self.unmovable.get(&cpu)).sum();
         let is_cut = core.len() > missing;
         let distance = near.map_or(0.0, |profile| mean_distance(profile, core, chosen, &self.free));
-        let steal = core.iter().filter_map(|cpu| self.steal_percent.get(&cpu)).copied().fold(0.0, f64::max);
+        let steal =
+            core.iter().filter_map(|cpu| self.steal_percent.get(&cpu)).copied().fold(0.0, f64::max);
         (interrupts, (steal / SAME_STEAL).round() as u64, core.contains(0), is_cut, distance)
     }
 }
 
 fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let siblings = root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)).unwrap_or_default();
+    let siblings =
+        root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)).unwrap_or_default();
     siblings.iter().chain([cpu]).filter(|cpu| free.contains(*cpu)).collect()
 }
 
 fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
     let mut found = BTreeMap::new();
-    for number in irq::of_devices(root)?.iter().filter(|number| irq::try_to_move(root, number).is_err()) {
+    for number in
+        irq::of_devices(root)?.iter().filter(|number| irq::try_to_move(root, number).is_err())
+    {
         irq::goes_to(root, number).iter().for_each(|cpu| *found.entry(cpu).or_insert(0) += 1);
     }
     Ok(found)
 }
 
-/// The mean distance from a core to those chosen already, in ns; for the first core, to all free ones, so that it is
-/// central.
+/// The mean distance from a core to those chosen already, in ns; for the first core, to all free
+/// ones, so that it is central.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
     let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };
     let rank = |cpu: u32| distance.pus.iter().position(|pu| *pu == cpu);
-    let pairs = core.iter().filter_map(rank).flat_map(|a| others.iter().filter_map(rank).map(move |b| (a, b)));
-    let known: Vec<f64> = pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
+    let pairs = core
+        .iter()
+        .filter_map(rank)
+        .flat_map(|a| others.iter().filter_map(rank).map(move |b| (a, b)));
+    let known: Vec<f64> =
+        pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     if known.is_empty() { f64::INFINITY } else { known.iter().sum::<f64>() / known.len() as f64 }
 }
 
@@ -170,7 +187,11 @@ mod tests {
         assert_eq!(best(&choice, 7), "1-7");
         assert_eq!(choice.best(None, None).unwrap().len(), 2);
         assert!(choice.best(Some(8), None).is_err() && choice.best(Some(0), None).is_err());
-        let small = CpuChoice { free: (0..2).collect(), cores: vec![(0..2).collect()], ..CpuChoice::default() };
+        let small = CpuChoice {
+            free: (0..2).collect(),
+            cores: vec![(0..2).collect()],
+            ..CpuChoice::default()
+        };
         assert_eq!(small.best(None, None).unwrap().to_string(), "1");
     }
 
@@ -185,10 +206,13 @@ mod tests {
 
     #[test]
     fn cores_of_a_cell_are_near_one_another() {
-        let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+        let origin =
+            Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
         let mut profile = Profile::new("test", origin, Topology::unknown(0..8));
         let mut median_ns = Matrix::filled(8, 100.0);
-        [(1, 3), (1, 7), (5, 3), (5, 7)].into_iter().for_each(|(a, b)| median_ns.set_both(a, b, 40.0));
+        [(1, 3), (1, 7), (5, 3), (5, 7)]
+            .into_iter()
+            .for_each(|(a, b)| median_ns.set_both(a, b, 40.0));
         profile.core_distance = Some(CoreDistance::imported((0..8).collect(), median_ns));
         assert_eq!(computer().best(Some(4), Some(&profile)).unwrap().to_string(), "1,3,5,7");
     }

@@ -1,10 +1,10 @@
 //! A cell's second record: what is known of it without the folder that remembers it.
 //!
-//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So each cell is also
-//! written into an extended attribute of the folder where control groups are mounted: its CPUs, its journal, and its
-//! changes. That folder belongs to root and the kernel, and is gone after a boot. Its lock is the one that all
-//! programs that make cells hold. Where nothing can be written there, as for users without privileges, a cell has no
-//! second record.
+//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So
+//! each cell is also written into an extended attribute of the folder where control groups are
+//! mounted: its CPUs, its journal, and its changes. That folder belongs to root and the kernel, and
+//! is gone after a boot. Its lock is the one that all programs that make cells hold. Where nothing
+//! can be written there, as for users without privileges, a cell has no second record.
 
 use crate::change::{Change, What};
 use crate::journal::{Header, Journal, Line};
@@ -42,11 +42,18 @@ impl Claim {
     /// The short record of a journal.
     #[must_use]
     pub fn of(journal: &Journal) -> Self {
-        // In a control group's cpuset every thread looks narrowed; few threads are, and each is noted.
+        // In a control group's cpuset every thread looks narrowed; few threads are, and each is
+        // noted.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let is_one = |change: &&Change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd));
         let changes = journal.changes.iter().filter(is_one).cloned().collect();
-        Claim { journal: journal.path().to_owned(), header: journal.header.clone(), crowd, changes, is_whole: true }
+        Claim {
+            journal: journal.path().to_owned(),
+            header: journal.header.clone(),
+            crowd,
+            changes,
+            is_whole: true,
+        }
     }
 
     /// Puts the record in place. If that fails, the cell has none: the journal holds everything.
@@ -56,7 +63,9 @@ impl Claim {
             return;
         }
         self.is_whole = false;
-        self.changes.retain(|change| change.what != What::Affinity && !change.path.ends_with("/smp_affinity_list"));
+        self.changes.retain(|change| {
+            change.what != What::Affinity && !change.path.ends_with("/smp_affinity_list")
+        });
         if self.write_whole(root).is_err() {
             // An older record would tell less than the truth.
             Claim::forget(root, &self.header.cell, &self.journal);
@@ -72,11 +81,14 @@ impl Claim {
     pub fn all(root: &Root) -> Vec<Claim> {
         let folder = root.path(FOLDER);
         let own = rustix::process::geteuid().as_raw();
-        let is_trusted = |found: std::fs::Metadata| [0, own].contains(&found.uid()) && found.mode() & 0o022 == 0;
+        let is_trusted =
+            |found: std::fs::Metadata| [0, own].contains(&found.uid()) && found.mode() & 0o022 == 0;
         if !std::fs::metadata(&folder).is_ok_and(is_trusted) {
             return Vec::new();
         }
-        let cells = attribute::names(&folder, PREFIX).into_iter().filter_map(|cell| cell.parse::<Name>().ok());
+        let cells = attribute::names(&folder, PREFIX)
+            .into_iter()
+            .filter_map(|cell| cell.parse::<Name>().ok());
         let mut found: Vec<Claim> = cells.flat_map(|cell| read(&folder, &cell)).collect();
         found.sort_by_key(|claim| claim.header.serial);
         found
@@ -84,7 +96,8 @@ impl Claim {
 
     /// Forgets a cell's record, if it is that of this journal.
     pub fn forget(root: &Root, cell: &Name, journal: &Path) {
-        let is_its = |bytes: &[u8]| parsed(cell, bytes).is_some_and(|claim| claim.journal == journal);
+        let is_its =
+            |bytes: &[u8]| parsed(cell, bytes).is_some_and(|claim| claim.journal == journal);
         attribute::remove(&root.path(FOLDER), &name(cell), is_its);
     }
 
@@ -110,7 +123,8 @@ impl Claim {
     /// Whether the journal is gone while the record stands.
     #[must_use]
     pub fn has_lost_its_journal(&self) -> bool {
-        std::fs::symlink_metadata(&self.journal).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        std::fs::symlink_metadata(&self.journal)
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// Writes the journal again, in a folder that may be another one, as far as this record knows.
@@ -119,20 +133,33 @@ impl Claim {
     /// The file is there, or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
         let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
-        let masks = self.crowd.as_ref().map(|crowd| self.masks(root, crowd)).transpose().map_err(io::Error::other)?;
-        let lines: Vec<Line> =
-            masks.into_iter().flatten().chain(self.changes.iter().cloned()).map(Line::Change).collect();
+        let masks = self
+            .crowd
+            .as_ref()
+            .map(|crowd| self.masks(root, crowd))
+            .transpose()
+            .map_err(io::Error::other)?;
+        let lines: Vec<Line> = masks
+            .into_iter()
+            .flatten()
+            .chain(self.changes.iter().cloned())
+            .map(Line::Change)
+            .collect();
         journal.append(&lines)?;
         journal.append(&[Line::Done])
     }
 
-    /// The crowd, by the mask that its threads have still: those that are older than the cell and not noted otherwise.
+    /// The crowd, by the mask that its threads have still: those that are older than the cell and
+    /// not noted otherwise.
     fn masks(&self, root: &Root, (old, new): &(String, String)) -> Result<Vec<Change>, FileError> {
         let narrow = CpuSet::of_list(new);
         let is_older = |ticks: u64| self.header.began_ticks.is_some_and(|began| ticks < began);
         let is_noted = |path: &str| self.changes.iter().any(|change| change.path == path);
-        let may_be = |task: &task::Task| !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks);
-        let found = task::all(root)?.into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
+        let may_be = |task: &task::Task| {
+            !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks)
+        };
+        let found =
+            task::all(root)?.into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
         let change = |task: task::Task| Change {
             what: What::Affinity,
             path: task.folder(),
@@ -159,7 +186,8 @@ fn parsed(cell: &Name, bytes: &[u8]) -> Option<Claim> {
 /// The commonest change of masks.
 fn crowd(changes: &[Change]) -> Option<(String, String)> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for change in changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept()) {
+    for change in changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept())
+    {
         *counts.entry((&change.old, &change.new)).or_default() += 1;
     }
     let ((old, new), _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
@@ -180,7 +208,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path(FOLDER)).unwrap();
-        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         (folder, root)
     }
 
@@ -190,7 +219,13 @@ mod tests {
 
     fn journal(folder: &Path) -> Journal {
         let cell = "quiet".parse().unwrap();
-        let header = Header { format: FORMAT.into(), cell, cpus: "1".into(), serial: 1, began_ticks: Some(9) };
+        let header = Header {
+            format: FORMAT.into(),
+            cell,
+            cpus: "1".into(),
+            serial: 1,
+            began_ticks: Some(9),
+        };
         let mut journal = Journal::begin(&folder.join("quiet.journal"), "boot", header).unwrap();
         let crowd = (10..13).map(|tid| change(What::Affinity, &format!("/proc/{tid}"), "0-1", "0"));
         let others = [
@@ -212,11 +247,17 @@ mod tests {
         assert_eq!(paths, ["/proc/20", "/proc/21", "/proc/irq/default_smp_affinity"]);
         claim.clone().write(&root);
         match Claim::all(&root)[..] {
-            [] => return seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),
+            [] => {
+                return seatmap_needs::skipped!(
+                    "no extended attributes in {}",
+                    folder.path().display()
+                );
+            }
             ref found => assert_eq!(found, std::slice::from_ref(&claim)),
         }
         assert!(!claim.has_lost_its_journal());
-        let (path, cell) = (journal.path().to_owned(), claim.header.cell.clone());
+        let path = journal.path().to_owned();
+        let cell = claim.header.cell.clone();
         journal.remove().unwrap();
         assert!(Claim::all(&root)[0].has_lost_its_journal());
         Claim::forget(&root, &cell, Path::new("/another"));
@@ -229,19 +270,27 @@ mod tests {
     fn threads_of_a_cell_with_a_control_group_are_noted_one_by_one() {
         let (folder, root) = computer();
         let mut journal = journal(folder.path());
-        journal.append(&[Line::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))]).unwrap();
+        journal
+            .append(&[Line::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))])
+            .unwrap();
         let claim = Claim::of(&journal);
         assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));
         let path = folder.path().join("again.journal");
         claim.rewrite(&root, &path, "boot").unwrap();
-        assert_eq!(Journal::read(&path, "boot").unwrap().unwrap().changes, journal.changes, "and nobody else");
+        assert_eq!(
+            Journal::read(&path, "boot").unwrap().unwrap().changes,
+            journal.changes,
+            "and nobody else"
+        );
     }
 
     #[test]
     fn what_has_no_room_is_left_out_and_said_to_be() {
         let (folder, root) = computer();
         let mut claim = Claim::of(&journal(folder.path()));
-        let interrupt = |irq: usize| change(What::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0");
+        let interrupt = |irq: usize| {
+            change(What::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0")
+        };
         claim.changes.extend((0..2000).map(interrupt));
         claim.write(&root);
         match Claim::all(&root)[..] {
@@ -255,7 +304,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let (folder, root) = computer();
         Claim::of(&journal(folder.path())).write(&root);
-        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o777))
+            .unwrap();
         assert_eq!(Claim::all(&root), []);
     }
 

@@ -22,8 +22,10 @@ use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
-/// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread that may use them.
-pub type NoiseJudge<'a> = dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
+/// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread
+/// that may use them.
+pub type NoiseJudge<'a> =
+    dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// A request for a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +48,11 @@ pub struct CellRequest {
 ///
 /// # Errors
 /// [`CellError`].
-pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut NoiseJudge<'_>>) -> Result<Record, CellError> {
+pub fn create(
+    host: &Host,
+    request: &CellRequest,
+    mut judge: Option<&mut NoiseJudge<'_>>,
+) -> Result<Record, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let rest = check(host, request)?;
@@ -56,7 +62,8 @@ pub fn create(host: &Host, request: &CellRequest, mut judge: Option<&mut NoiseJu
     let mut posted = guardian::post(host, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
         record.noise_before = noise_before;
-        record.noise_after = judge.map(|judge| accept(host, &record, request.noise_limit, judge)).transpose()?;
+        record.noise_after =
+            judge.map(|judge| accept(host, &record, request.noise_limit, judge)).transpose()?;
         finish(host, &record)?;
         Ok(record)
     });
@@ -83,7 +90,8 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
         return Err(CellError::Taken { cpus, cell: cell.name.clone() });
     }
     let foreign = host.foreign();
-    let conflicts = |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);
+    let conflicts =
+        |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);
     if let Some(claim) = foreign.iter().find(conflicts) {
         return Err(CellError::of_claim(claim));
     }
@@ -92,10 +100,19 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
     let rest = online.without(&taken);
     // The kernel puts no thread of its own accord on a CPU that it was started to isolate.
     let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
-    if rest.is_subset(&isolated) { Err(CellError::NothingLeft(request.cpus.clone())) } else { Ok(rest) }
+    if rest.is_subset(&isolated) {
+        Err(CellError::NothingLeft(request.cpus.clone()))
+    } else {
+        Ok(rest)
+    }
 }
 
-fn build(host: &Host, request: &CellRequest, rest: &CpuSet, posted: &mut Posted) -> Result<Record, CellError> {
+fn build(
+    host: &Host,
+    request: &CellRequest,
+    rest: &CpuSet,
+    posted: &mut Posted,
+) -> Result<Record, CellError> {
     let spared = vec![std::process::id() as Tid, posted.pid];
     let layout = Layout::read(&host.root);
     let mut degraded = Vec::new();
@@ -106,8 +123,13 @@ fn build(host: &Host, request: &CellRequest, rest: &CpuSet, posted: &mut Posted)
         }
         let mut journal = begin(host, request)?;
         let cell = request.cpus.clone();
-        let mut site =
-            Site { root: &host.root, journal: &mut journal, cell, rest: rest.clone(), spared: spared.clone() };
+        let mut site = Site {
+            root: &host.root,
+            journal: &mut journal,
+            cell,
+            rest: rest.clone(),
+            spared: spared.clone(),
+        };
         match partition::close(&mut site, backend, &layout) {
             Ok(group) => {
                 if let Some(group) = &group {
@@ -125,7 +147,8 @@ fn build(host: &Host, request: &CellRequest, rest: &CpuSet, posted: &mut Posted)
 
 fn begin(host: &Host, request: &CellRequest) -> Result<Journal, CellError> {
     let serial = host.next_serial()?;
-    let (cell, cpus) = (request.name.clone(), request.cpus.to_string());
+    let cell = request.name.clone();
+    let cpus = request.cpus.to_string();
     let began_ticks = Some(boot::ticks());
     let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
     let journal = Journal::begin(&host.run.journal(&request.name), &host.boot_id, header);
@@ -191,7 +214,12 @@ fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<R
 }
 
 /// The acceptance test, run inside the cell.
-fn accept(host: &Host, record: &Record, limit: Option<f64>, judge: &mut NoiseJudge<'_>) -> Result<f64, CellError> {
+fn accept(
+    host: &Host,
+    record: &Record,
+    limit: Option<f64>,
+    judge: &mut NoiseJudge<'_>,
+) -> Result<f64, CellError> {
     let own = std::process::id().to_string();
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));

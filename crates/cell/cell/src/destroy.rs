@@ -15,8 +15,8 @@ use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
-/// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the settings that could not
-/// be put back.
+/// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the
+/// settings that could not be put back.
 ///
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
@@ -36,14 +36,15 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 pub struct Restored {
     /// The number of cells that were undone.
     pub cells: usize,
-    /// The cells among them that had lost their journals, with the source that they were undone from.
+    /// The cells among them that had lost their journals, with the source that they were undone
+    /// from.
     pub lost: Vec<String>,
     /// The settings that could not be put back.
     pub left: Vec<Left>,
 }
 
-/// Undoes everything that any journal of this folder tells of, cells that have lost their journals, and groups that
-/// no journal anywhere knows.
+/// Undoes everything that any journal of this folder tells of, cells that have lost their journals,
+/// and groups that no journal anywhere knows.
 ///
 /// # Errors
 /// A journal cannot be read or written.
@@ -65,14 +66,18 @@ pub fn restore(host: &Host) -> Result<Restored, CellError> {
 
 /// Writes a journal again from a cell's second record.
 fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
-    let (cell, gone) = (&claim.header.cell, claim.journal.display().to_string());
+    let cell = &claim.header.cell;
+    let gone = claim.journal.display().to_string();
     if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
-        return restored
-            .left
-            .push(Left { path: gone, why: format!("it is gone, and cannot be written again: {error}") });
+        return restored.left.push(Left {
+            path: gone,
+            why: format!("it is gone, and cannot be written again: {error}"),
+        });
     }
     Claim::forget(&host.root, cell, &claim.journal);
-    restored.lost.push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
+    restored
+        .lost
+        .push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
     if !claim.is_whole {
         let why = "it is gone, and the cell's second record had no room for interrupts and threads; \
                    those that the cell narrowed stay so";
@@ -87,13 +92,20 @@ fn take_apart(host: &Host, restored: &mut Restored) {
         Ok(orphans) => orphans,
         Err(error) => return restored.left.push(Left::unlisted(&error)),
     };
-    let cells: CpuSet =
-        orphans.iter().filter(|group| is_cell(group)).flat_map(|group| orphan::cpus_of(root, group)).collect();
+    let cells: CpuSet = orphans
+        .iter()
+        .filter(|group| is_cell(group))
+        .flat_map(|group| orphan::cpus_of(root, group))
+        .collect();
     for group in orphans {
-        restored.lost.extend(is_cell(&group).then(|| format!("{group} is a cell's, of which nothing else is known")));
+        restored.lost.extend(
+            is_cell(&group).then(|| format!("{group} is a cell's, of which nothing else is known")),
+        );
         restored.cells += usize::from(is_cell(&group));
         let gone = group::dissolve(root, &group);
-        restored.left.extend(gone.err().map(|error| Left { path: group, why: error.source.to_string() }));
+        restored
+            .left
+            .extend(gone.err().map(|error| Left { path: group, why: error.source.to_string() }));
     }
     let is_last = host.foreign().is_empty();
     if let (false, true, Ok(online)) = (cells.is_empty(), is_last, layout::online(root)) {
@@ -102,10 +114,14 @@ fn take_apart(host: &Host, restored: &mut Restored) {
 }
 
 fn is_cell(group: &str) -> bool {
-    group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
+    group
+        .rsplit('/')
+        .next()
+        .is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
 }
 
-/// A new guardian is posted first: the old one would end with the cell's lease in the middle of the work.
+/// A new guardian is posted first: the old one would end with the cell's lease in the middle of the
+/// work.
 fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
     guardian::relieve(host, name);
     // Without one the journal is still there, and the next command goes on.
@@ -133,6 +149,7 @@ fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));
     let (kept, orphans): (Vec<String>, Vec<String>) =
         cells.iter().map(group).partition(|group| census::journal_of(&host.root, group).is_some());
-    let rest = others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
+    let rest =
+        others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
     Ok(orphans.into_iter().chain(rest).collect())
 }

@@ -83,7 +83,9 @@ pub enum CellError {
         reasons: Vec<String>,
     },
     /// The acceptance test failed.
-    #[error("{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything is put back")]
+    #[error(
+        "{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything is put back"
+    )]
     TooNoisy {
         /// The stolen time as measured, in percent.
         found: f64,
@@ -114,18 +116,23 @@ impl CellError {
 
     /// The error that a cell which this folder does not remember stands in the way.
     pub(crate) fn of_claim(claim: &Claim) -> Self {
-        let (cell, cpus) = (claim.header.cell.clone(), claim.cpus());
-        match claim.has_lost_its_journal() {
-            true => CellError::Lost { cell, cpus },
-            false => CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() },
+        let cell = claim.header.cell.clone();
+        let cpus = claim.cpus();
+        if claim.has_lost_its_journal() {
+            CellError::Lost { cell, cpus }
+        } else {
+            CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() }
         }
     }
 
     /// Whether what was asked for is wrong, rather than what was done.
     #[must_use]
     pub fn is_asked_wrong(&self) -> bool {
-        use CellError::{Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany};
-        let is_of_cpus = matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. });
+        use CellError::{
+            Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany,
+        };
+        let is_of_cpus =
+            matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. });
         is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_) | Elsewhere { .. } | Lost { .. })
     }
 }

@@ -1,7 +1,8 @@
-//! Sudden death on purpose, for tests: that a host is restored whatever happens is shown by dying everywhere.
+//! Sudden death on purpose, for tests: that a host is restored whatever happens is shown by dying
+//! everywhere.
 //!
-//! Only a build with the feature `faults` can die so, as tests and the lab have it. Without the feature a point is
-//! nothing, and no environment variable is looked at.
+//! Only a build with the feature `faults` can die so, as tests and the lab have it. Without the
+//! feature a point is nothing, and no environment variable is looked at.
 
 #[cfg(feature = "faults")]
 mod injected;

@@ -1,9 +1,9 @@
 //! A process that outlives its creator, and puts everything back if the creator dies.
 //!
-//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a pipe to it. The
-//! kernel closes the pipe when that program dies, for any reason. If the pipe ends without the word that all is well,
-//! the guardian undoes the journal. After that the guardian stays while the cell has a lease or memory; otherwise it
-//! exits.
+//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a
+//! pipe to it. The kernel closes the pipe when that program dies, for any reason. If the pipe ends
+//! without the word that all is well, the guardian undoes the journal. After that the guardian
+//! stays while the cell has a lease or memory; otherwise it exits.
 //!
 //! | byte to the guardian | means | answer |
 //! |---|---|---|
@@ -37,7 +37,8 @@ const NO: u8 = b'-';
 /// How long a guardian that was asked to go is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The longest sleep of a guardian with a lease: a computer that is suspended does not count on while it sleeps.
+/// The longest sleep of a guardian with a lease: a computer that is suspended does not count on
+/// while it sleeps.
 const LONGEST_SLEEP_S: u64 = 60;
 
 /// The command that becomes a guardian, with the cell's name after it.
@@ -58,7 +59,8 @@ impl Posted {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
 
-    /// Says that all is well. If this cannot be sent, the guardian is dead and the next command takes over.
+    /// Says that all is well. If this cannot be sent, the guardian is dead and the next command
+    /// takes over.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[ALL_IS_WELL]);
     }
@@ -79,7 +81,8 @@ pub(crate) fn post(host: &Host, name: &Name) -> Result<Posted, CellError> {
 }
 
 fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
-    let (program, arguments) = keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+    let (program, arguments) =
+        keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     fault::spare_guardian(&mut command).args(arguments).arg(name.to_string()).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
@@ -154,14 +157,16 @@ fn attend(host: &Host, name: &Name) -> (bool, Option<Kept>) {
 
 fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
     let mut record = host.run.record(name).ok_or_else(|| io::Error::other("there is no record"))?;
-    let memory = record.memory.as_mut().ok_or_else(|| io::Error::other("no memory was asked for"))?;
+    let memory =
+        record.memory.as_mut().ok_or_else(|| io::Error::other("no memory was asked for"))?;
     let kept = Kept::take(memory)?;
     memory.path = Some(kept.path());
     host.run.remember(&record)?;
     Ok(kept)
 }
 
-/// A session of its own: what is typed at the creator's terminal, and its end, must not reach the guardian.
+/// A session of its own: what is typed at the creator's terminal, and its end, must not reach the
+/// guardian.
 fn leave_the_terminal() {
     // SAFETY: all act on this process alone; where it leads a group already it keeps its session.
     unsafe {
@@ -171,22 +176,24 @@ fn leave_the_terminal() {
     }
 }
 
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease that is renewed is
-/// found in the record.
+/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
+/// that is renewed is found in the record.
 fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
     let name = &record.name;
     loop {
         let left = host.run.record(name).map_or(Some(0), |record| record.left_s());
         if left != Some(0) {
-            std::thread::sleep(Duration::from_secs(left.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S)));
+            std::thread::sleep(Duration::from_secs(
+                left.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S),
+            ));
         }
         if !host.stands(name) {
             return Ok(());
         }
         if left == Some(0) {
             let _lock = host.run.lock().map_err(CellError::remembering)?;
-            // It may have been destroyed and made again, or its lease renewed, while this process waited for the
-            // lock.
+            // It may have been destroyed and made again, or its lease renewed, while this process
+            // waited for the lock.
             if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
                 drop(kept);
                 return host.end(name).map(|_| ());

@@ -1,4 +1,5 @@
-//! This computer as cells see it: its files, the records of cells, and the command that guards a cell.
+//! This computer as cells see it: its files, the records of cells, and the command that guards a
+//! cell.
 
 use crate::claim::Claim;
 use crate::error::CellError;
@@ -44,13 +45,14 @@ impl Host {
 
     /// Whether a cell was made whole, and no program has begun to undo it.
     pub(crate) fn stands(&self, name: &Name) -> bool {
-        let is_it = |journal: &Journal| journal.header.cell == *name && journal.stage == Stage::Standing;
+        let is_it =
+            |journal: &Journal| journal.header.cell == *name && journal.stage == Stage::Standing;
         self.journals().is_ok_and(|journals| journals.iter().any(is_it))
     }
 
-    /// Undoes cells that another program began to make or undo and did not finish, ends leases that no guardian
-    /// guarded, and posts guardians where they are missing. To be called with the lock held. Returns the settings
-    /// that could not be put back.
+    /// Undoes cells that another program began to make or undo and did not finish, ends leases that
+    /// no guardian guarded, and posts guardians where they are missing. To be called with the lock
+    /// held. Returns the settings that could not be put back.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -83,8 +85,9 @@ impl Host {
         Ok(left)
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The record goes first:
-    /// the next command undoes a journal without a record, also where there was no room to note that this was begun.
+    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The
+    /// record goes first: the next command undoes a journal without a record, also where there was
+    /// no room to note that this was begun.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -102,7 +105,8 @@ impl Host {
         Ok(left)
     }
 
-    /// The cells that stand, by age. Without the lock, those that are being made or undone are not among them.
+    /// The cells that stand, by age. Without the lock, those that are being made or undone are not
+    /// among them.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -115,19 +119,22 @@ impl Host {
     /// The cells that this folder does not remember: another folder does, or none any more.
     #[must_use]
     pub fn foreign(&self) -> Vec<Claim> {
-        let is_own = |claim: &Claim| self.run.lies_at(claim.folder()) && !claim.has_lost_its_journal();
+        let is_own =
+            |claim: &Claim| self.run.lies_at(claim.folder()) && !claim.has_lost_its_journal();
         Claim::all(&self.root).into_iter().filter(|claim| !is_own(claim)).collect()
     }
 
-    /// The journals of cells that other folders remember. Where two cells have changed the same setting, undoing one
-    /// must know of the other; all programs that make or undo a cell, in any folder, hold the same
-    /// [lock](crate::settings_lock). A journal that cannot be trusted is not among them.
+    /// The journals of cells that other folders remember. Where two cells have changed the same
+    /// setting, undoing one must know of the other; all programs that make or undo a cell, in any
+    /// folder, hold the same [lock](crate::settings_lock). A journal that cannot be trusted is not
+    /// among them.
     fn journals_elsewhere(&self) -> Vec<Journal> {
         let read = |claim: &Claim| Journal::read(&claim.journal, &self.boot_id).ok().flatten();
         self.foreign().iter().filter_map(read).collect()
     }
 
-    /// The number of the next cell: cells of all folders count upwards together, so that it is known which is younger.
+    /// The number of the next cell: cells of all folders count upwards together, so that it is
+    /// known which is younger.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -167,7 +174,11 @@ mod tests {
     fn computer() -> (tempfile::TempDir, [Host; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
-        for (path, text) in [("/sys/devices/system/cpu/online", "0-7"), (SETTING, "ff"), (settings::WATCHDOG, "0-7")] {
+        for (path, text) in [
+            ("/sys/devices/system/cpu/online", "0-7"),
+            (SETTING, "ff"),
+            (settings::WATCHDOG, "0-7"),
+        ] {
             std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
             std::fs::write(root.path(path), text).unwrap();
         }
@@ -176,7 +187,12 @@ mod tests {
         std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();
         let host = |name| {
             let run = RunFolder::new(&folder.path().join(name)).unwrap();
-            Host { root: root.clone(), run, boot_id: "boot".into(), keeper: GuardianCommand(Vec::new()) }
+            Host {
+                root: root.clone(),
+                run,
+                boot_id: "boot".into(),
+                keeper: GuardianCommand(Vec::new()),
+            }
         };
         let hosts = ["here", "elsewhere"].map(host);
         (folder, hosts)
@@ -185,7 +201,13 @@ mod tests {
     /// A cell that keeps new interrupts away from its CPUs; its serial number.
     fn make(host: &Host, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
-        let header = Header { format: FORMAT.into(), cell: name.clone(), cpus: cpus.into(), serial, began_ticks: None };
+        let header = Header {
+            format: FORMAT.into(),
+            cell: name.clone(),
+            cpus: cpus.into(),
+            serial,
+            began_ticks: None,
+        };
         let mut journal = Journal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();
         let new = old.without(&journal.header.set()).to_mask();
@@ -228,7 +250,8 @@ mod tests {
             }
             assert_eq!(serials, [1, 2], "the folders count together");
             let names: [Name; 2] = ["a".parse().unwrap(), "b".parse().unwrap()];
-            let mask = || CpuSet::of_mask(&hosts[0].root.read(SETTING).unwrap()).unwrap().to_string();
+            let mask =
+                || CpuSet::of_mask(&hosts[0].root.read(SETTING).unwrap()).unwrap().to_string();
             assert_eq!(mask(), "0-3");
             assert_eq!(hosts[order[0]].dismantle(&names[order[0]]).unwrap(), []);
             assert_eq!(mask(), if order[0] == 0 { "0-3,6,7" } else { "0-5" }, "the other stands");

@@ -1,6 +1,8 @@
-//! Keeping other work away from a cell's CPUs: interrupts, kernel work and timers, where the kernel allows it.
+//! Keeping other work away from a cell's CPUs: interrupts, kernel work and timers, where the kernel
+//! allows it.
 //!
-//! Throttling of real-time tasks is left as it is: a cell runs ordinary tasks, which it does not touch.
+//! Throttling of real-time tasks is left as it is: a cell runs ordinary tasks, which it does not
+//! touch.
 
 use crate::change::{Change, What};
 use crate::settings;
@@ -8,20 +10,22 @@ use crate::site::{Site, SiteError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
-/// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there (`vm.stat_interval`,
-/// `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's low-latency profiles, ten times over).
+/// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there
+/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's
+/// low-latency profiles, ten times over).
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all the same are
-/// returned.
+/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all
+/// the same are returned.
 ///
 /// # Errors
 /// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let all = irq::of_devices(site.root)?.into_iter();
-    let interrupts = all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
-    // The kernel may refuse to move an interrupt that could come here and never does. It does no harm, and is not
-    // named.
+    let interrupts =
+        all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
+    // The kernel may refuse to move an interrupt that could come here and never does. It does no
+    // harm, and is not named.
     site.try_all(interrupts)?;
     let settings = self::others(site);
     // A refusal of the kernel here is not worse than a kernel that has no such setting.
@@ -31,7 +35,10 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
 
 /// The interrupts that go to a cell's CPUs.
 fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
-    Ok(irq::of_devices(root)?.into_iter().filter(|irq| irq::goes_to(root, irq).meets(cell)).collect())
+    Ok(irq::of_devices(root)?
+        .into_iter()
+        .filter(|irq| irq::goes_to(root, irq).meets(cell))
+        .collect())
 }
 
 fn others(site: &Site<'_>) -> Vec<Change> {
@@ -40,7 +47,8 @@ fn others(site: &Site<'_>) -> Vec<Change> {
         site.keep_out(What::CpuMask, settings::WORKQUEUES),
         site.keep_out(What::Cpus, settings::WATCHDOG),
     ];
-    let interval = Change::of_file(site.root, What::Value, settings::STAT_INTERVAL, STAT_INTERVAL_S).ok();
+    let interval =
+        Change::of_file(site.root, What::Value, settings::STAT_INTERVAL, STAT_INTERVAL_S).ok();
     masks.into_iter().chain([interval]).flatten().collect()
 }
 
@@ -55,7 +63,8 @@ mod tests {
         for (irq, allowed, chosen) in interrupts {
             std::fs::create_dir_all(root.path(&format!("/proc/irq/{irq}"))).unwrap();
             std::fs::write(root.path(&irq::affinity_file(irq)), allowed).unwrap();
-            std::fs::write(root.path(&format!("/proc/irq/{irq}/effective_affinity_list")), chosen).unwrap();
+            std::fs::write(root.path(&format!("/proc/irq/{irq}/effective_affinity_list")), chosen)
+                .unwrap();
         }
         (folder, root)
     }
@@ -77,9 +86,12 @@ mod tests {
     fn interrupts_that_can_be_moved_are() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
         let cell = "quiet".parse().unwrap();
-        let header = Header { format: FORMAT.into(), cell, cpus: "3".into(), serial: 1, began_ticks: None };
-        let mut journal = Journal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
-        let (cell, rest) = (set("3"), set("0-2"));
+        let header =
+            Header { format: FORMAT.into(), cell, cpus: "3".into(), serial: 1, began_ticks: None };
+        let mut journal =
+            Journal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
+        let cell = set("3");
+        let rest = set("0-2");
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
         assert_eq!(keep(&mut site).unwrap(), Vec::<String>::new());
         assert_eq!(journal.changes.len(), 2, "the third needed no change");

@@ -1,8 +1,9 @@
 //! The journal: every change for a cell is written down before it is made.
 //!
-//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is made. So any
-//! program that finds the file can undo everything, backwards, no matter when the writer died. A line that was torn
-//! by that death describes a change that was never made, and is skipped.
+//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is
+//! made. So any program that finds the file can undo everything, backwards, no matter when the
+//! writer died. A line that was torn by that death describes a change that was never made, and is
+//! skipped.
 
 use crate::change::{Change, What};
 use crate::fault;
@@ -30,7 +31,8 @@ pub struct Header {
     pub cpus: String,
     /// Cells count upwards in order of creation.
     pub serial: u64,
-    /// When it was begun, in clock ticks after the boot: threads that started earlier were there before the cell.
+    /// When it was begun, in clock ticks after the boot: threads that started earlier were there
+    /// before the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_ticks: Option<u64>,
 }
@@ -95,8 +97,8 @@ pub struct Journal {
     pub changes: Vec<Change>,
     /// The stage that the cell is in.
     pub stage: Stage,
-    /// The number of lines that cannot be read, and were not torn by their writer's death either: the changes that
-    /// they described are lost.
+    /// The number of lines that cannot be read, and were not torn by their writer's death either:
+    /// the changes that they described are lost.
     pub lost: usize,
 }
 
@@ -107,26 +109,35 @@ impl Journal {
     /// The file cannot be written, or is there.
     pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
         trusted::open(path, Open::New)?;
-        let (path, boot_id, begin) = (path.to_owned(), boot_id.to_owned(), Line::Begin(header.clone()));
-        let mut journal = Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
+        let path = path.to_owned();
+        let boot_id = boot_id.to_owned();
+        let begin = Line::Begin(header.clone());
+        let mut journal =
+            Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
         journal.append(&[begin])?;
         Ok(journal)
     }
 
-    /// Reads a journal of this boot; `None` where it is of another, or tells of nothing: nothing of it stands then. One
-    /// whose first line is damaged, and others are not, is that of the cell that its file is named after.
+    /// Reads a journal of this boot; `None` where it is of another, or tells of nothing: nothing of
+    /// it stands then. One whose first line is damaged, and others are not, is that of the cell
+    /// that its file is named after.
     ///
     /// # Errors
     /// The file cannot be read, is a link, or is not this user's alone.
     pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
         let bytes = bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<serde_json::Result<Stamped>> = text.lines().map(serde_json::from_str).collect();
+        let lines: Vec<serde_json::Result<Stamped>> =
+            text.lines().map(serde_json::from_str).collect();
         // A torn line is the begin of one.
-        let lost = lines.iter().filter(|line| line.as_ref().is_err_and(|error| !error.is_eof())).count();
-        let lines: Vec<Stamped> = lines.into_iter().flatten().filter(|line| line.boot_id == boot_id).collect();
+        let lost =
+            lines.iter().filter(|line| line.as_ref().is_err_and(|error| !error.is_eof())).count();
+        let lines: Vec<Stamped> =
+            lines.into_iter().flatten().filter(|line| line.boot_id == boot_id).collect();
         let Some(header) = header(path, &lines) else { return Ok(None) };
-        let (path, changes, boot_id) = (path.to_owned(), Vec::new(), boot_id.to_owned());
+        let path = path.to_owned();
+        let changes = Vec::new();
+        let boot_id = boot_id.to_owned();
         let mut journal = Journal { path, boot_id, header, changes, stage: Stage::Building, lost };
         lines.into_iter().for_each(|stamped| journal.take(stamped.line));
         Ok(Some(journal))
@@ -171,7 +182,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room that is left.
+    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room
+    /// that is left.
     pub(crate) fn append_or_take(&mut self, lines: Vec<Line>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
@@ -222,7 +234,13 @@ fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
         Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),
         _ => {
             let cell = path.file_stem()?.to_str()?.parse().ok()?;
-            Some(Header { format: FORMAT.to_owned(), cell, cpus: String::new(), serial: 0, began_ticks: None })
+            Some(Header {
+                format: FORMAT.to_owned(),
+                cell,
+                cpus: String::new(),
+                serial: 0,
+                began_ticks: None,
+            })
         }
     }
 }

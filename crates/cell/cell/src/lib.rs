@@ -1,9 +1,9 @@
 //! Quiet partitions of this computer, made on demand and undone whatever happens.
 //!
-//! A *cell* is a set of CPUs that all other work has left: threads, interrupts, kernel work. Making one changes
-//! dozens of settings all over the system, and leaving one of them changed behind would be worse than any noise. So
-//! the crate is built around a journal: every change is written down before it is made, and any program that finds a
-//! journal whose writer died puts everything back.
+//! A *cell* is a set of CPUs that all other work has left: threads, interrupts, kernel work. Making
+//! one changes dozens of settings all over the system, and leaving one of them changed behind would
+//! be worse than any noise. So the crate is built around a journal: every change is written down
+//! before it is made, and any program that finds a journal whose writer died puts everything back.
 //!
 //! | module | does |
 //! |---|---|
@@ -19,7 +19,8 @@
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`error`] | why a cell could not be made or undone |
 //!
-//! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds it to be.
+//! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds
+//! it to be.
 #![deny(missing_docs)]
 
 pub mod backend;

@@ -1,7 +1,9 @@
-//! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and after use.
+//! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and
+//! after use.
 //!
-//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between programs and always
-//! vanishes with the guardian. A program in the cell finds it by two variables of its environment.
+//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between
+//! programs and always vanishes with the guardian. A program in the cell finds it by two variables
+//! of its environment.
 
 use crate::change::{Change, What};
 use crate::settings;
@@ -58,8 +60,8 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
-/// Whether a computer has this much memory to give. Asking for more would have the kernel search all of it, and turn
-/// it into huge pages meanwhile; the rest is left for other programs.
+/// Whether a computer has this much memory to give. Asking for more would have the kernel search
+/// all of it, and turn it into huge pages meanwhile; the rest is left for other programs.
 ///
 /// # Errors
 /// The computer has less memory than that.
@@ -74,8 +76,8 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
 }
 
-/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them all, those that it
-/// gave are given back, and the memory is ordinary.
+/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them
+/// all, those that it gave are given back, and the memory is ordinary.
 ///
 /// # Errors
 /// The journal cannot be written.
@@ -84,11 +86,18 @@ pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, 
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
-    Ok(Memory { size_bytes: pages.saturating_mul(HUGE_BYTES), is_huge, nodes: nodes.to_string(), path: None })
+    Ok(Memory {
+        size_bytes: pages.saturating_mul(HUGE_BYTES),
+        is_huge,
+        nodes: nodes.to_string(),
+        path: None,
+    })
 }
 
 fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
-    let file = |node: u32| format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages");
+    let file = |node: u32| {
+        format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages")
+    };
     let mut made = Vec::new();
     for path in nodes.iter().map(file) {
         if add_to(site, &path, each, &mut made)? {
@@ -103,16 +112,26 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were tried.
-fn add_to(site: &mut Site<'_>, path: &str, each: u64, made: &mut Vec<Change>) -> Result<bool, SiteError> {
+/// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were
+/// tried.
+fn add_to(
+    site: &mut Site<'_>,
+    path: &str,
+    each: u64,
+    made: &mut Vec<Change>,
+) -> Result<bool, SiteError> {
     let number = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok());
-    let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else { return Ok(false) };
+    let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
+        return Ok(false);
+    };
     // Pages beyond the number that was set are in use: they count as the first of the new ones.
-    let change = Change::of_file(site.root, What::Count, path, &number.saturating_add(each).to_string())?;
+    let change =
+        Change::of_file(site.root, What::Count, path, &number.saturating_add(each).to_string())?;
     let change = Change { old: set.to_string(), ..change };
     let refused = site.try_all(vec![change.clone()])?;
     // The kernel adds what it finds, and calls that success.
-    let are_there = refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
+    let are_there =
+        refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
     made.push(change);
     Ok(are_there)
 }
@@ -144,8 +163,8 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory: a program must not find the data of another. If no process holds the memory any more, it
-/// is gone, and so is its content.
+/// Zeroes a cell's memory: a program must not find the data of another. If no process holds the
+/// memory any more, it is gone, and so is its content.
 ///
 /// # Errors
 /// It is there and cannot be mapped.
@@ -160,20 +179,23 @@ pub fn scrub(memory: &Memory) -> io::Result<()> {
     }
 }
 
-/// Whether a descriptor, by its link in `/proc`, is a cell's memory. Numbers of processes and of descriptors come
-/// again: after a guardian was killed they may stand for a file of another process.
+/// Whether a descriptor, by its link in `/proc`, is a cell's memory. Numbers of processes and of
+/// descriptors come again: after a guardian was killed they may stand for a file of another
+/// process.
 fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
     let name = fs::read_link(link)?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where these are full,
-/// and from anywhere where the kernel does not know how to prefer.
+/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where
+/// these are full, and from anywhere where the kernel does not know how to prefer.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
-    let mask = nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
+    let mask =
+        nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
     // SAFETY: the kernel reads one word of 64 bits, of which it takes one fewer than it is told.
-    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
+    let status =
+        unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
     if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
@@ -190,9 +212,12 @@ impl Mapping {
         if file.metadata()?.len() < size_bytes {
             return Err(io::Error::other("the file is shorter than the memory should be"));
         }
-        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        // SAFETY: a new mapping of an open file that is that long; nothing else of this process lies there.
-        let start = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, file.as_raw_fd(), 0) };
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED;
+        // SAFETY: a new mapping of an open file that is that long; nothing else of this process
+        // lies there.
+        let start =
+            unsafe { libc::mmap(ptr::null_mut(), size, access, flags, file.as_raw_fd(), 0) };
         match NonNull::new(start).filter(|_| start != libc::MAP_FAILED) {
             Some(start) => Ok(Mapping { start, size }),
             None => Err(io::Error::last_os_error()),
@@ -226,7 +251,8 @@ mod tests {
 
     #[test]
     fn what_a_program_left_is_gone_after_a_scrub() {
-        let mut memory = Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
+        let mut memory =
+            Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
         let kept = Kept::take(&memory).unwrap();
         memory.path = Some(kept.path());
         let mut file = OpenOptions::new().read(true).write(true).open(kept.path()).unwrap();
@@ -238,7 +264,10 @@ mod tests {
         drop((kept, file));
         let folder = File::open("/proc/self").unwrap();
         let number = Some(format!("/proc/self/fd/{}", folder.as_raw_fd()));
-        assert!(scrub(&Memory { path: number, ..memory.clone() }).is_ok(), "a folder is not a cell's memory");
+        assert!(
+            scrub(&Memory { path: number, ..memory.clone() }).is_ok(),
+            "a folder is not a cell's memory"
+        );
         // Another test may have opened something under the same number.
         assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
     }
@@ -260,7 +289,11 @@ mod tests {
     #[test]
     fn a_node_that_gives_none_leaves_the_others_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
-        let pool = |node| folder.path().join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"));
+        let pool = |node| {
+            folder
+                .path()
+                .join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"))
+        };
         std::fs::create_dir_all(pool(0)).unwrap();
         std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
         let header = Header {
@@ -272,7 +305,8 @@ mod tests {
         };
         let mut journal = Journal::begin(&folder.path().join("journal"), "boot", header).unwrap();
         let root = Root::new(folder.path());
-        let (cell, rest) = (CpuSet::default(), CpuSet::default());
+        let cell = CpuSet::default();
+        let rest = CpuSet::default();
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
         assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
         assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");

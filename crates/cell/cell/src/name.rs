@@ -10,8 +10,8 @@ pub const USUAL: &str = "cell";
 /// Bytes in a name: it becomes part of file names, of which the kernel allows 255 bytes.
 const LONGEST: usize = 64;
 
-/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and begins with a
-/// letter or digit.
+/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and
+/// begins with a letter or digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -29,9 +29,10 @@ impl FromStr for Name {
     fn from_str(text: &str) -> Result<Self, NameError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        match begins && text.len() <= LONGEST && text.bytes().all(allowed) {
-            true => Ok(Name(text.to_owned())),
-            false => Err(NameError(text.to_owned())),
+        if begins && text.len() <= LONGEST && text.bytes().all(allowed) {
+            Ok(Name(text.to_owned()))
+        } else {
+            Err(NameError(text.to_owned()))
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A cell of which only the control group is left. Settings are put back to the kernel's defaults where they are as a
-//! cell with these CPUs leaves them, and named where their old values cannot be known.
+//! A cell of which only the control group is left. Settings are put back to the kernel's defaults
+//! where they are as a cell with these CPUs leaves them, and named where their old values cannot be
+//! known.
 
 use crate::hygiene;
 use crate::settings;
@@ -14,8 +15,8 @@ pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
     CpuSet::of_list(&text).unwrap_or_default()
 }
 
-/// Puts back what can be put back once such a cell, and every other, has gone. Returns the settings that could not
-/// be.
+/// Puts back what can be put back once such a cell, and every other, has gone. Returns the settings
+/// that could not be.
 pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let narrow = online.without(cell);
     if let Some(base) = &layout.v1 {
@@ -26,7 +27,9 @@ pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &Cpu
         }
     }
     for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
-        if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref() == Some(&narrow) {
+        if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref()
+            == Some(&narrow)
+        {
             let _ = root.write(path, &online.to_mask());
         }
     }
@@ -44,8 +47,9 @@ fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let is_narrow = |irq: &String| list(root, &irq::affinity_file(irq)).as_ref() == Some(narrow);
     let told = |irq: String| {
         let path = irq::affinity_file(&irq);
-        let why =
-            format!("nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere");
+        let why = format!(
+            "nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere"
+        );
         Left { path, why }
     };
     match irq::all(root) {
@@ -57,7 +61,8 @@ fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
 fn interval(root: &Root) -> Option<Left> {
     let path = settings::STAT_INTERVAL;
     let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
-    let why = format!("nobody knows what it was; it is {found}, and 1 is what the kernel begins with");
+    let why =
+        format!("nobody knows what it was; it is {found}, and 1 is what the kernel begins with");
     Some(Left { path: path.to_owned(), why })
 }
 
@@ -87,13 +92,25 @@ mod tests {
         let set = |text| CpuSet::of_list(text).unwrap();
         let left = put_back(&root, &layout, &set("1"), &set("0-2"));
         let now = |path| root.read(path).unwrap();
-        assert_eq!((now(balance).as_str(), now(settings::DEFAULT_AFFINITY).as_str()), ("1", "00000007"));
-        assert_eq!((now(settings::WORKQUEUES).as_str(), now(settings::WATCHDOG)), ("7", set("0-2").to_string()));
+        assert_eq!(
+            (now(balance).as_str(), now(settings::DEFAULT_AFFINITY).as_str()),
+            ("1", "00000007")
+        );
+        assert_eq!(
+            (now(settings::WORKQUEUES).as_str(), now(settings::WATCHDOG)),
+            ("7", set("0-2").to_string())
+        );
         let named: Vec<&str> = left.iter().map(|left| left.path.as_str()).collect();
         assert_eq!(named, ["/proc/irq/4/smp_affinity_list", settings::STAT_INTERVAL]);
         let (_, rest) = left[0].why.split_once('\'').unwrap();
-        let command = rest.split_once('\'').unwrap().0.replace("/proc/", &format!("{}/proc/", folder.path().display()));
-        assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        let command = rest
+            .split_once('\'')
+            .unwrap()
+            .0
+            .replace("/proc/", &format!("{}/proc/", folder.path().display()));
+        assert!(
+            std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
+        );
         assert_eq!(now("/proc/irq/4/smp_affinity_list"), set("0-2").to_string());
     }
 }

@@ -48,7 +48,11 @@ pub fn offers(backend: Backend, layout: &Layout) -> Result<(), ClosingError> {
 ///
 /// # Errors
 /// [`ClosingError`]; what was done stands in the journal.
-pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<Option<String>, ClosingError> {
+pub fn close(
+    site: &mut Site<'_>,
+    backend: Backend,
+    layout: &Layout,
+) -> Result<Option<String>, ClosingError> {
     match backend {
         Backend::V2Partition => v2::close(site, layout).map(Some),
         Backend::V1Exclusive => v1::close(site, layout).map(Some),
@@ -56,10 +60,13 @@ pub fn close(site: &mut Site<'_>, backend: Backend, layout: &Layout) -> Result<O
     }
 }
 
-/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those without some CPU that
-/// is open to all threads now. They are noted first, so that they are the last to be put back. Kernels that forget CPUs
-/// which are offline do so in all masks.
-fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Result<Vec<Change>, FileError> {
+/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those
+/// without some CPU that is open to all threads now. They are noted first, so that they are the
+/// last to be put back. Kernels that forget CPUs which are offline do so in all masks.
+fn chosen_masks(
+    site: &Site<'_>,
+    concerns: impl Fn(&task::Task) -> bool,
+) -> Result<Vec<Change>, FileError> {
     let everywhere = site.rest.with(&site.cell);
     let forgets = seatmap_os::affinity::forgets_offline();
     let forgotten = if forgets { seatmap_os::affinity::offline() } else { CpuSet::default() };
@@ -72,22 +79,28 @@ fn chosen_masks(site: &Site<'_>, concerns: impl Fn(&task::Task) -> bool) -> Resu
 }
 
 fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {
-    let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
+    let what = What::Affinity;
+    let path = task.folder();
+    let started_ticks = Some(task.started_ticks);
     // A thread that ends now needs no mask.
     let back = seatmap_os::affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
     Change { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
 }
 
-/// The mask that the kernel makes of one that a thread is given: what is noted is compared with it when the cell goes.
+/// The mask that the kernel makes of one that a thread is given: what is noted is compared with it
+/// when the cell goes.
 fn given(mask: CpuSet) -> CpuSet {
     let lasting = mask.without(&seatmap_os::affinity::offline());
     if lasting.is_empty() || !seatmap_os::affinity::forgets_offline() { mask } else { lasting }
 }
 
-/// Gives threads the masks that they should have now, where the kernel has changed or not yet narrowed them.
+/// Gives threads the masks that they should have now, where the kernel has changed or not yet
+/// narrowed them.
 fn renew(site: &Site<'_>, masks: &[Change]) {
-    let differs = |change: &&Change| change.current(site.root).is_ok_and(|now| !change.same(&now, &change.new));
+    let differs = |change: &&Change| {
+        change.current(site.root).is_ok_and(|now| !change.same(&now, &change.new))
+    };
     for change in masks.iter().filter(differs) {
         // One that refuses is found when stragglers are counted.
         let _ = site.make(change);

@@ -33,7 +33,8 @@ pub struct Record {
     pub backend: Backend,
     /// Why it is not closed further, a line a way that failed.
     pub degraded: Vec<String>,
-    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was not measured.
+    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was
+    /// not measured.
     pub noise_before: Option<f64>,
     /// The same just after it was made.
     pub noise_after: Option<f64>,

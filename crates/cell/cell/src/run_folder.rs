@@ -13,12 +13,13 @@ use std::sync::Arc;
 /// The folder, where it is not the usual one.
 pub const VARIABLE: &str = "SEATMAP_RUN";
 
-/// A folder on a file system that a boot empties, for this user alone. Its files are believed: it is
-/// [checked](seatmap_os::trusted) when it is opened, and no link in it is followed.
+/// A folder on a file system that a boot empties, for this user alone. Its files are believed: it
+/// is [checked](seatmap_os::trusted) when it is opened, and no link in it is followed.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
-/// Held while cells are made or undone, by one process at a time; the kernel takes it back when the process ends.
+/// Held while cells are made or undone, by one process at a time; the kernel takes it back when the
+/// process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -39,17 +40,21 @@ fn usual() -> Option<PathBuf> {
 }
 
 impl RunFolder {
-    /// The folder [`VARIABLE`] names; by default `/run/seatmap` for root and `$XDG_RUNTIME_DIR/seatmap` for other
-    /// users.
+    /// The folder [`VARIABLE`] names; by default `/run/seatmap` for root and
+    /// `$XDG_RUNTIME_DIR/seatmap` for other users.
     ///
     /// # Errors
-    /// The folder does not exist and cannot be made, another user could change it, neither variable is set, or the
-    /// first is a relative path: guardians work in another folder.
+    /// The folder does not exist and cannot be made, another user could change it, neither variable
+    /// is set, or the first is a relative path: guardians work in another folder.
     pub fn of_user() -> io::Result<Self> {
-        let folder =
-            usual().ok_or_else(|| io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder")))?;
+        let folder = usual().ok_or_else(|| {
+            io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder"))
+        })?;
         if !folder.is_absolute() {
-            return Err(io::Error::other(format!("{VARIABLE} is '{}'; write an absolute path", folder.display())));
+            return Err(io::Error::other(format!(
+                "{VARIABLE} is '{}'; write an absolute path",
+                folder.display()
+            )));
         }
         RunFolder::new(&folder)
     }
@@ -79,12 +84,13 @@ impl RunFolder {
     #[must_use]
     pub fn lies_at(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
-        let number = |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        let number =
+            |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
-    /// The path of a file in this folder that another module owns. A file that belongs to a cell has the cell's name
-    /// before the last dot.
+    /// The path of a file in this folder that another module owns. A file that belongs to a cell
+    /// has the cell's name before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
@@ -132,7 +138,8 @@ impl RunFolder {
         self.file(&format!("{name}.journal"))
     }
 
-    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or ended may be missing.
+    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or
+    /// ended may be missing.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -145,8 +152,9 @@ impl RunFolder {
         Ok(found)
     }
 
-    /// Removes journals of other boots, which ended what they describe, and journals that were begun and are still
-    /// empty. To be called with the lock held: a journal that another program begins now is empty, too.
+    /// Removes journals of other boots, which ended what they describe, and journals that were
+    /// begun and are still empty. To be called with the lock held: a journal that another program
+    /// begins now is empty, too.
     ///
     /// # Errors
     /// A file cannot be read or removed.
@@ -197,7 +205,8 @@ impl RunFolder {
         Ok(self.0.remove(guardian_file(name))?)
     }
 
-    /// Makes this process the guardian of a cell; `None` where another is. It is while the file is open.
+    /// Makes this process the guardian of a cell; `None` where another is. It is while the file is
+    /// open.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -212,7 +221,8 @@ impl RunFolder {
         Ok(Some(file))
     }
 
-    /// The process that guards a cell, if one lives: only a living one holds the lock, so that the number is its own.
+    /// The process that guards a cell, if one lives: only a living one holds the lock, so that the
+    /// number is its own.
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
@@ -225,7 +235,8 @@ impl RunFolder {
     }
 
     fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
-        let name = |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok();
+        let name =
+            |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok();
         Ok(self.0.names()?.into_iter().filter_map(name).collect())
     }
 }
@@ -263,7 +274,8 @@ mod tests {
             Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
-        let serials = || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
+        let serials =
+            || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
         assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
         run.clear("now").unwrap();
         assert_eq!((serials(), old.exists()), (vec![1, 2], false));

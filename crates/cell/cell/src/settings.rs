@@ -1,9 +1,9 @@
 //! The settings that Seatmap changes, and no others.
 //!
-//! A journal says which value to write into which file, and root obeys it. So a line is obeyed only where the file is
-//! one that making a cell changes, and the value one that such a file holds, no matter who wrote the journal. Names
-//! are compared piece by piece: there is no `..` in them, and users can make no links in the kernel's own file
-//! systems.
+//! A journal says which value to write into which file, and root obeys it. So a line is obeyed only
+//! where the file is one that making a cell changes, and the value one that such a file holds, no
+//! matter who wrote the journal. Names are compared piece by piece: there is no `..` in them, and
+//! users can make no links in the kernel's own file systems.
 
 use crate::change::{Change, What};
 use crate::name::Name;
@@ -18,23 +18,30 @@ pub const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";
 /// The CPUs of work that belongs to no CPU.
 pub const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The mask that was written to [`WORKQUEUES`] (Linux 6.7). That file shows it without the CPUs that the kernel keeps
-/// out of it itself, for as long as some partition is isolated.
+/// The mask that was written to [`WORKQUEUES`] (Linux 6.7). That file shows it without the CPUs
+/// that the kernel keeps out of it itself, for as long as some partition is isolated.
 const WORKQUEUES_REQUESTED: &str = "/sys/devices/virtual/workqueue/cpumask_requested";
 
-/// The value of a setting, as somebody set it and not as the kernel applies it now: this is what has to be put back.
+/// The value of a setting, as somebody set it and not as the kernel applies it now: this is what
+/// has to be put back.
 ///
 /// # Errors
 /// [`FileError`].
 pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
-    if path == WORKQUEUES && root.has(WORKQUEUES_REQUESTED) { root.read(WORKQUEUES_REQUESTED) } else { root.read(path) }
+    if path == WORKQUEUES && root.has(WORKQUEUES_REQUESTED) {
+        root.read(WORKQUEUES_REQUESTED)
+    } else {
+        root.read(path)
+    }
 }
 
-/// The pages that a pool of huge pages was set to have. Its number counts pages as well that the kernel made beyond
-/// that for programs, and takes away after them (`surplus_hugepages`).
+/// The pages that a pool of huge pages was set to have. Its number counts pages as well that the
+/// kernel made beyond that for programs, and takes away after them (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
     let number = |path: &str| root.read(path).ok()?.parse::<u64>().ok();
-    let surplus = path.strip_suffix("nr_hugepages").and_then(|folder| number(&format!("{folder}surplus_hugepages")));
+    let surplus = path
+        .strip_suffix("nr_hugepages")
+        .and_then(|folder| number(&format!("{folder}surplus_hugepages")));
     Some(number(path)?.saturating_sub(surplus.unwrap_or(0)))
 }
 
@@ -47,7 +54,8 @@ pub const STAT_INTERVAL: &str = "/proc/sys/vm/stat_interval";
 /// Whether a change that a cell's journal tells of is one that making the cell can have made.
 #[must_use]
 pub fn may_be(change: &Change, cell: &Name, layout: &Layout) -> bool {
-    is_place(change, cell, layout) && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))
+    is_place(change, cell, layout)
+        && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))
 }
 
 fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
@@ -66,7 +74,11 @@ fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
                 || below(&layout.v1, &format!("{}/cpuset.cpus", v1::REST))
         }
         What::CpuMask => [DEFAULT_AFFINITY, WORKQUEUES].contains(&path),
-        What::Count => has_number(path, "/sys/devices/system/node/node", "/hugepages/hugepages-2048kB/nr_hugepages"),
+        What::Count => has_number(
+            path,
+            "/sys/devices/system/node/node",
+            "/hugepages/hugepages-2048kB/nr_hugepages",
+        ),
         What::Controller => below(&layout.v2, "cgroup.subtree_control"),
         What::Folder => either(v1::REST) || either(&format!("{PREFIX}.{cell}")),
         What::Affinity => change.started_ticks.is_some() && has_number(path, "/proc/", ""),
@@ -75,7 +87,9 @@ fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
 
 fn has_number(path: &str, before: &str, after: &str) -> bool {
     let number = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn is_value(what: What, value: &str) -> bool {
@@ -84,9 +98,9 @@ fn is_value(what: What, value: &str) -> bool {
         What::CpuMask => CpuSet::of_mask(value).is_some(),
         What::Value | What::Count => value.parse::<u64>().is_ok(),
         What::Folder => ["", "made"].contains(&value),
-        What::Controller => {
-            value.split_whitespace().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
-        }
+        What::Controller => value
+            .split_whitespace()
+            .all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')),
     }
 }
 
@@ -99,7 +113,13 @@ mod tests {
     }
 
     fn is_obeyed(what: What, path: &str, old: &str) -> bool {
-        let change = Change { what, path: path.into(), old: old.into(), new: old.into(), started_ticks: Some(7) };
+        let change = Change {
+            what,
+            path: path.into(),
+            old: old.into(),
+            new: old.into(),
+            started_ticks: Some(7),
+        };
         may_be(&change, &"quiet".parse().unwrap(), &layout())
     }
 
@@ -113,7 +133,11 @@ mod tests {
             (What::Cpus, "/sys/fs/cgroup/cpuset/seatmap+rest/cpuset.cpus", "0-1"),
             (What::CpuMask, DEFAULT_AFFINITY, "f,00000003"),
             (What::CpuMask, WORKQUEUES, "3"),
-            (What::Count, "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages", "0"),
+            (
+                What::Count,
+                "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
+                "0",
+            ),
             (What::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "cpu memory"),
             (What::Folder, "/sys/fs/cgroup/cpuset/seatmap+rest", ""),
             (What::Folder, "/sys/fs/cgroup/cpuset/seatmap.quiet", "made"),
@@ -150,7 +174,10 @@ mod tests {
         }
         let nowhere = Layout::default();
         let folder = Change::folder("/seatmap.quiet");
-        assert!(!may_be(&folder, &"quiet".parse().unwrap(), &nowhere), "no control groups are mounted");
+        assert!(
+            !may_be(&folder, &"quiet".parse().unwrap(), &nowhere),
+            "no control groups are mounted"
+        );
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! The lock that a program holds while it tries settings out, or changes them: one program at a time.
+//! The lock that a program holds while it tries settings out, or changes them: one program at a
+//! time.
 //!
-//! Two programs that write a value back after each other would undo what a third changed in between. The lock is
-//! advisory (flock(2)) and on the folder where control groups are mounted: it exists wherever cells do, needs no file
-//! of its own, and is released when the process that has it ends.
+//! Two programs that write a value back after each other would undo what a third changed in
+//! between. The lock is advisory (flock(2)) and on the folder where control groups are mounted: it
+//! exists wherever cells do, needs no file of its own, and is released when the process that has it
+//! ends.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -22,8 +24,8 @@ pub struct Held(#[expect(dead_code, reason = "closing the file gives the lock ba
 /// Takes it, waiting for up to two seconds.
 ///
 /// # Errors
-/// `WouldBlock` where another process holds it all that time. Where the folder does not exist there is nothing to
-/// lock.
+/// `WouldBlock` where another process holds it all that time. Where the folder does not exist there
+/// is nothing to lock.
 pub fn take() -> io::Result<Held> {
     let Ok(folder) = File::open(FOLDER) else { return Ok(Held(None)) };
     for _ in 0..TRIES {
@@ -34,5 +36,8 @@ pub fn take() -> io::Result<Held> {
             Err(TryLockError::Error(_)) => return Ok(Held(None)),
         }
     }
-    Err(io::Error::new(io::ErrorKind::WouldBlock, format!("another program holds the lock on {FOLDER}")))
+    Err(io::Error::new(
+        io::ErrorKind::WouldBlock,
+        format!("another program holds the lock on {FOLDER}"),
+    ))
 }

@@ -1,4 +1,5 @@
-//! The host while it is being changed for one cell: nothing is changed that is not in the journal first.
+//! The host while it is being changed for one cell: nothing is changed that is not in the journal
+//! first.
 
 use crate::change::{Change, What};
 use crate::fault;
@@ -42,7 +43,11 @@ impl Site<'_> {
     /// [`SiteError::Journal`]: none may be made.
     pub fn note(&mut self, changes: &[Change]) -> Result<(), SiteError> {
         let lines: Vec<Line> = changes.iter().cloned().map(Line::Change).collect();
-        if lines.is_empty() { Ok(()) } else { self.journal.append(&lines).map_err(SiteError::Journal) }
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            self.journal.append(&lines).map_err(SiteError::Journal)
+        }
     }
 
     /// Makes a change that was noted.
@@ -79,8 +84,11 @@ impl Site<'_> {
     /// # Errors
     /// [`SiteError::Journal`].
     pub fn forget_count(&mut self, change: &Change) -> Result<(), SiteError> {
-        let (path, old) = (change.path.clone(), change.old.clone());
-        self.journal.append(&[Line::Rebase { path, new: old.clone(), old }]).map_err(SiteError::Journal)
+        let path = change.path.clone();
+        let old = change.old.clone();
+        self.journal
+            .append(&[Line::Rebase { path, new: old.clone(), old }])
+            .map_err(SiteError::Journal)
     }
 
     /// Writes a file of a group that was made for this cell: it goes when the group goes.
@@ -93,13 +101,22 @@ impl Site<'_> {
         written
     }
 
-    /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is needed or possible.
+    /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is
+    /// needed or possible.
     #[must_use]
     pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
         let old = settings::value(self.root, path).ok()?;
-        let spell = |set: &CpuSet| if what == What::CpuMask { set.to_mask() } else { set.to_string() };
-        let found = if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
+        let spell =
+            |set: &CpuSet| if what == What::CpuMask { set.to_mask() } else { set.to_string() };
+        let found =
+            if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
         let new = spell(&found.outside(&self.cell, &self.rest));
-        found.meets(&self.cell).then(|| Change { what, path: path.to_owned(), old, new, started_ticks: None })
+        found.meets(&self.cell).then(|| Change {
+            what,
+            path: path.to_owned(),
+            old,
+            new,
+            started_ticks: None,
+        })
     }
 }

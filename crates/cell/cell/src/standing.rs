@@ -9,8 +9,9 @@ use seatmap_os::boot;
 use seatmap_os::root::Root;
 use std::collections::BTreeMap;
 
-/// The CPUs of each cell that stands, by name, as far as this user can read: those that root has made, in whichever
-/// folder they are remembered, and this user's own. Nothing is created or changed.
+/// The CPUs of each cell that stands, by name, as far as this user can read: those that root has
+/// made, in whichever folder they are remembered, and this user's own. Nothing is created or
+/// changed.
 #[must_use]
 pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
     let claims = Claim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());

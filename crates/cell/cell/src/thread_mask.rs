@@ -6,7 +6,11 @@ use seatmap_os::{affinity, task};
 use std::io;
 
 /// The whole mask of the thread of this folder, if it is still the one that started then.
-pub(crate) fn mask(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
+pub(crate) fn mask(
+    root: &Root,
+    folder: &str,
+    started_ticks: Option<u64>,
+) -> Result<String, FileError> {
     let tid = tid_of(folder)?;
     let task = task::in_folder(root, folder, tid)?;
     if task.is_none_or(|task| started_ticks.is_some_and(|ticks| ticks != task.started_ticks)) {
@@ -24,7 +28,8 @@ pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
 
 /// The command that gives threads a mask.
 pub(crate) fn command(mask: &CpuSet, tids: &[Tid]) -> String {
-    let commands: Vec<String> = tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
+    let commands: Vec<String> =
+        tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
     commands.join("; ")
 }
 
@@ -57,11 +62,15 @@ mod tests {
     fn a_command_gives_each_thread_its_mask() {
         let whole: CpuSet = affinity::current().unwrap().into_iter().collect();
         let narrow: CpuSet = whole.iter().take(1).collect();
-        let mut sleepers: Vec<_> =
-            (0..2).map(|_| std::process::Command::new("sleep").arg("60").spawn().unwrap()).collect();
+        let mut sleepers: Vec<_> = (0..2)
+            .map(|_| std::process::Command::new("sleep").arg("60").spawn().unwrap())
+            .collect();
         let tids: Vec<Tid> = sleepers.iter().map(|child| child.id() as Tid).collect();
         tids.iter().for_each(|tid| narrow.give(*tid).unwrap());
-        let output = std::process::Command::new("sh").args(["-c", &command(&whole, &tids)]).output().unwrap();
+        let output = std::process::Command::new("sh")
+            .args(["-c", &command(&whole, &tids)])
+            .output()
+            .unwrap();
         let masks: Vec<CpuSet> = tids.iter().map(|tid| affinity::whole(*tid).unwrap()).collect();
         sleepers.iter_mut().for_each(|child| {
             child.kill().unwrap();

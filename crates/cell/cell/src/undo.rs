@@ -1,7 +1,8 @@
 //! Puts back what a journal says was changed, backwards, and only what is still as we left it.
 //!
-//! Cells may end in another order than they began. If a younger cell changed the same path on top, its journal is
-//! given the older value to bring back (it is *rebased*), and the path keeps what the younger cell needs.
+//! Cells may end in another order than they began. If a younger cell changed the same path on top,
+//! its journal is given the older value to bring back (it is *rebased*), and the path keeps what
+//! the younger cell needs.
 
 mod forgotten;
 mod heirs;
@@ -37,7 +38,10 @@ pub struct Left {
 impl Left {
     /// The things in a folder that cannot be read; among them may be some to put back.
     pub(crate) fn unlisted(error: &FileError) -> Self {
-        Left { path: error.path.clone(), why: format!("it cannot be read, and may list more: {}", error.source) }
+        Left {
+            path: error.path.clone(),
+            why: format!("it cannot be read, and may list more: {}", error.source),
+        }
     }
 }
 
@@ -47,10 +51,10 @@ impl fmt::Display for Left {
     }
 }
 
-/// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is removed all the
-/// same, or a change by another program would keep it for ever. `others` are the journals of the other cells, the
-/// oldest first. Undoing needs no room on the disk. It writes only [settings] that cells change, no
-/// matter what a journal says.
+/// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is
+/// removed all the same, or a change by another program would keep it for ever. `others` are the
+/// journals of the other cells, the oldest first. Undoing needs no room on the disk. It writes only
+/// [settings] that cells change, no matter what a journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -85,23 +89,28 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
 /// Takes out of a journal the lines that no cell can have written: the file is damaged, or planted.
 fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
-    let (changes, refused): (Vec<Change>, Vec<Change>) =
-        std::mem::take(&mut journal.changes).into_iter().partition(|change| settings::may_be(change, &cell, layout));
+    let (changes, refused): (Vec<Change>, Vec<Change>) = std::mem::take(&mut journal.changes)
+        .into_iter()
+        .partition(|change| settings::may_be(change, &cell, layout));
     journal.changes = changes;
-    let why = format!("no cell changes this, or not so; {} is damaged or was planted", journal.path().display());
+    let why = format!(
+        "no cell changes this, or not so; {} is damaged or was planted",
+        journal.path().display()
+    );
     refused.into_iter().map(|change| Left { path: change.path, why: why.clone() }).collect()
 }
 
 /// The changes that cannot be put back, because their lines are lost.
 fn lost(journal: &Journal) -> Option<Left> {
-    let why = format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
+    let why =
+        format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
     (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
 }
 
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
 fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<(), FileError> {
-    // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen: the cell's cpuset
-    // has narrowed them all.
+    // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen:
+    // the cell's cpuset has narrowed them all.
     if journal.header.set().is_empty() || !journal.has_group() {
         return Ok(());
     }
@@ -109,16 +118,21 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     let open = everywhere(root, others).without(&own);
     let inside = inside(root, journal);
     let narrowed = narrowed_whole(journal, &open.with(&own));
-    // A thread inside that may use the whole cell has the mask of its cpuset, also where a user moved it in.
-    let is_given =
-        |task: &task::Task, now: &CpuSet| *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid));
+    // A thread inside that may use the whole cell has the mask of its cpuset, also where a user
+    // moved it in.
+    let is_given = |task: &task::Task, now: &CpuSet| {
+        *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid))
+    };
     let chosen = |task: task::Task| {
-        let is_chosen = |now: &CpuSet| !open.is_subset(now) && !is_given(&task, now) && !narrowed.contains(now);
+        let is_chosen =
+            |now: &CpuSet| !open.is_subset(now) && !is_given(&task, now) && !narrowed.contains(now);
         let now = task.cpus().filter(|now| !task.is_bound && is_chosen(now))?;
-        let (path, mask) = (task.folder(), now.to_string());
+        let path = task.folder();
+        let mask = now.to_string();
         let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
         let started_ticks = Some(task.started_ticks);
-        let kept = Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
+        let kept =
+            Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
         (!is_known).then_some(Line::Change(kept))
     };
     let lines: Vec<Line> = task::all(root)?.into_iter().filter_map(chosen).collect();
@@ -128,11 +142,15 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     Ok(())
 }
 
-/// The masks that the cell gave to threads which could run everywhere. Threads that were created since have them as
-/// well, also where a CPU that was offline then has come back, and did not choose them.
+/// The masks that the cell gave to threads which could run everywhere. Threads that were created
+/// since have them as well, also where a CPU that was offline then has come back, and did not
+/// choose them.
 fn narrowed_whole(journal: &Journal, everywhere: &CpuSet) -> BTreeSet<CpuSet> {
-    let masks = journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
-    let was_whole = |change: &&Change| CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old));
+    let masks =
+        journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+    let was_whole = |change: &&Change| {
+        CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old))
+    };
     masks.filter(was_whole).filter_map(|change| CpuSet::of_list(&change.new)).collect()
 }
 
@@ -142,19 +160,31 @@ fn inside(root: &Root, journal: &Journal) -> BTreeSet<Tid> {
     groups.flat_map(|change| group::members(root, &change.path)).collect()
 }
 
-fn undo_one(root: &Root, change: &Change, journal: &Journal, others: &mut [Journal]) -> io::Result<Option<Left>> {
+fn undo_one(
+    root: &Root,
+    change: &Change,
+    journal: &Journal,
+    others: &mut [Journal],
+) -> io::Result<Option<Left>> {
     if change.what == What::Count {
         return Ok(take_away(root, change));
     }
-    // Such a thread did not get its present mask from the cell. The kernel forgets masks for control groups alone.
+    // Such a thread did not get its present mask from the cell. The kernel forgets masks for
+    // control groups alone.
     if change.is_kept() && !journal.has_group() {
         return Ok(None);
     }
     let serial = journal.header.serial;
-    let is_heir = |other: &&mut Journal| other.header.serial > serial && other.of_path(&change.path).is_some();
+    let is_heir = |other: &&mut Journal| {
+        other.header.serial > serial && other.of_path(&change.path).is_some()
+    };
     let open = everywhere(root, others);
     let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
-    if heirs.is_empty() { Ok(put_back(root, change, &open)) } else { rebase(root, change, heirs, &open) }
+    if heirs.is_empty() {
+        Ok(put_back(root, change, &open))
+    } else {
+        rebase(root, change, heirs, &open)
+    }
 }
 
 /// The CPUs that do not belong to another cell.
@@ -176,7 +206,10 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     }
     if let Some(mask) = widened_by_kernel(change, &current) {
         let put = thread_mask::set_affinity(&change.path, &mask);
-        return put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()));
+        return put
+            .err()
+            .filter(|error| !error.is_absent())
+            .and_then(|error| left(error.source.to_string()));
     }
     let is_ours = change.same(&current, &change.new) || change.is_given(&current);
     if !is_ours && !was_widened(change, &current, open) {
@@ -191,16 +224,16 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()))
 }
 
-/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run everywhere, on CPUs that are
-/// offline as well.
+/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
+/// everywhere, on CPUs that are offline as well.
 fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
     let is_everywhere = |current: CpuSet| current.without(&affinity::offline()) == *open;
     change.what == What::Affinity && CpuSet::of_list(current).is_some_and(is_everywhere)
 }
 
-/// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as it does to its
-/// `kcompactd` and others when a CPU comes back: what it had before the cell, and what it has now. A CPU that was
-/// offline when the cell was made is in the second alone.
+/// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as
+/// it does to its `kcompactd` and others when a CPU comes back: what it had before the cell, and
+/// what it has now. A CPU that was offline when the cell was made is in the second alone.
 fn widened_by_kernel(change: &Change, current: &str) -> Option<String> {
     let tid = thread_mask::tid_of(&change.path).ok().filter(|_| change.what == What::Affinity)?;
     widened(&change.old, &change.new, current).filter(|_| task::is_of_kernel(tid))
@@ -208,13 +241,15 @@ fn widened_by_kernel(change: &Change, current: &str) -> Option<String> {
 
 /// All CPUs of a mask before and after, where the one now is more than the one that was given.
 fn widened(old: &str, given: &str, now: &str) -> Option<String> {
-    let (old, given, now) = (CpuSet::of_list(old)?, CpuSet::of_list(given)?, CpuSet::of_list(now)?);
+    let old = CpuSet::of_list(old)?;
+    let given = CpuSet::of_list(given)?;
+    let now = CpuSet::of_list(now)?;
     let is_wider = now != given && given.is_subset(&now);
     is_wider.then(|| old.with(&now).to_string())
 }
 
-/// The values to leave in numbers to which something was added. They are written down before anything is taken away,
-/// so that a process that dies in between does not take it twice.
+/// The values to leave in numbers to which something was added. They are written down before
+/// anything is taken away, so that a process that dies in between does not take it twice.
 fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
     if journal.stage == Stage::Leaving {
         return Vec::new();
@@ -227,10 +262,12 @@ fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
     journal.changes.iter().filter(is_count).filter_map(line).collect()
 }
 
-/// The value that a number shall have, and the one that it has. A cell that was never whole may have got less than it
-/// asked for. No cell has gone since it was begun, so that the number at that time is the least that may be left.
+/// The value that a number shall have, and the one that it has. A cell that was never whole may
+/// have got less than it asked for. No cell has gone since it was begun, so that the number at that
+/// time is the least that may be left.
 fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
-    let (old, current) = (number(&change.old), settings::pages(root, &change.path)?);
+    let old = number(&change.old);
+    let current = settings::pages(root, &change.path)?;
     let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
     Some((if stage == Stage::Building { fewer.max(old.min(current)) } else { fewer }, current))
 }
@@ -249,8 +286,14 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }
 
-/// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no longer keeps.
-fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet) -> io::Result<Option<Left>> {
+/// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no
+/// longer keeps.
+fn rebase(
+    root: &Root,
+    change: &Change,
+    heirs: Vec<&mut Journal>,
+    open: &CpuSet,
+) -> io::Result<Option<Left>> {
     let mut value = change.old.clone();
     let mut ours = vec![change.new.clone()];
     for heir in heirs {
@@ -272,9 +315,15 @@ fn rebase(root: &Root, change: &Change, heirs: Vec<&mut Journal>, open: &CpuSet)
         || was_widened(change, &current, open)
         || widened_by_kernel(change, &current).is_some();
     let made = Change { old: current, new: value, ..change.clone() };
-    Ok(match is_ours {
-        true => made.make(root).err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() }),
-        false => Some(Left { path: change.path.clone(), why: format!("somebody changed it to '{}'", made.old) }),
+    Ok(if is_ours {
+        made.make(root)
+            .err()
+            .map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+    } else {
+        Some(Left {
+            path: change.path.clone(),
+            why: format!("somebody changed it to '{}'", made.old),
+        })
     })
 }
 
@@ -292,25 +341,29 @@ fn narrowed(what: What, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<Str
     Some(if what == What::CpuMask { left.to_mask() } else { left.to_string() })
 }
 
-/// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be widened.
+/// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be
+/// widened.
 fn is_within(what: What, small: &str, large: &str) -> bool {
     let sets = set(what, small).zip(set(what, large));
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
-/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this one went.
+/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this
+/// one went.
 fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
     let is_chosen = |change: &&Change| change.is_kept() && !other.has_group();
     for change in other.changes.iter().filter(|change| !is_chosen(change)) {
-        if change.what == What::Affinity && change.current(root).is_ok_and(|now| was_widened(change, &now, open)) {
+        if change.what == What::Affinity
+            && change.current(root).is_ok_and(|now| was_widened(change, &now, open))
+        {
             // Where this fails the thread has gone.
             let _ = change.make(root);
         }
     }
 }
 
-/// Gives threads that were created while the cell stood the masks that their creators get. Threads that may have
-/// inherited their masks or chosen them are returned, and left as they are.
+/// Gives threads that were created while the cell stood the masks that their creators get. Threads
+/// that may have inherited their masks or chosen them are returned, and left as they are.
 fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
     for _ in 0..ROUNDS {

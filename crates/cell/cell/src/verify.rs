@@ -21,13 +21,17 @@ const MOST_NAMED: usize = 4;
 /// The faults of a cell, one per line; empty where all is well.
 ///
 /// # Errors
-/// The kernel does not say which CPUs run, or another program has begun to undo the cell meanwhile, so that nothing
-/// can be said.
+/// The kernel does not say which CPUs run, or another program has begun to undo the cell meanwhile,
+/// so that nothing can be said.
 pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
     if !offline.is_empty() {
-        faults.push(format!("{} {} offline", offline.named(), agreeing(offline.len(), "is", "are")));
+        faults.push(format!(
+            "{} {} offline",
+            offline.named(),
+            agreeing(offline.len(), "is", "are")
+        ));
     }
     faults.extend(closure(host, record));
     faults.extend(overlaps(host, record)?);
@@ -54,8 +58,14 @@ fn overlaps(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
     let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else {
         return Ok(Vec::new());
     };
-    let rivals = v1::rivals(&host.root, base, own)?.into_iter().filter(|(_, cpus)| cpus.meets(&record.set()));
-    Ok(rivals.map(|(name, cpus)| format!("the control group {base}/{name} holds {} as well", cpus.named())).collect())
+    let rivals = v1::rivals(&host.root, base, own)?
+        .into_iter()
+        .filter(|(_, cpus)| cpus.meets(&record.set()));
+    Ok(rivals
+        .map(|(name, cpus)| {
+            format!("the control group {base}/{name} holds {} as well", cpus.named())
+        })
+        .collect())
 }
 
 fn intruders(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
@@ -78,19 +88,22 @@ fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
 fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
     let members: Vec<Tid> = group::members(&host.root, group);
-    let (root, began) = (&host.root, began_ticks(host, record));
-    let is_known = |pid| census::is_resident(root, pid, record) || census::may_be_resident(root, pid, began);
+    let root = &host.root;
+    let began = began_ticks(host, record);
+    let is_known =
+        |pid| census::is_resident(root, pid, record) || census::may_be_resident(root, pid, began);
     let all = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid));
     Ok(all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect())
 }
 
-/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel sees to that
-/// itself.
+/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel
+/// sees to that itself.
 fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     if record.backend == Backend::V2Partition {
         return Ok(Vec::new());
     }
-    let members = record.group.as_ref().map_or(Vec::new(), |group| group::members(&host.root, group));
+    let members =
+        record.group.as_ref().map_or(Vec::new(), |group| group::members(&host.root, group));
     let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared)?.free.into_iter();
@@ -98,22 +111,31 @@ fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     // If the cell has no group, only the threads' masks tell which were started in it.
     let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
     let foreign = |task: &Task| {
-        let member = members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);
+        let member =
+            members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);
         let may_be = || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
-        !task.is_kernel && !task.is_spared(&spared) && !member && !is_helper(host, task) && !may_be()
+        !task.is_kernel
+            && !task.is_spared(&spared)
+            && !member
+            && !is_helper(host, task)
+            && !may_be()
     };
     Ok(found.filter(foreign).collect())
 }
 
-/// Guardians of other cells sleep wherever they are, also those of cells that another folder remembers.
+/// Guardians of other cells sleep wherever they are, also those of cells that another folder
+/// remembers.
 fn is_helper(host: &Host, task: &Task) -> bool {
     let is_guardian = |cell: &Record| host.run.guardian(&cell.name) == Some(task.pid);
     census::is_helper(&host.root, task) || host.cells().unwrap_or_default().iter().any(is_guardian)
 }
 
 fn told(tasks: &[Task], what: &str) -> Vec<String> {
-    let mut lines: Vec<String> =
-        tasks.iter().take(MOST_NAMED).map(|task| format!("thread {} ({}) {what}", task.tid, task.name)).collect();
+    let mut lines: Vec<String> = tasks
+        .iter()
+        .take(MOST_NAMED)
+        .map(|task| format!("thread {} ({}) {what}", task.tid, task.name))
+        .collect();
     if tasks.len() > MOST_NAMED {
         lines.push(format!("and so for {}", counted(tasks.len() - MOST_NAMED, "more thread")));
     }
@@ -122,10 +144,12 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
 
 /// Interrupts that come to the cell's CPUs and did not when it was made.
 fn interrupts(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
-    let new = irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
+    let new =
+        irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
     let told = |irq: String| {
         let here = irq::goes_to(&host.root, &irq).within(&record.set());
-        let line = || format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named());
+        let line =
+            || format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named());
         (!here.is_empty()).then(line)
     };
     Ok(new.filter_map(told).collect())

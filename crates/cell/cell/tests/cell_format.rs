@@ -1,4 +1,5 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_cell::memory::Memory;
@@ -10,17 +11,21 @@ use serde_json::{Value, json};
 const NOTHING: [&str; 0] = [];
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json"))
+        .unwrap()
 }
 
-/// A cell of which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A cell of which nothing is left out. No `..Default`: a new field must be added here, and so to
+/// the schema.
 fn full() -> Record {
     Record {
         format: FORMAT.to_owned(),
         name: "quiet".parse().unwrap(),
         cpus: vec![2, 3],
         backend: Backend::V1Exclusive,
-        degraded: vec!["v2-partition: no cgroup version 2 hierarchy has the cpuset controller".into()],
+        degraded: vec![
+            "v2-partition: no cgroup version 2 hierarchy has the cpuset controller".into(),
+        ],
         noise_before: Some(82.3),
         noise_after: Some(1.53),
         state: State::Ready,
@@ -46,7 +51,14 @@ fn the_schema_is_one_and_says_what_each_key_is() {
 
 #[test]
 fn cells_have_the_keys_of_the_schema_and_no_others() {
-    let bare = Record { noise_before: None, noise_after: None, group: None, memory: None, expires_s: None, ..full() };
+    let bare = Record {
+        noise_before: None,
+        noise_after: None,
+        group: None,
+        memory: None,
+        expires_s: None,
+        ..full()
+    };
     for record in [full(), bare] {
         let mut document = serde_json::to_value(&record).unwrap();
         assert_eq!(refused(&schema(), &document), NOTHING);
@@ -67,7 +79,8 @@ fn every_key_of_the_schema_is_written() {
 
 #[test]
 fn every_level_is_in_the_schema() {
-    let words: Vec<Value> = Backend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
+    let words: Vec<Value> =
+        Backend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
     assert_eq!(schema()["properties"]["backend"]["enum"], Value::Array(words.clone()));
     assert!(Backend::ALL.iter().zip(words).all(|(backend, word)| word == backend.word()));
 }

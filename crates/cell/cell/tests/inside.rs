@@ -51,7 +51,10 @@ fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
     assert_eq!(measured(cpus[0]).unwrap().cpus[0].cpu, cpus[0]);
     if let Some(other) = cpus.get(1) {
         let told = measured(*other).unwrap_err();
-        assert!(matches!(&told, Error::Cpuset { cpu, cpuset } if cpu == other && cpuset.contains("inside")), "{told}");
+        assert!(
+            matches!(&told, Error::Cpuset { cpu, cpuset } if cpu == other && cpuset.contains("inside")),
+            "{told}"
+        );
     }
     assert!(matches!(measured(500_000), Err(Error::Cpu(_))));
 }

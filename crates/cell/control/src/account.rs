@@ -1,8 +1,10 @@
-//! The account of users' recent CPU time, on file. A user gains nothing by killing a controller or starting one anew.
+//! The account of users' recent CPU time, on file. A user gains nothing by killing a controller or
+//! starting one anew.
 //!
-//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the boot, which go on
-//! while no controller runs: usage decays meanwhile, and cells that stand are charged to their users. A controller
-//! that dies can lose the time of cells that end with it, since the account was last written.
+//! It is written whenever a cell starts or ends, and every few seconds. Its times are those of the
+//! boot, which go on while no controller runs: usage decays meanwhile, and cells that stand are
+//! charged to their users. A controller that dies can lose the time of cells that end with it,
+//! since the account was last written.
 
 use crate::usage::{HALF_LIFE_MS, Usage};
 use crate::whole;
@@ -18,7 +20,8 @@ pub const FORMAT: &str = "seatmap-usage/1";
 /// The file, beside the ledger.
 pub const FILE: &str = "controller.usage";
 
-/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name, without end.
+/// The most that one user can have on the account, in CPU-ms: all CPUs that a list can name,
+/// without end.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
 /// An account, as it is on file. Numbers are whole, so that what is read is what was written.
@@ -65,8 +68,17 @@ impl Account {
     /// The account at this moment, on this boot.
     #[must_use]
     pub fn of(usage: &Usage, boot_id: &str) -> Self {
-        let cpu_us = usage.of_all().iter().map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64)).collect();
-        Account { format: FORMAT.to_owned(), boot_id: boot_id.to_owned(), at_ms: usage.at_ms(), cpu_us }
+        let cpu_us = usage
+            .of_all()
+            .iter()
+            .map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64))
+            .collect();
+        Account {
+            format: FORMAT.to_owned(),
+            boot_id: boot_id.to_owned(),
+            at_ms: usage.at_ms(),
+            cpu_us,
+        }
     }
 
     /// The usage that it holds, if that is possible at this time of its boot.
@@ -78,9 +90,13 @@ impl Account {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
         }
         if self.at_ms > now_ms {
-            return Err(format!("\"at_ms\" is {}, and this boot has lasted {now_ms} ms", self.at_ms));
+            return Err(format!(
+                "\"at_ms\" is {}, and this boot has lasted {now_ms} ms",
+                self.at_ms
+            ));
         }
-        let of: BTreeMap<u32, f64> = self.cpu_us.iter().map(|(uid, cpu_us)| (*uid, *cpu_us as f64 / 1000.0)).collect();
+        let of: BTreeMap<u32, f64> =
+            self.cpu_us.iter().map(|(uid, cpu_us)| (*uid, *cpu_us as f64 / 1000.0)).collect();
         match of.iter().find(|(_, cpu_ms)| **cpu_ms > MOST_CPU_MS) {
             Some((uid, _)) => Err(format!("the user {uid} has more than all CPUs can give")),
             None => Ok(Usage::at(self.at_ms, of)),

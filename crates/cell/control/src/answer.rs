@@ -13,8 +13,8 @@ pub struct ControlAnswer {
     pub say: Say,
 }
 
-/// The content of an answer. A request gets any number of `waiting`, and one of the others; `damaged`, `resumed` and
-/// `ended` come unasked to the connection that made the cell.
+/// The content of an answer. A request gets any number of `waiting`, and one of the others;
+/// `damaged`, `resumed` and `ended` come unasked to the connection that made the cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {

@@ -1,8 +1,9 @@
-//! The door for programs that have no I/O rights: a second socket, and a process for each that comes in.
+//! The door for programs that have no I/O rights: a second socket, and a process for each that
+//! comes in.
 //!
-//! Nothing is read from them here. Each is handed to its own file proxy (see [`file_proxy`](crate::file_proxy)), which
-//! takes on its user's rights first: a client that exhausts descriptors or memory, or exploits a fault, harms its own
-//! proxy only.
+//! Nothing is read from them here. Each is handed to its own file proxy (see
+//! [`file_proxy`](crate::file_proxy)), which takes on its user's rights first: a client that
+//! exhausts descriptors or memory, or exploits a fault, harms its own proxy only.
 
 use crate::door;
 use crate::error::ControlError;
@@ -40,12 +41,14 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The files that programs are shown.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The folder. It is a real one, and those above it belong to root or the controller's user. So no other user can
-    /// lead the controller, which opens it with its own rights, to another folder.
+    /// The folder. It is a real one, and those above it belong to root or the controller's user. So
+    /// no other user can lead the controller, which opens it with its own rights, to another
+    /// folder.
     pub folder: PathBuf,
     /// Whether nothing in it is changed.
     pub is_read_only: bool,
-    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind it.
+    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind
+    /// it.
     pub file_proxy: GuardianCommand,
 }
 
@@ -70,8 +73,14 @@ pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &
     }
 }
 
-/// A client that may not come in finds the end of the stream: the protocol has no word for it before a request.
-fn admit(stream: UnixStream, group: Option<u32>, exported: &Exported, guests: &Guests) -> io::Result<()> {
+/// A client that may not come in finds the end of the stream: the protocol has no word for it
+/// before a request.
+fn admit(
+    stream: UnixStream,
+    group: Option<u32>,
+    exported: &Exported,
+    guests: &Guests,
+) -> io::Result<()> {
     let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
     let uid = peer.uid;
     if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
@@ -98,7 +107,8 @@ fn can_serve(own_uid: u32, uid: u32) -> bool {
 }
 
 fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
-    let (program, arguments) = exported.file_proxy.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+    let (program, arguments) =
+        exported.file_proxy.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
     command.args(arguments).arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
     seatmap_cell::fault::spare(&mut command).current_dir("/");
@@ -107,31 +117,47 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
 
 /// Checks that the folder exists and that no other user can exchange it for another.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
-    let failed =
-        |error: TrustError| ControlError::Export { path: exported.folder.display().to_string(), source: error.into() };
+    let failed = |error: TrustError| ControlError::Export {
+        path: exported.folder.display().to_string(),
+        source: error.into(),
+    };
     trusted::reach(&exported.folder).map(drop).map_err(failed)
 }
 
-/// Connects a program that is about to be started and inherits the connection: its console output comes out at the
-/// first file, and its input is read from the second. The program agrees on the protocol again.
+/// Connects a program that is about to be started and inherits the connection: its console output
+/// comes out at the first file, and its input is read from the second. The program agrees on the
+/// protocol again.
 ///
 /// # Errors
 /// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
-pub fn connect(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> Result<UnixStream, ControlError> {
+pub fn connect(
+    socket: &Path,
+    console_and_input: [BorrowedFd<'_>; 2],
+) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
     let mut stream = door::knock(socket).map_err(failed)?;
     let mut bytes = Vec::new();
-    FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }.frame(u16::MAX, &mut bytes);
+    FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }
+        .frame(u16::MAX, &mut bytes);
     hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
     let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
-    let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in");
+    let refused = || {
+        io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the server there does not let this user in",
+        )
+    };
     answer.ok_or_else(|| failed(refused()))?;
     rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
     Ok(stream)
 }
 
 /// Sends bytes and files along with them.
-pub(crate) fn hand_over(stream: &UnixStream, bytes: &[u8], files: [BorrowedFd<'_>; 2]) -> io::Result<()> {
+pub(crate) fn hand_over(
+    stream: &UnixStream,
+    bytes: &[u8],
+    files: [BorrowedFd<'_>; 2],
+) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut along = SendAncillaryBuffer::new(&mut space);
     along.push(SendAncillaryMessage::ScmRights(&files));

@@ -22,7 +22,8 @@ impl ControlClient {
     /// # Errors
     /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
-        let failed = |source| ControlError::Unreachable { path: path.display().to_string(), source };
+        let failed =
+            |source| ControlError::Unreachable { path: path.display().to_string(), source };
         Ok(ControlClient { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
     }
 
@@ -38,7 +39,9 @@ impl ControlClient {
         let sent = line::write(&mut self.stream.get_ref(), &request);
         loop {
             let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
-                (Err(_), Err(error)) => return Err(ControlError::Gone(io::Error::from(error.kind()))),
+                (Err(_), Err(error)) => {
+                    return Err(ControlError::Gone(io::Error::from(error.kind())));
+                }
                 (heard, _) => heard?,
             };
             match say {
@@ -61,7 +64,10 @@ impl ControlClient {
         let closed = || io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection");
         let line = line.ok_or_else(|| ControlError::Gone(closed()))?;
         serde_json::from_slice(&line).map_err(|error| {
-            ControlError::Gone(io::Error::new(io::ErrorKind::InvalidData, seatmap_document::json_problem(error)))
+            ControlError::Gone(io::Error::new(
+                io::ErrorKind::InvalidData,
+                seatmap_document::json_problem(error),
+            ))
         })
     }
 }

@@ -16,16 +16,17 @@ const LONGEST: usize = 107;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
-/// Listens in a folder that no other user can change. All users may connect, so that a client that may not come in
-/// can be told so.
+/// Listens in a folder that no other user can change. All users may connect, so that a client that
+/// may not come in can be told so.
 ///
 /// # Errors
-/// The system's error; `AddrInUse` where a program listens there already, or something else lies there; the folder is
-/// not this user's alone.
+/// The system's error; `AddrInUse` where a program listens there already, or something else lies
+/// there; the folder is not this user's alone.
 pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
     check(path)?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent =
+        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = TrustedFolder::open(parent)?;
     if is_socket(&folder, name) {
         if is_attended(path)? {
@@ -47,7 +48,12 @@ fn is_socket(folder: &TrustedFolder, name: &OsStr) -> bool {
 }
 
 fn bound(path: &Path) -> io::Result<OwnedFd> {
-    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    let socket = rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
     // The file gets the socket's permissions, no matter which of them the umask removes.
     fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
@@ -67,7 +73,9 @@ pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
 fn check(path: &Path) -> io::Result<()> {
     match path.as_os_str().len() {
         ..=LONGEST => Ok(()),
-        length => Err(io::Error::other(format!("a socket's path has {LONGEST} bytes at most, and this one {length}"))),
+        length => Err(io::Error::other(format!(
+            "a socket's path has {LONGEST} bytes at most, and this one {length}"
+        ))),
     }
 }
 
@@ -107,7 +115,8 @@ mod tests {
         let path = folder.path().join("s");
         let _socket = open(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o666);
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        let target = folder.path().join("target");
+        let link = folder.path().join("link");
         symlink(&target, &link).unwrap();
         assert_eq!(open(&link).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         assert!(!target.exists());
@@ -119,7 +128,15 @@ mod tests {
     #[test]
     fn a_path_has_so_many_bytes() {
         let path = Path::new("/nowhere").join("x".repeat(99));
-        assert_eq!(knock(&path).unwrap_err().to_string(), "a socket's path has 107 bytes at most, and this one 108");
-        assert!(knock(&Path::new("/nowhere").join("x".repeat(98))).unwrap_err().raw_os_error().is_some());
+        assert_eq!(
+            knock(&path).unwrap_err().to_string(),
+            "a socket's path has 107 bytes at most, and this one 108"
+        );
+        assert!(
+            knock(&Path::new("/nowhere").join("x".repeat(98)))
+                .unwrap_err()
+                .raw_os_error()
+                .is_some()
+        );
     }
 }

@@ -47,7 +47,9 @@ pub enum ControlError {
         source: io::Error,
     },
     /// No server shows files there.
-    #[error("{path}: no files are to be had there; 'seatmap cell serve --export FOLDER' shows some")]
+    #[error(
+        "{path}: no files are to be had there; 'seatmap cell serve --export FOLDER' shows some"
+    )]
     NoFiles {
         /// The socket.
         path: String,

@@ -1,7 +1,8 @@
-//! A process that reads and writes files for one program, as that program's user and outside its cell.
+//! A process that reads and writes files for one program, as that program's user and outside its
+//! cell.
 //!
-//! It is started by a controller as root and gives that up before it reads a byte. It outlives the controller: what a
-//! program has open stays open.
+//! It is started by a controller as root and gives that up before it reads a byte. It outlives the
+//! controller: what a program has open stays open.
 
 use crate::input::Input;
 use rustix::cmsg_space;
@@ -16,7 +17,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// The life of a file proxy: it serves the folder to the client at standard input, until that client ends.
+/// The life of a file proxy: it serves the folder to the client at standard input, until that
+/// client ends.
 ///
 /// # Errors
 /// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.
@@ -37,8 +39,8 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     seatmap_ninep::serve(stream, session)
 }
 
-/// Begins a session of its own: the controller's terminal and its end must not reach it, and it may write to any
-/// other. Files that it makes have the permissions that are asked for.
+/// Begins a session of its own: the controller's terminal and its end must not reach it, and it may
+/// write to any other. Files that it makes have the permissions that are asked for.
 fn leave_the_terminal() {
     // SAFETY: all act on this process alone.
     unsafe {
@@ -48,7 +50,8 @@ fn leave_the_terminal() {
     }
 }
 
-/// Lets this process open as many files as the system allows: a client may have more than the usual limit.
+/// Lets this process open as many files as the system allows: a client may have more than the usual
+/// limit.
 fn open_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is writable. If either call fails, the client has fewer.
@@ -60,13 +63,14 @@ fn open_many() {
     }
 }
 
-/// Takes on the rights of a user, for good, and loses all others. A process that does not run as root already has
-/// these rights, or serves root with its own user's rights.
+/// Takes on the rights of a user, for good, and loses all others. A process that does not run as
+/// root already has these rights, or serves root with its own user's rights.
 fn become_user(peer: &Peer) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
     }
-    let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    let done =
+        |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     // SAFETY: the groups are as many as is said; the others take numbers. No other thread runs.
     unsafe {
         done(libc::setgroups(peer.groups.len(), peer.groups.as_ptr()))?;
@@ -75,7 +79,8 @@ fn become_user(peer: &Peer) -> io::Result<()> {
     }
 }
 
-/// The descriptors that come with the first byte: a console, and behind it an input. The byte stays.
+/// The descriptors that come with the first byte: a console, and behind it an input. The byte
+/// stays.
 fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
     let mut came = RecvAncillaryBuffer::new(&mut space);
@@ -107,10 +112,16 @@ mod tests {
         let [console, input] = <[OwnedFd; 2]>::try_from(handed_over(&other).unwrap()).unwrap();
         UnixStream::from(console).write_all(b"!").unwrap();
         keys.write_all(b"?").unwrap();
-        let (mut shown, mut typed, mut bytes) = ([0], [0], [0; 2]);
+        let mut shown = [0];
+        let mut typed = [0];
+        let mut bytes = [0; 2];
         screen.read_exact(&mut shown).unwrap();
         File::from(input).read_exact(&mut typed).unwrap();
         other.read_exact(&mut bytes).unwrap();
-        assert_eq!((&shown, &typed, &bytes), (b"!", b"?", b"ab"), "what they came with is still to be read");
+        assert_eq!(
+            (&shown, &typed, &bytes),
+            (b"!", b"?", b"ab"),
+            "what they came with is still to be read"
+        );
     }
 }

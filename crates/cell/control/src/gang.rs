@@ -1,7 +1,8 @@
 //! Stopping all threads of a cell, and letting them go on where they were.
 //!
-//! Signals do it at every level: the freezer of control groups releases threads that are moved out of the group, and
-//! a cell that is handed on has none. A program cannot refuse SIGSTOP, and its parent sees it stopped.
+//! Signals do it at every level: the freezer of control groups releases threads that are moved out
+//! of the group, and a cell that is handed on has none. A program cannot refuse SIGSTOP, and its
+//! parent sees it stopped.
 
 use seatmap_cell::fault;
 use seatmap_os::Tid;
@@ -35,7 +36,9 @@ pub struct Stopped {
 pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
     let members: BTreeSet<Tid> = group::members(root, folder).into_iter().collect();
     // Version 2 lists processes, version 1 threads.
-    let inside = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
+    let inside = task::all(root)?
+        .into_iter()
+        .filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
     let one = |task: Task| {
         let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
         Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
@@ -43,7 +46,8 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
     Ok(inside.filter(|task| !task.has_ended()).filter_map(one).collect())
 }
 
-/// Stops all threads in a control group. `note` is told of them before, and again while others turn up.
+/// Stops all threads in a control group. `note` is told of them before, and again while others turn
+/// up.
 ///
 /// # Errors
 /// The error of `note`, or the threads cannot be listed; threads stopped by then stay stopped.
@@ -69,7 +73,8 @@ pub fn stop<E: From<FileError>>(
 pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
-        // Version 2 takes processes, and refuses the number of any other thread; the first has brought them along.
+        // Version 2 takes processes, and refuses the number of any other thread; the first has
+        // brought them along.
         let _ = root.write(&file, &thread.tid.to_string());
         fault::point();
     }
@@ -94,11 +99,14 @@ fn is_the_same(root: &Root, thread: &Stopped) -> bool {
     let own = std::process::id() as Tid;
     let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
     // No matter what a file says: neither the first process nor this one.
-    thread.pid > 1 && thread.pid != own && task::of_process(root, thread.pid).is_ok_and(|tasks| tasks.iter().any(same))
+    thread.pid > 1
+        && thread.pid != own
+        && task::of_process(root, thread.pid).is_ok_and(|tasks| tasks.iter().any(same))
 }
 
 fn signal(pid: Tid, signal: libc::c_int) {
-    // SAFETY: the number is that of a process which was looked at a moment ago; 1, 0 and below are never passed.
+    // SAFETY: the number is that of a process which was looked at a moment ago; 1, 0 and below are
+    // never passed.
     unsafe { libc::kill(pid, signal) };
     fault::point();
 }
@@ -136,7 +144,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
         std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
-        let (root, group) = (Root::new("/"), folder.path().to_str().unwrap());
+        let root = Root::new("/");
+        let group = folder.path().to_str().unwrap();
         let mut noted = Vec::new();
         let note = |threads: &[Stopped]| {
             noted.extend_from_slice(threads);

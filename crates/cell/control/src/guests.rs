@@ -1,4 +1,5 @@
-//! The number of clients at once: a limit for all, and one for each user, so that no user keeps the others out.
+//! The number of clients at once: a limit for all, and one for each user, so that no user keeps the
+//! others out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,9 @@
-//! The standard input of a program in a cell, passed on from the terminal or file that it was started with. It is
-//! read when the program asks, as much as there is, and not ahead. The rest stays there for the next reader.
+//! The standard input of a program in a cell, passed on from the terminal or file that it was
+//! started with. It is read when the program asks, as much as there is, and not ahead. The rest
+//! stays there for the next reader.
 //!
-//! The terminal stays with the user who started the program: lines are edited, echoed and ended there, and while the
-//! program is in its background nothing is taken from it.
+//! The terminal stays with the user who started the program: lines are edited, echoed and ended
+//! there, and while the program is in its background nothing is taken from it.
 
 use seatmap_os::peer::Peer;
 use seatmap_os::task::Task;
@@ -12,7 +13,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// The interval at which a process in the background of a terminal is checked while there is something to read.
+/// The interval at which a process in the background of a terminal is checked while there is
+/// something to read.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A program's standard input.
@@ -38,7 +40,10 @@ impl Input {
     /// The client has gone: what comes now is not for it.
     fn wait(&self) -> io::Result<()> {
         let one = |fd, events| libc::pollfd { fd, events, revents: 0 };
-        let mut both = [one(self.client.as_raw_fd(), libc::POLLRDHUP), one(self.file.as_raw_fd(), libc::POLLIN)];
+        let mut both = [
+            one(self.client.as_raw_fd(), libc::POLLRDHUP),
+            one(self.file.as_raw_fd(), libc::POLLIN),
+        ];
         // SAFETY: the array is writable and as long as is said.
         if unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) } < 0 {
             return Err(io::Error::last_os_error());
@@ -51,11 +56,19 @@ impl Read for Input {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while !into.is_empty() {
             match self.wait() {
-                Ok(()) if self.starter.is_some_and(|pid| Task::of(pid).is_some_and(|task| task.is_in_background())) => {
+                Ok(())
+                    if self.starter.is_some_and(|pid| {
+                        Task::of(pid).is_some_and(|task| task.is_in_background())
+                    }) =>
+                {
                     std::thread::sleep(PAUSE)
                 }
                 Ok(()) => match self.file.read(into) {
-                    Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::WouldBlock | ErrorKind::Interrupted
+                        ) => {}
                     other => return other,
                 },
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

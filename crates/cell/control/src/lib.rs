@@ -1,9 +1,10 @@
 //! The controller of cells: one process that makes them for many, in turn.
 //!
-//! A user who is alone on a computer needs no controller to make a cell. Several users who want the same CPUs need
-//! one: it says who goes first, lets the others wait, and takes a cell back when its owner is gone. These decisions
-//! are made in a state machine without a clock or a host, so that its promises can be tested. They are carried out by
-//! the calls of `seatmap-cell`, journals, guardians and all.
+//! A user who is alone on a computer needs no controller to make a cell. Several users who want the
+//! same CPUs need one: it says who goes first, lets the others wait, and takes a cell back when its
+//! owner is gone. These decisions are made in a state machine without a clock or a host, so that
+//! its promises can be tested. They are carried out by the calls of `seatmap-cell`, journals,
+//! guardians and all.
 //!
 //! | module | does |
 //! |---|---|

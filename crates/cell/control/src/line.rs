@@ -3,7 +3,8 @@
 use serde::Serialize;
 use std::io::{self, BufRead, Read, Write};
 
-/// The longest line, in bytes: a list of all the CPUs that a kernel can have fits several times over.
+/// The longest line, in bytes: a list of all the CPUs that a kernel can have fits several times
+/// over.
 pub const LONGEST: u64 = 1 << 20;
 
 /// The next line, without its end; `None` at the end of the stream.
@@ -17,7 +18,10 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         None => Ok(None),
         Some(b'\n') => Ok(Some(line)),
         Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
-        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, format!("a line has {LONGEST} bytes at most"))),
+        Some(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a line has {LONGEST} bytes at most"),
+        )),
     }
 }
 
@@ -39,7 +43,10 @@ mod tests {
     fn lines_are_whole_or_not_there() {
         let mut stream: &[u8] = b"1\n\ncut";
         let mut next = || read(&mut stream).unwrap();
-        assert_eq!([next(), next(), next(), next()], [Some(b"1".to_vec()), Some(Vec::new()), None, None]);
+        assert_eq!(
+            [next(), next(), next(), next()],
+            [Some(b"1".to_vec()), Some(Vec::new()), None, None]
+        );
         let mut long: &[u8] = &vec![b'x'; LONGEST as usize + 5];
         assert!(read(&mut long).is_err());
     }

@@ -10,7 +10,8 @@ use std::time::Duration;
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Takes the lock, which the kernel takes back when the process ends; `None` where another process keeps it.
+/// Takes the lock, which the kernel takes back when the process ends; `None` where another process
+/// keeps it.
 ///
 /// # Errors
 /// The file cannot be opened.

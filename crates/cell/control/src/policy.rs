@@ -18,7 +18,8 @@ pub enum Policy {
     Fifo,
     /// The highest priority first; one step of it is worth [`AGEING_MS`] of waiting.
     Priority,
-    /// The user with the least recent usage first, by [`crate::usage`]; a CPU-ms is worth 1 ms of waiting.
+    /// The user with the least recent usage first, by [`crate::usage`]; a CPU-ms is worth 1 ms of
+    /// waiting.
     Fair,
 }
 
@@ -46,7 +47,10 @@ impl FromStr for Policy {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<Self, PolicyError> {
-        Policy::ALL.into_iter().find(|policy| policy.word() == text).ok_or_else(|| PolicyError(text.to_owned()))
+        Policy::ALL
+            .into_iter()
+            .find(|policy| policy.word() == text)
+            .ok_or_else(|| PolicyError(text.to_owned()))
     }
 }
 

@@ -1,13 +1,15 @@
-//! The queue, which decides who gets which CPUs, and when: a state machine without a clock, a host or a socket.
+//! The queue, which decides who gets which CPUs, and when: a state machine without a clock, a host
+//! or a socket.
 //!
-//! Waiting requests are asked in the order of the policy. A request that fits starts. One that does not fit
-//! *reserves* the free CPUs it needs (those of its list, or all where it asks for a number), so that smaller requests
-//! behind it cannot starve it. Requests behind it can use the other free CPUs. One CPU always stays for the rest of
-//! the system.
+//! Waiting requests are asked in the order of the policy. A request that fits starts. One that does
+//! not fit *reserves* the free CPUs it needs (those of its list, or all where it asks for a
+//! number), so that smaller requests behind it cannot starve it. Requests behind it can use the
+//! other free CPUs. One CPU always stays for the rest of the system.
 //!
-//! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout 1982, "Scheduling
-//! techniques for concurrent systems"). One whose time slice has ended is suspended if that lets a waiting ticket
-//! start. It waits then as if it had just come, for the same CPUs: its threads are pinned to them.
+//! **Turns.** Tickets that take turns are gangs: all threads of a cell run, or none (Ousterhout
+//! 1982, "Scheduling techniques for concurrent systems"). One whose time slice has ended is
+//! suspended if that lets a waiting ticket start. It waits then as if it had just come, for the
+//! same CPUs: its threads are pinned to them.
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
@@ -63,7 +65,8 @@ impl Queue {
         self.waiting.push(Waiting { ticket, since_ms: now_ms });
     }
 
-    /// Adds a ticket that is found to hold these CPUs since the account was last settled: no other could have them.
+    /// Adds a ticket that is found to hold these CPUs since the account was last settled: no other
+    /// could have them.
     pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
         self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
     }
@@ -85,7 +88,9 @@ impl Queue {
     #[must_use]
     pub fn place(&self, id: u64) -> Option<(usize, usize)> {
         let mut waiting: Vec<&Waiting> = self.waiting.iter().collect();
-        waiting.sort_by(|a, b| self.rank(a).partial_cmp(&self.rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        waiting.sort_by(|a, b| {
+            self.rank(a).partial_cmp(&self.rank(b)).unwrap_or(std::cmp::Ordering::Equal)
+        });
         Some((waiting.iter().position(|waiting| waiting.ticket.id == id)?, waiting.len()))
     }
 
@@ -107,14 +112,15 @@ impl Queue {
         &self.usage
     }
 
-    /// Decides which tickets start now and which are suspended. `pool` is all CPUs that are neither offline nor held
-    /// by another program.
+    /// Decides which tickets start now and which are suspended. `pool` is all CPUs that are neither
+    /// offline nor held by another program.
     pub fn step(&mut self, now_ms: u64, pool: &CpuSet, choose: &Choose<'_>) -> Vec<Action> {
         self.settle(now_ms);
         let mut actions = Vec::new();
         let mut reserved = CpuSet::default();
         let mut open = std::mem::take(&mut self.waiting);
-        let (mut still, mut suspended) = (Vec::new(), Vec::new());
+        let mut still = Vec::new();
+        let mut suspended = Vec::new();
         while let Some(next) = self.first(&mut open) {
             match self.seat(&next.ticket.wants, now_ms, pool, &reserved, choose) {
                 Some((leaving, cpus)) => {
@@ -143,10 +149,12 @@ impl Queue {
         Some(open.remove(at))
     }
 
-    /// The smallest goes first. Waiting counts under every policy, or a user's second request could starve behind the
-    /// first: a step of priority is worth a fixed time of it, and so is a CPU-ms of usage.
+    /// The smallest goes first. Waiting counts under every policy, or a user's second request could
+    /// starve behind the first: a step of priority is worth a fixed time of it, and so is a CPU-ms
+    /// of usage.
     fn rank(&self, waiting: &Waiting) -> (f64, usize, u64, u64) {
-        let (ticket, since) = (&waiting.ticket, waiting.since_ms);
+        let ticket = &waiting.ticket;
+        let since = waiting.since_ms;
         let uid = ticket.uid;
         let (ahead_ms, holds) = match self.policy {
             Policy::Fifo => (0.0, 0),
@@ -167,10 +175,14 @@ impl Queue {
     ) -> Option<(Vec<u64>, CpuSet)> {
         let mut free = pool.without(&self.held());
         let mut leaving = Vec::new();
-        let usable = |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
+        let usable =
+            |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
         let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
-        // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that stays.
-        let order = |holding: &&Holding| (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id);
+        // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that
+        // stays.
+        let order = |holding: &&Holding| {
+            (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id)
+        };
         over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
         loop {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
@@ -195,7 +207,9 @@ impl Queue {
     /// The number of CPUs that each user holds.
     fn cpus_of(&self) -> BTreeMap<u32, usize> {
         let mut cpus = BTreeMap::new();
-        self.holding.iter().for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());
+        self.holding
+            .iter()
+            .for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());
         cpus
     }
 }

@@ -49,7 +49,8 @@ pub struct Create {
     /// Its CPUs, one at least; absent where the controller chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
-    /// How many CPUs, whichever suit best, and no `cpus` then; without either, as many as the best core has.
+    /// How many CPUs, whichever suit best, and no `cpus` then; without either, as many as the best
+    /// core has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
     /// The least level that will do.
@@ -91,10 +92,13 @@ impl ControlRequest {
     /// # Errors
     /// The problem with it, and its number, or 0.
     pub fn parse(line: &[u8]) -> Result<Self, (u64, String)> {
-        let value: serde_json::Value = serde_json::from_slice(line).map_err(|error| (0, json_problem(error)))?;
+        let value: serde_json::Value =
+            serde_json::from_slice(line).map_err(|error| (0, json_problem(error)))?;
         let id = value["id"].as_u64().unwrap_or(0);
         match value["format"].as_str() {
-            Some(FORMAT) => serde_json::from_value(value).map_err(|error| (id, json_problem(error))),
+            Some(FORMAT) => {
+                serde_json::from_value(value).map_err(|error| (id, json_problem(error)))
+            }
             _ => Err((id, format!("\"format\" must be \"{FORMAT}\""))),
         }
     }

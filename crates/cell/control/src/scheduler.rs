@@ -24,7 +24,8 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// How often cells are checked, which reads every thread's mask, and the account of users is written.
+/// How often cells are checked, which reads every thread's mask, and the account of users is
+/// written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Requests of one user that may wait at once.
@@ -62,8 +63,8 @@ pub struct Scheduler<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its account of users; where
-    /// the account is lost, the reason is returned.
+    /// Opens the scheduler. It takes over the detached cells of an earlier controller and its
+    /// account of users; where the account is lost, the reason is returned.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
@@ -80,7 +81,9 @@ impl<'a> Scheduler<'a> {
             Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
         };
         let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
-        let (jobs, clients, looked) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        let jobs = BTreeMap::new();
+        let clients = BTreeMap::new();
+        let looked = Instant::now();
         let mut scheduler = Scheduler { host, judge, queue, jobs, clients, next: 1, looked };
         standing.into_iter().for_each(|entry| scheduler.adopt(entry));
         scheduler.leave_the_cells();
@@ -97,14 +100,19 @@ impl<'a> Scheduler<'a> {
             }
             Event::Said(connection, Ok(request)) => self.ask(connection, request),
             Event::Said(connection, Err((id, why))) => {
-                self.say(connection, id, Say::error(ErrorOrigin::Asked, format!("this is not a request: {why}")));
+                self.say(
+                    connection,
+                    id,
+                    Say::error(ErrorOrigin::Asked, format!("this is not a request: {why}")),
+                );
             }
             Event::Gone(connection) => self.hang_up(connection),
         }
         self.pump();
     }
 
-    /// Does the work that is due: turns, leases that have ended, cells that another program changed.
+    /// Does the work that is due: turns, leases that have ended, cells that another program
+    /// changed.
     pub fn tick(&mut self) {
         self.see_who_ended();
         if self.looked.elapsed() >= LOOK_EVERY {
@@ -146,7 +154,8 @@ impl<'a> Scheduler<'a> {
 
     /// CPUs that run and are not in a cell of another program.
     fn pool(&self) -> CpuSet {
-        let own = |name: &seatmap_cell::Name| self.jobs.values().any(|job| job.create.name == *name);
+        let own =
+            |name: &seatmap_cell::Name| self.jobs.values().any(|job| job.create.name == *name);
         let cells = self.host.cells().unwrap_or_default();
         let others = cells.iter().filter(|cell| !own(&cell.name)).map(seatmap_cell::Record::set);
         let online = layout::online(&self.host.root).unwrap_or_default();
@@ -158,9 +167,12 @@ impl<'a> Scheduler<'a> {
         let taken = self.host.cells().unwrap_or_default();
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
-        let mask = taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
-        let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _).unwrap_or_default();
-        // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is there either.
+        let mask =
+            taken.iter().fold(online.without(&elsewhere), |rest, cell| rest.without(&cell.set()));
+        let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _)
+            .unwrap_or_default();
+        // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is
+        // there either.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 
@@ -168,7 +180,8 @@ impl<'a> Scheduler<'a> {
         let Ok(record) = self.host.cell(&entry.name) else { return };
         let id = self.number();
         let wants = Wants::Cpus(record.set());
-        let ticket = Ticket { id, uid: entry.uid, priority: 0, wants, takes_turns: entry.takes_turns };
+        let ticket =
+            Ticket { id, uid: entry.uid, priority: 0, wants, takes_turns: entry.takes_turns };
         self.queue.adopt(boot::milliseconds(), ticket, record.set());
         let create = asks::of_record(&record, entry.takes_turns);
         let job = Job {
@@ -208,7 +221,8 @@ impl<'a> Scheduler<'a> {
     fn say(&mut self, connection: u64, id: u64, say: Say) {
         let Some(client) = self.clients.get(&connection) else { return };
         if line::write(&mut &client.stream, &ControlAnswer { id, say }).is_err() {
-            // Its reader finds the end, and reports that it is gone. Its earlier requests are not answered any more.
+            // Its reader finds the end, and reports that it is gone. Its earlier requests are not
+            // answered any more.
             let _ = client.stream.shutdown(std::net::Shutdown::Both);
             self.clients.remove(&connection);
         }

@@ -24,12 +24,13 @@ use std::time::{Duration, Instant};
 /// The socket's name in the folder where cells are remembered.
 pub const SOCKET: &str = "controller.sock";
 
-/// The most clients at once: of all users, and of one user, who can have all requests waiting and still withdraw
-/// them.
+/// The most clients at once: of all users, and of one user, who can have all requests waiting and
+/// still withdraw them.
 const MOST: usize = 256;
 const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
 
-/// The most requests that clients have sent and the controller has not taken yet. A client that sends faster waits.
+/// The most requests that clients have sent and the controller has not taken yet. A client that
+/// sends faster waits.
 const MOST_UNHEARD: usize = 16;
 
 /// How often turns, leases and the wish to end are looked at.
@@ -48,13 +49,14 @@ pub struct ServerOptions {
     pub slice: Duration,
     /// The command that becomes its warden.
     pub warden: GuardianCommand,
-    /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside) the other.
+    /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside)
+    /// the other.
     pub export: Option<Exported>,
 }
 
-/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of users is lost,
-/// where it is. Cells are made on the calling thread, which must be the process's first: a judge enters them by the
-/// process's number.
+/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of
+/// users is lost, where it is. Cells are made on the calling thread, which must be the process's
+/// first: a judge enters them by the process's number.
 ///
 /// # Errors
 /// [`ControlError`].
@@ -77,7 +79,8 @@ pub fn serve(
     let door = channel::beside(&options.socket);
     if let Some(exported) = options.export.clone() {
         let listener = listen(&door)?;
-        in_thread(move || channel::admit_all(&listener, group, &exported)).map_err(ControlError::Thread)?;
+        in_thread(move || channel::admit_all(&listener, group, &exported))
+            .map_err(ControlError::Thread)?;
     }
     ready(inherited);
     let mut ticked = Instant::now();
@@ -101,7 +104,8 @@ pub fn serve(
 }
 
 fn listen(path: &Path) -> Result<UnixListener, ControlError> {
-    door::open(path).map_err(|source| ControlError::Socket { path: path.display().to_string(), source })
+    door::open(path)
+        .map_err(|source| ControlError::Socket { path: path.display().to_string(), source })
 }
 
 fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<Event>) {
@@ -128,7 +132,11 @@ fn admit(
         return refuse(&stream, ErrorOrigin::Denied, message);
     }
     let Some(guest) = guests.enter(peer.uid) else {
-        return refuse(&stream, ErrorOrigin::Busy, "the controller has too many clients, or too many of this user");
+        return refuse(
+            &stream,
+            ErrorOrigin::Busy,
+            "the controller has too many clients, or too many of this user",
+        );
     };
     let reader = stream.try_clone()?;
     let events = events.clone();

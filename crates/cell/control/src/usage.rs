@@ -1,7 +1,8 @@
 //! The recent CPU time of each user, which is forgotten exponentially.
 //!
-//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that recent use counts most,
-//! and no user can have more on the account than one could use in a half-life or two.
+//! After Kay & Lauder 1988 ("A fair share scheduler"): usage decays with a half-life, so that
+//! recent use counts most, and no user can have more on the account than one could use in a
+//! half-life or two.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,8 @@ impl Usage {
         &self.of
     }
 
-    /// Lets time pass, in which each user held this number of CPUs. A clock that goes back stands still.
+    /// Lets time pass, in which each user held this number of CPUs. A clock that goes back stands
+    /// still.
     pub fn pass(&mut self, now_ms: u64, cpus: &BTreeMap<u32, usize>) {
         let passed = now_ms.saturating_sub(self.at_ms) as f64;
         self.at_ms = self.at_ms.max(now_ms);
@@ -51,7 +53,8 @@ impl Usage {
         self.of.values_mut().for_each(|usage| *usage *= kept);
         // The integral of one CPU that decays while it is used.
         let one = HALF_LIFE_MS / std::f64::consts::LN_2 * (1.0 - kept);
-        cpus.iter().for_each(|(uid, count)| *self.of.entry(*uid).or_insert(0.0) += *count as f64 * one);
+        cpus.iter()
+            .for_each(|(uid, count)| *self.of.entry(*uid).or_insert(0.0) += *count as f64 * one);
         self.of.retain(|_, usage| *usage > NOTHING);
     }
 
@@ -80,7 +83,8 @@ mod tests {
 
     #[test]
     fn many_small_steps_are_one_large_one() {
-        let (mut once, mut often) = (Usage::since(0), Usage::since(0));
+        let mut once = Usage::since(0);
+        let mut often = Usage::since(0);
         once.pass(100_000, &[(1, 3)].into());
         (1..=1000).for_each(|step| often.pass(step * 100, &[(1, 3)].into()));
         assert!((once.of(1) - often.of(1)).abs() < 1e-3);

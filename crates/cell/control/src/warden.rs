@@ -1,7 +1,8 @@
 //! A process that outlives the controller, and undoes its cells if the controller dies.
 //!
-//! Guardians make sure that no cell stays half made. They do not know which threads were stopped to let others have a
-//! turn, and which cells were to end with their client. This process takes care of both, by the ledger.
+//! Guardians make sure that no cell stays half made. They do not know which threads were stopped to
+//! let others have a turn, and which cells were to end with their client. This process takes care
+//! of both, by the ledger.
 
 use crate::error::ControlError;
 use crate::ledger;
@@ -26,10 +27,12 @@ impl Warden {
     /// # Errors
     /// It cannot be started.
     pub fn post(command: &GuardianCommand) -> io::Result<Self> {
-        let (program, arguments) = command.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+        let (program, arguments) =
+            command.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
         let mut command = Command::new(program);
         seatmap_cell::fault::spare(&mut command).args(arguments).current_dir("/");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let pipe = child.stdin.take();
         Ok(Warden { child, pipe })
     }
@@ -46,7 +49,8 @@ impl Warden {
 /// # Errors
 /// Some cells could not be dealt with; the next controller deals with them.
 pub fn serve(host: &Host) -> Result<(), ControlError> {
-    // SAFETY: all act on this process alone: what is typed at the controller's terminal must not reach it.
+    // SAFETY: all act on this process alone: what is typed at the controller's terminal must not
+    // reach it.
     unsafe {
         libc::setsid();
         libc::prctl(libc::PR_SET_NAME, c"seatmap-warden".as_ptr());
@@ -57,6 +61,9 @@ pub fn serve(host: &Host) -> Result<(), ControlError> {
     }
     // If another controller has started meanwhile, it has done this.
     let Some(_lock) = lock::take(host)? else { return Ok(()) };
-    host.run.lock().map_err(ControlError::Lock).and_then(|_held| host.recover().map_err(ControlError::Cell))?;
+    host.run
+        .lock()
+        .map_err(ControlError::Lock)
+        .and_then(|_held| host.recover().map_err(ControlError::Cell))?;
     ledger::wind_up(host).map(|_| ()).map_err(ControlError::Cell)
 }

@@ -1,16 +1,22 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell::{Backend, Record, State};
-use seatmap_control::{Ask, CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, Say, request};
+use seatmap_control::{
+    Ask, CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, Say, request,
+};
 use seatmap_schema::{refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    let mut schema: Value =
-        serde_json::from_str(include_str!("../../../../docs/formats/seatmap-control-1.schema.json")).unwrap();
+    let mut schema: Value = serde_json::from_str(include_str!(
+        "../../../../docs/formats/seatmap-control-1.schema.json"
+    ))
+    .unwrap();
     let mut cell: Value =
-        serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cell-1.schema.json"))
+            .unwrap();
     // Whole, so that nothing is looked up elsewhere. Its own references go to its own definitions.
     let text = cell.to_string().replace("#/$defs/", "#/$defs/cell/$defs/");
     cell = serde_json::from_str(&text).unwrap();
@@ -62,12 +68,18 @@ fn cell() -> Record {
 
 fn asks() -> Vec<Ask> {
     let name = || create().name;
-    vec![Ask::Create(create()), Ask::Destroy { name: name() }, Ask::Renew { name: name(), lease_s: 5 }, Ask::List]
+    vec![
+        Ask::Create(create()),
+        Ask::Destroy { name: name() },
+        Ask::Renew { name: name(), lease_s: 5 },
+        Ask::List,
+    ]
 }
 
 fn says() -> Vec<Say> {
     let name = || create().name;
-    let listed = |phase, cell| Listed { name: name(), phase, uid: Some(7), cell, faults: vec!["x".into()] };
+    let listed =
+        |phase, cell| Listed { name: name(), phase, uid: Some(7), cell, faults: vec!["x".into()] };
     let phases = [
         listed(CellPhase::Standing, Some(cell())),
         listed(CellPhase::Waiting, None),
@@ -123,7 +135,9 @@ fn what_is_no_request_is_told_apart() {
     assert_eq!(parse("{").0, 0);
     assert!(parse(r#"{"id":4,"do":"list"}"#).1.contains("seatmap-control/1"));
     assert_eq!(parse(r#"{"format":"seatmap-control/1","id":4,"do":"melt"}"#).0, 4);
-    let named = |name: &str| json!({"format": request::FORMAT, "id": 1, "do": "destroy", "name": name}).to_string();
+    let named = |name: &str| {
+        json!({"format": request::FORMAT, "id": 1, "do": "destroy", "name": name}).to_string()
+    };
     assert!(parse(&named("../up")).1.contains("not a name for a cell"));
     assert!(parse(r#"{"format":"seatmap-control/1","id":-1,"do":"list"}"#).0 == 0);
 }

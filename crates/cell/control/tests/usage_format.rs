@@ -7,7 +7,8 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-usage-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-usage-1.schema.json"))
+        .unwrap()
 }
 
 #[test]
@@ -17,9 +18,12 @@ fn accounts_have_the_keys_of_the_schema_and_no_others() {
     assert_eq!(undescribed(&schema()), [""; 0]);
     assert_eq!(refused(&schema(), &document), [""; 0]);
     assert_eq!(never_written(&schema(), std::slice::from_ref(&document)), [""; 0]);
-    for (key, wrong) in
-        [("more", json!(1)), ("cpu_us", json!({"x": 1})), ("cpu_us", json!({"7": -1})), ("at_ms", json!(0.5))]
-    {
+    for (key, wrong) in [
+        ("more", json!(1)),
+        ("cpu_us", json!({"x": 1})),
+        ("cpu_us", json!({"7": -1})),
+        ("at_ms", json!(0.5)),
+    ] {
         let mut wrong_one = document.clone();
         wrong_one[key] = wrong;
         assert!(!refused(&schema(), &wrong_one).is_empty(), "{wrong_one}");

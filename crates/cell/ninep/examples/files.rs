@@ -7,7 +7,8 @@ use std::io;
 fn main() -> io::Result<()> {
     // SAFETY: nobody else takes the descriptor.
     let channel = unsafe { Inherited::inherited() }?;
-    let mut channel = channel.ok_or_else(|| io::Error::other("start it by 'seatmap cell run --channel'"))?;
+    let mut channel =
+        channel.ok_or_else(|| io::Error::other("start it by 'seatmap cell run --channel'"))?;
     // From here on this process opens nothing.
     Fence::new()?.close().map_err(io::Error::other)?;
     let file = channel.create("files/result.txt")?;

@@ -6,7 +6,8 @@ use rustix::fs::{Statx, makedev};
 /// `P9_GETATTR_BASIC` of `include/net/9p/9p.h`: everything that stat(2) tells.
 pub const BASIC: u64 = 0x7ff;
 
-/// The attributes of a file, as stat(2) tells them. Times are seconds after 1970 and the nanoseconds beyond them.
+/// The attributes of a file, as stat(2) tells them. Times are seconds after 1970 and the
+/// nanoseconds beyond them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
 pub struct Attributes {
@@ -98,7 +99,17 @@ pub struct Change {
     pub modified_ns: u64,
 }
 
-structure!(Change { valid, mode, uid, gid, size_bytes, accessed_s, accessed_ns, modified_s, modified_ns });
+structure!(Change {
+    valid,
+    mode,
+    uid,
+    gid,
+    size_bytes,
+    accessed_s,
+    accessed_ns,
+    modified_s,
+    modified_ns
+});
 
 /// Bits of [`Change::valid`], the `P9_SETATTR_*` of `include/net/9p/9p.h`.
 impl Change {

@@ -108,7 +108,13 @@ impl<S: Read + Write> FileClient<S> {
             out: Vec::new(),
         };
         client.agreed_bytes = client.agree()?;
-        client.ask(&FileRequest::Attach { fid: ROOT, auth: NOBODY, user: b"", tree: b"", uid: NOBODY })?;
+        client.ask(&FileRequest::Attach {
+            fid: ROOT,
+            auth: NOBODY,
+            user: b"",
+            tree: b"",
+            uid: NOBODY,
+        })?;
         Ok(client)
     }
 
@@ -116,11 +122,14 @@ impl<S: Read + Write> FileClient<S> {
         let request = FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION };
         match self.ask(&request)? {
             Reply::Version { size_bytes, version }
-                if version == VERSION && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
+                if version == VERSION
+                    && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
             {
                 Ok(size_bytes)
             }
-            _ => Err(io::Error::new(ErrorKind::InvalidData, "the other end does not speak 9P2000.L")),
+            _ => {
+                Err(io::Error::new(ErrorKind::InvalidData, "the other end does not speak 9P2000.L"))
+            }
         }
     }
 
@@ -148,7 +157,13 @@ impl<S: Read + Write> FileClient<S> {
         let (folder, name) = split(path);
         let flags = Access::Both.flags();
         let fid = self.walk(folder)?;
-        let asked = self.ask(&FileRequest::Create { fid, name: name.as_bytes(), flags, mode: 0o644, gid: NOBODY });
+        let asked = self.ask(&FileRequest::Create {
+            fid,
+            name: name.as_bytes(),
+            flags,
+            mode: 0o644,
+            gid: NOBODY,
+        });
         let asked = asked.map(|_| ());
         match self.unless(asked, fid) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -184,7 +199,8 @@ impl<S: Read + Write> FileClient<S> {
 
     /// A fid for a path.
     fn walk(&mut self, path: &str) -> io::Result<u32> {
-        let names: Vec<&[u8]> = path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
+        let names: Vec<&[u8]> =
+            path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
         let new = self.unused.pop().unwrap_or(self.next);
         let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
         // Where this fails, the number was not given.
@@ -213,7 +229,13 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     /// A walk that stops on the way does not say why; one that cannot take its first step does.
-    fn walk_in_two(&mut self, fid: u32, new: u32, walked: &[&[u8]], rest: &[&[u8]]) -> io::Result<()> {
+    fn walk_in_two(
+        &mut self,
+        fid: u32,
+        new: u32,
+        walked: &[&[u8]],
+        rest: &[&[u8]],
+    ) -> io::Result<()> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);
         if why.is_err() && fid != new {
@@ -247,5 +269,8 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 fn nonsense() -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, "the other end of the channel does not answer what it is asked")
+    io::Error::new(
+        ErrorKind::InvalidData,
+        "the other end of the channel does not answer what it is asked",
+    )
 }

@@ -25,7 +25,8 @@ impl<'a> Field<'a> for Entry<'a> {
     }
 
     fn take(from: &mut Rest<'a>) -> Result<Self, Malformed> {
-        let (qid, offset) = (Qid::take(from)?, u64::take(from)?);
+        let qid = Qid::take(from)?;
+        let offset = u64::take(from)?;
         Ok(Entry { qid, offset, kind: u8::take(from)?, name: Field::take(from)? })
     }
 }
@@ -72,10 +73,12 @@ mod tests {
 
     #[test]
     fn entries_follow_one_another_until_one_is_cut() {
-        let entry = Entry { qid: Qid { kind: 1, version: 2, path: 3 }, offset: 4, kind: 8, name: b"name" };
+        let entry =
+            Entry { qid: Qid { kind: 1, version: 2, path: 3 }, offset: 4, kind: 8, name: b"name" };
         let mut bytes = Vec::new();
         assert!(
-            entry.fits_into(&mut bytes, entry.size_bytes()) && !entry.fits_into(&mut bytes, 2 * entry.size_bytes() - 1)
+            entry.fits_into(&mut bytes, entry.size_bytes())
+                && !entry.fits_into(&mut bytes, 2 * entry.size_bytes() - 1)
         );
         assert_eq!(bytes.len(), entry.size_bytes());
         bytes.extend_from_slice(&bytes.clone()[..10]);

@@ -1,11 +1,13 @@
 //! No I/O rights: a program that may only compute, and read and write what was opened for it.
 //!
-//! The kernel itself refuses everything else (seccomp(2)). The list names the calls that are allowed, so that a call
-//! unknown here is refused too. A process behind the fence opens no file, socket or device, only reads and writes
-//! those that are open, and reaches no other process. It can start threads, and processes behind the same fence.
+//! The kernel itself refuses everything else (seccomp(2)). The list names the calls that are
+//! allowed, so that a call unknown here is refused too. A process behind the fence opens no file,
+//! socket or device, only reads and writes those that are open, and reaches no other process. It
+//! can start threads, and processes behind the same fence.
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -90,8 +92,8 @@ impl Fence {
         Fence::with(&[])
     }
 
-    /// For a process that is about to become a program: it may do so, and the program start others behind the same
-    /// fence. The program must be static: a loader opens libraries.
+    /// For a process that is about to become a program: it may do so, and the program start others
+    /// behind the same fence. The program must be static: a loader opens libraries.
     ///
     /// # Errors
     /// The same errors as [`Fence::new`].
@@ -105,7 +107,8 @@ impl Fence {
         rules.insert(libc::SYS_prctl, vec![naming_a_thread()?]);
         let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
         let processor = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
-        let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor).map_err(io::Error::other)?;
+        let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor)
+            .map_err(io::Error::other)?;
         filter.try_into().map(Fence).map_err(io::Error::other)
     }
 

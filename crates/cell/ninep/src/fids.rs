@@ -65,17 +65,21 @@ impl Opened {
         let file = match node {
             Node::Root if host::may_change(flags) => return Err(Refusal::FOLDER),
             Node::Root => return Ok(Opened::Root),
-            Node::Console if OFlags::from_bits_retain(flags) & OFlags::ACCMODE == OFlags::WRONLY => {
+            Node::Console
+                if OFlags::from_bits_retain(flags) & OFlags::ACCMODE == OFlags::WRONLY =>
+            {
                 return Ok(Opened::Console);
             }
             Node::Input if !host::may_change(flags) => return Ok(Opened::Input),
             Node::Console | Node::Input => return Err(Refusal::ACCESS),
             Node::File(file) => file.as_fd(),
         };
-        match host::kind(file)?.is_dir() {
-            true if host::may_change(flags) => Err(Refusal::FOLDER),
-            true => host::open_folder(file).map(Opened::Folder),
-            false => host::open_file(file, flags).map(Opened::File),
+        if !(host::kind(file)?.is_dir()) {
+            host::open_file(file, flags).map(Opened::File)
+        } else if host::may_change(flags) {
+            Err(Refusal::FOLDER)
+        } else {
+            host::open_folder(file).map(Opened::Folder)
         }
     }
 
@@ -83,7 +87,9 @@ impl Opened {
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Opened::File(file) => Some(file.as_fd()),
-            Opened::Not | Opened::Root | Opened::Console | Opened::Input | Opened::Folder(_) => None,
+            Opened::Not | Opened::Root | Opened::Console | Opened::Input | Opened::Folder(_) => {
+                None
+            }
         }
     }
 }

@@ -5,15 +5,16 @@ use std::io::{self, Read};
 /// Bytes in front of a message: its length, these included, its number and its tag.
 pub const HEAD_BYTES: usize = 7;
 
-/// The bytes around the data of the largest message, with room to spare (`P9_IOHDRSZ`, `include/net/9p/9p.h`).
+/// The bytes around the data of the largest message, with room to spare (`P9_IOHDRSZ`,
+/// `include/net/9p/9p.h`).
 pub const AROUND_DATA_BYTES: u32 = 24;
 
-/// The longest frame: 128 KiB of data, which Linux asks for by default (`DEFAULT_MSIZE`, `net/9p/client.c`), and the
-/// bytes around them.
+/// The longest frame: 128 KiB of data, which Linux asks for by default (`DEFAULT_MSIZE`,
+/// `net/9p/client.c`), and the bytes around them.
 pub const LONGEST_BYTES: u32 = 128 * 1024 + AROUND_DATA_BYTES;
 
-/// The shortest limit that two ends may agree on: a name of 255 bytes and the bytes around it must fit, several times
-/// over.
+/// The shortest limit that two ends may agree on: a name of 255 bytes and the bytes around it must
+/// fit, several times over.
 pub const SHORTEST_BYTES: u32 = 4096;
 
 /// Begins a frame, which replaces the content of `out`.
@@ -41,11 +42,12 @@ pub struct Head {
     pub tag: u16,
 }
 
-/// Reads a frame's head, and its body, which replaces the content of `body`; `None` at the end of the stream.
+/// Reads a frame's head, and its body, which replaces the content of `body`; `None` at the end of
+/// the stream.
 ///
 /// # Errors
-/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than `most_bytes`: where
-/// the next one begins is not known then.
+/// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than
+/// `most_bytes`: where the next one begins is not known then.
 pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Result<Option<Head>> {
     let mut head = [0; HEAD_BYTES];
     if !begins(from, &mut head)? {
@@ -54,7 +56,9 @@ pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Re
     let [a, b, c, d, number, low, high] = head;
     let length = u32::from_le_bytes([a, b, c, d]);
     if length < HEAD_BYTES as u32 || length > most_bytes {
-        let why = format!("the length of a frame is {length}, where {HEAD_BYTES} to {most_bytes} are allowed");
+        let why = format!(
+            "the length of a frame is {length}, where {HEAD_BYTES} to {most_bytes} are allowed"
+        );
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     body.resize(length as usize - HEAD_BYTES, 0);
@@ -79,7 +83,9 @@ fn begins(from: &mut impl Read, head: &mut [u8]) -> io::Result<bool> {
     loop {
         match from.read(head) {
             Ok(0) => return Ok(false),
-            Ok(count) => return read_whole(from, head.get_mut(count..).unwrap_or_default()).map(|()| true),
+            Ok(count) => {
+                return read_whole(from, head.get_mut(count..).unwrap_or_default()).map(|()| true);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -94,9 +100,20 @@ mod tests {
     fn frames_are_whole_or_not_there() {
         let mut stream: &[u8] = &[8, 0, 0, 0, 120, 1, 2, 9];
         let mut body = vec![7; 99];
-        assert_eq!(read(&mut stream, 100, &mut body).unwrap(), Some(Head { number: 120, tag: 0x201 }));
-        assert_eq!((body.as_slice(), read(&mut stream, 100, &mut Vec::new()).unwrap()), (&[9][..], None));
-        for bad in [&[8, 0, 0, 0, 120, 1, 2][..], &[8, 0, 0][..], &[6, 0, 0, 0, 1, 1, 1], &[101, 0, 0, 0, 1, 1, 1]] {
+        assert_eq!(
+            read(&mut stream, 100, &mut body).unwrap(),
+            Some(Head { number: 120, tag: 0x201 })
+        );
+        assert_eq!(
+            (body.as_slice(), read(&mut stream, 100, &mut Vec::new()).unwrap()),
+            (&[9][..], None)
+        );
+        for bad in [
+            &[8, 0, 0, 0, 120, 1, 2][..],
+            &[8, 0, 0][..],
+            &[6, 0, 0, 0, 1, 1, 1],
+            &[101, 0, 0, 0, 1, 1, 1],
+        ] {
             assert!(read(&mut { bad }, 100, &mut body).is_err(), "{bad:?}");
         }
     }

@@ -1,19 +1,25 @@
 //! Files of the host, by descriptors and single names: no path of a client's is ever resolved.
 //!
-//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that descriptor's own
-//! entry in `/proc`. So the file that was walked to is the one that is opened, even if another process renames or
-//! replaces it meanwhile.
+//! A file is held by a descriptor that can do nothing but name it (`O_PATH`), and opened by that
+//! descriptor's own entry in `/proc`. So the file that was walked to is the one that is opened,
+//! even if another process renames or replaces it meanwhile.
 
 use crate::attributes::Change;
 use crate::name;
 use crate::refusal::Refusal;
-use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, Statx, StatxFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{
+    self, AtFlags, CWD, FileType, Gid, Mode, OFlags, Statx, StatxFlags, Timespec, Timestamps, Uid,
+};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Flags of a client that are heeded; the others are about how it waits, or not for the other end to decide.
-const HEEDED: OFlags =
-    OFlags::ACCMODE.union(OFlags::TRUNC).union(OFlags::APPEND).union(OFlags::DSYNC).union(OFlags::SYNC);
+/// Flags of a client that are heeded; the others are about how it waits, or not for the other end
+/// to decide.
+const HEEDED: OFlags = OFlags::ACCMODE
+    .union(OFlags::TRUNC)
+    .union(OFlags::APPEND)
+    .union(OFlags::DSYNC)
+    .union(OFlags::SYNC);
 
 /// Always: nothing waits, nothing becomes a terminal, no link is followed.
 const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
@@ -45,10 +51,16 @@ pub(crate) fn may_change(flags: u32) -> bool {
 
 /// Opens a folder that is named.
 pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
-    Ok(fs::openat(folder, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    Ok(fs::openat(
+        folder,
+        c".",
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
 }
 
-/// Opens a file that is named. Pipes, sockets and devices are not opened: they make their reader wait, or do things.
+/// Opens a file that is named. Pipes, sockets and devices are not opened: they make their reader
+/// wait, or do things.
 pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
     match kind(file)? {
         FileType::RegularFile => {
@@ -68,13 +80,21 @@ pub(crate) fn create(
     flags: u32,
     mode: u32,
 ) -> Result<(OwnedFd, OwnedFd), Refusal> {
-    let flags = OFlags::from_bits_retain(flags) & HEEDED | ALWAYS | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let flags = OFlags::from_bits_retain(flags) & HEEDED
+        | ALWAYS
+        | OFlags::CREATE
+        | OFlags::EXCL
+        | OFlags::NOFOLLOW;
     let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
     let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((named, opened))
 }
 
-pub(crate) fn make_folder(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> Result<OwnedFd, Refusal> {
+pub(crate) fn make_folder(
+    folder: BorrowedFd<'_>,
+    name: &[u8],
+    mode: u32,
+) -> Result<OwnedFd, Refusal> {
     fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
     below(folder, name)
 }
@@ -87,7 +107,12 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &[u8], flags: u32) -> Result<
     Ok(fs::unlinkat(folder, name::checked(name)?, flags)?)
 }
 
-pub(crate) fn rename(from: BorrowedFd<'_>, old: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> Result<(), Refusal> {
+pub(crate) fn rename(
+    from: BorrowedFd<'_>,
+    old: &[u8],
+    to: BorrowedFd<'_>,
+    new: &[u8],
+) -> Result<(), Refusal> {
     Ok(fs::renameat(from, name::checked(old)?, to, name::checked(new)?)?)
 }
 
@@ -101,14 +126,20 @@ fn permissions(mode: u32) -> Mode {
 }
 
 /// Changes what `change` names, in the order in which it is listed there.
-pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, change: &Change) -> Result<(), Refusal> {
+pub(crate) fn change(
+    file: BorrowedFd<'_>,
+    opened: Option<BorrowedFd<'_>>,
+    change: &Change,
+) -> Result<(), Refusal> {
     if change.has(Change::MODE) {
         fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
     }
     if change.has(Change::UID | Change::GID) {
         // The number that stands for no user asks for no change.
-        let uid = (change.has(Change::UID) && change.uid != u32::MAX).then(|| Uid::from_raw(change.uid));
-        let gid = (change.has(Change::GID) && change.gid != u32::MAX).then(|| Gid::from_raw(change.gid));
+        let uid =
+            (change.has(Change::UID) && change.uid != u32::MAX).then(|| Uid::from_raw(change.uid));
+        let gid =
+            (change.has(Change::GID) && change.gid != u32::MAX).then(|| Gid::from_raw(change.gid));
         fs::chownat(CWD, entry(file), uid, gid, AtFlags::empty())?;
     }
     if change.has(Change::SIZE) {
@@ -121,7 +152,11 @@ pub(crate) fn change(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, chang
 }
 
 /// A client that has it open may cut it, no matter what its permissions are by now.
-fn resize(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, size_bytes: u64) -> Result<(), Refusal> {
+fn resize(
+    file: BorrowedFd<'_>,
+    opened: Option<BorrowedFd<'_>>,
+    size_bytes: u64,
+) -> Result<(), Refusal> {
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }
@@ -129,14 +164,29 @@ fn resize(file: BorrowedFd<'_>, opened: Option<BorrowedFd<'_>>, size_bytes: u64)
 }
 
 fn times(change: &Change) -> Timestamps {
-    let time = |counts: u32, given: u32, seconds: u64, nanoseconds: u64| match (change.has(counts), change.has(given)) {
+    let time = |counts: u32, given: u32, seconds: u64, nanoseconds: u64| match (
+        change.has(counts),
+        change.has(given),
+    ) {
         (false, _) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT },
         (true, false) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_NOW },
-        (true, true) => Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() },
+        (true, true) => {
+            Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
+        }
     };
     Timestamps {
-        last_access: time(Change::ACCESSED, Change::ACCESSED_GIVEN, change.accessed_s, change.accessed_ns),
-        last_modification: time(Change::MODIFIED, Change::MODIFIED_GIVEN, change.modified_s, change.modified_ns),
+        last_access: time(
+            Change::ACCESSED,
+            Change::ACCESSED_GIVEN,
+            change.accessed_s,
+            change.accessed_ns,
+        ),
+        last_modification: time(
+            Change::MODIFIED,
+            Change::MODIFIED_GIVEN,
+            change.modified_s,
+            change.modified_ns,
+        ),
     }
 }
 

@@ -5,16 +5,18 @@ use crate::refusal::Refusal;
 /// The longest name (`NAME_MAX`, limits.h).
 const LONGEST_BYTES: usize = 255;
 
-/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder itself or the one
-/// above, and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot leave its folder.
+/// The name, if it names something in a folder: it is neither empty nor too long, nor the folder
+/// itself or the one above, and holds no `/` and no zero byte. With `O_NOFOLLOW` such a name cannot
+/// leave its folder.
 ///
 /// # Errors
 /// [`Refusal::INVALID`].
 pub fn checked(name: &[u8]) -> Result<&[u8], Refusal> {
     let leads_elsewhere = matches!(name, b"" | b"." | b"..") || name.len() > LONGEST_BYTES;
-    match leads_elsewhere || name.contains(&b'/') || name.contains(&0) {
-        true => Err(Refusal::INVALID),
-        false => Ok(name),
+    if leads_elsewhere || name.contains(&b'/') || name.contains(&0) {
+        Err(Refusal::INVALID)
+    } else {
+        Ok(name)
     }
 }
 

@@ -16,7 +16,8 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// No such fid, one that is in use already, or one that is not open, or open otherwise (`EBADF`).
+    /// No such fid, one that is in use already, or one that is not open, or open otherwise
+    /// (`EBADF`).
     FID = EBADF,
     /// Too many fids (`EMFILE`).
     MANY = EMFILE,

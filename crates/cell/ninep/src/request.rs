@@ -1,8 +1,8 @@
 //! A client's requests: the T-messages of 9P2000.L that are known here.
 //!
-//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Requests that are missing
-//! here (locks, extended attributes, links, devices, authentication) are answered with `EOPNOTSUPP`, which Linux's
-//! client understands.
+//! Numbers and layouts are those of Linux's `include/net/9p/9p.h` and `net/9p/client.c`. Requests
+//! that are missing here (locks, extended attributes, links, devices, authentication) are answered
+//! with `EOPNOTSUPP`, which Linux's client understands.
 
 use crate::attributes::Change;
 use crate::wire::{Data, messages};

@@ -1,7 +1,7 @@
 //! One client's requests, answered in their order: everything but the bytes going to and fro.
 //!
-//! The client sees a root with `files`, which is the exported folder, and, where it handed them over, `console` and
-//! `input`.
+//! The client sees a root with `files`, which is the exported folder, and, where it handed them
+//! over, `console` and `input`.
 
 mod files;
 mod tree;
@@ -76,7 +76,9 @@ impl FileSession {
     /// A session with a client that sees this export, and a console if there is one.
     #[must_use]
     pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
-        let (input, fids, block) = (None, Fids::default(), Vec::new());
+        let input = None;
+        let fids = Fids::default();
+        let block = Vec::new();
         FileSession { export, console, input, fids, agreed_bytes: LONGEST_BYTES, block }
     }
 
@@ -93,8 +95,8 @@ impl FileSession {
         self.agreed_bytes
     }
 
-    /// Answers a request: its frame replaces the content of `out`. A request that is malformed or cannot be carried
-    /// out is answered with the reason.
+    /// Answers a request: its frame replaces the content of `out`. A request that is malformed or
+    /// cannot be carried out is answered with the reason.
     pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
         let done = match FileRequest::parse(head.number, body) {
             Ok(request) => self.act(&request),
@@ -113,7 +115,9 @@ impl FileSession {
             FileRequest::Walk { fid, new, ref names } => self.walk(fid, new, names),
             FileRequest::Clunk { fid } => self.fids.remove(fid).map(|()| Reply::Clunk {}),
             FileRequest::Open { fid, flags } => self.open(fid, flags),
-            FileRequest::Create { fid, name, flags, mode, .. } => self.create(fid, name, flags, mode),
+            FileRequest::Create { fid, name, flags, mode, .. } => {
+                self.create(fid, name, flags, mode)
+            }
             FileRequest::Read { fid, offset, count } => self.read(fid, offset, count),
             FileRequest::Write { fid, offset, data } => self.write(fid, offset, data.0),
             FileRequest::List { fid, offset, count } => self.list(fid, offset, count),
@@ -174,7 +178,11 @@ impl FileSession {
             Node::Root if name == FILES => Node::File(self.export.folder.try_clone()?),
             Node::Root if name == CONSOLE && self.console.is_some() => Node::Console,
             Node::Root if name == INPUT && self.input.is_some() => Node::Input,
-            Node::Root => return Err(crate::name::checked(name).map_or_else(|refusal| refusal, |_| Refusal::ABSENT)),
+            Node::Root => {
+                return Err(
+                    crate::name::checked(name).map_or_else(|refusal| refusal, |_| Refusal::ABSENT)
+                );
+            }
             Node::Console | Node::Input => return Err(Refusal::NO_FOLDER),
             Node::File(folder) => Node::File(host::below(folder.as_fd(), name)?),
         };

@@ -1,8 +1,8 @@
-//! The layer that every call from C passes through: no panic leaves it, no bad pointer enters, and each failure
-//! leaves one line of text.
+//! The layer that every call from C passes through: no panic leaves it, no bad pointer enters, and
+//! each failure leaves one line of text.
 //!
-//! The C libraries differ in their handles and statuses. The rules at their edge are the same and are written here
-//! once.
+//! The C libraries differ in their handles and statuses. The rules at their edge are the same and
+//! are written here once.
 //!
 //! | part | does |
 //! |---|---|
@@ -40,7 +40,8 @@ pub enum Fault {
     },
 }
 
-/// Why a call of a library failed, whose text is what the last error says; and what its calls are made of.
+/// Why a call of a library failed, whose text is what the last error says; and what its calls are
+/// made of.
 pub trait Boundary: Display + Sized + From<Fault> {
     /// The status that the library's calls return.
     type Status;
@@ -66,11 +67,12 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// The status that the call returns.
     fn status(&self) -> Self::Status;
 
-    /// Does the work of a call. Panics end here: unwinding into C would abort the program. The data that the work
-    /// borrows must be consistent between any two calls.
+    /// Does the work of a call. Panics end here: unwinding into C would abort the program. The data
+    /// that the work borrows must be consistent between any two calls.
     fn call(work: impl FnOnce() -> Result<(), Self>) -> Self::Status {
-        let defect =
-            |panic: Box<dyn Any + Send>| Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into());
+        let defect = |panic: Box<dyn Any + Send>| {
+            Err(Fault::Defect { library: Self::LIBRARY, words: words(&*panic) }.into())
+        };
         match catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(defect) {
             Ok(()) => {
                 remember("");
@@ -83,11 +85,16 @@ pub trait Boundary: Display + Sized + From<Fault> {
         }
     }
 
-    /// Does the work of a call and hands the result over through `out`, which holds NULL if there is no result.
+    /// Does the work of a call and hands the result over through `out`, which holds NULL if there
+    /// is no result.
     ///
     /// # Safety
     /// `out` is NULL or can be written.
-    unsafe fn give<T>(out: *mut *mut T, name: &'static str, make: impl FnOnce() -> Result<T, Self>) -> Self::Status {
+    unsafe fn give<T>(
+        out: *mut *mut T,
+        name: &'static str,
+        make: impl FnOnce() -> Result<T, Self>,
+    ) -> Self::Status {
         Self::call(|| {
             if out.is_null() {
                 return Err(Self::null(name));
@@ -104,7 +111,8 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// The value behind a handle.
     ///
     /// # Safety
-    /// `handle` is NULL, or was given away by this library and is not taken back while the reference is used.
+    /// `handle` is NULL, or was given away by this library and is not taken back while the
+    /// reference is used.
     ///
     /// # Errors
     /// [`Boundary::null`] for NULL.
@@ -128,7 +136,8 @@ pub trait Boundary: Display + Sized + From<Fault> {
     /// How many elements an array has, if it can be there; NULL is one without elements.
     ///
     /// # Errors
-    /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array has.
+    /// [`Boundary::null`] for NULL with elements, [`Boundary::argument`] for more than any array
+    /// has.
     fn counted<T>(first: *const T, count: usize, name: &'static str) -> Result<usize, Self> {
         // No array in memory is longer. A larger count is a negative number, or was never set.
         let most = isize::MAX as usize / size_of::<T>().max(1);
@@ -159,7 +168,8 @@ pub unsafe fn take_back<T>(handle: *mut T) {
 
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words for it".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no words for it".to_owned())
 }
 
 #[cfg(test)]
@@ -192,9 +202,12 @@ mod tests {
 
     #[test]
     fn arrays_that_cannot_be_there_are_refused() {
-        let (seven, most) = (7_u32, isize::MAX as usize / 4);
+        let seven = 7_u32;
+        let most = isize::MAX as usize / 4;
         let here = &raw const seven;
-        let told = |first, count| Sample::counted::<u32>(first, count, "cpus").map_err(|failure| failure.0);
+        let told = |first, count| {
+            Sample::counted::<u32>(first, count, "cpus").map_err(|failure| failure.0)
+        };
         assert_eq!((told(std::ptr::null(), 0), told(here, 1)), (Ok(0), Ok(1)));
         assert_eq!(told(std::ptr::null(), 1).unwrap_err(), "cpus is NULL");
         let words = format!("cpus has {} elements, and {most} is the most", usize::MAX);
@@ -205,10 +218,13 @@ mod tests {
     fn handles_lead_somewhere_or_are_refused() {
         let mut value = 7;
         // SAFETY: the first pointer leads to a value that nothing else uses, the second is NULL.
-        let found = unsafe { [Sample::changed(&raw mut value, "x"), Sample::changed(std::ptr::null_mut(), "x")] };
+        let found = unsafe {
+            [Sample::changed(&raw mut value, "x"), Sample::changed(std::ptr::null_mut(), "x")]
+        };
         assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
         // SAFETY: as above.
-        let found = unsafe { [Sample::known(&raw const value, "x"), Sample::known(std::ptr::null(), "x")] };
+        let found =
+            unsafe { [Sample::known(&raw const value, "x"), Sample::known(std::ptr::null(), "x")] };
         assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
     }
 }

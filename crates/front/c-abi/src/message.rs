@@ -7,15 +7,16 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// The error of this thread's last call, as one line; empty if the call succeeded. Never NULL; the text holds until
-/// the thread's next call.
+/// The error of this thread's last call, as one line; empty if the call succeeded. Never NULL; the
+/// text holds until the thread's next call.
 pub fn last() -> *const c_char {
     // A thread that is ending has no message any more.
     LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Stores the error of a call, or an empty text for success. Messages contain names of files and parts of them, so
-/// characters that would end the text, break the line or command a terminal are made visible.
+/// Stores the error of a call, or an empty text for success. Messages contain names of files and
+/// parts of them, so characters that would end the text, break the line or command a terminal are
+/// made visible.
 pub(crate) fn remember(text: &str) {
     let visible = CString::new(seatmap_document::visible(text)).unwrap_or_default();
     let _ = LAST.try_with(|last| last.replace(visible));

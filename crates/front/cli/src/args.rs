@@ -50,7 +50,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Shell", &["completions", "man"]),
 ];
 
-/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help` has them all.
+/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
+/// has them all.
 const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
     (
@@ -105,11 +106,15 @@ pub fn command() -> clap::Command {
     let mut command = Typed::command();
     for (verb, options) in RARELY_NEEDED {
         command = command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| verb.mut_arg(*option, |option| option.hide_short_help(true)))
+            options.iter().fold(verb, |verb, option| {
+                verb.mut_arg(*option, |option| option.hide_short_help(true))
+            })
         });
     }
     let verbs = verbs_by_group(&command);
-    command.help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}").after_help(verbs)
+    command
+        .help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}")
+        .after_help(verbs)
 }
 
 /// `clap` lists verbs in one block only.
@@ -119,8 +124,9 @@ fn verbs_by_group(command: &clap::Command) -> String {
         found.map(|about| about.to_string()).unwrap_or_default()
     };
     let line = |verb: &&str| format!("  {verb:<12} {}\n", about(verb));
-    let group =
-        |(title, verbs): &(&str, &[&str])| format!("\n{title}:\n{}", verbs.iter().map(line).collect::<String>());
+    let group = |(title, verbs): &(&str, &[&str])| {
+        format!("\n{title}:\n{}", verbs.iter().map(line).collect::<String>())
+    };
     GROUPS.iter().map(group).collect()
 }
 
@@ -197,14 +203,15 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Measure {
-    /// The machine: host, the name of a bundled one, or a file; anything but the host is replayed from its figures.
+    /// The machine: host, the name of a bundled one, or a file; anything but the host is replayed
+    /// from its figures.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// The CPUs to measure, such as 0-3,8; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Visits to each pair; by default at least 3. On this host more while a quarter of a second lasts, and 20 more,
-    /// spread over a second, to pairs whose visits disagree.
+    /// Visits to each pair; by default at least 3. On this host more while a quarter of a second
+    /// lasts, and 20 more, spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub passes: Option<u32>,
     /// 33 batches a pair: the median, and little else.
@@ -228,7 +235,8 @@ pub struct Measure {
     /// Also time a fixed piece of work on each CPU, alone and all together: how fast each is.
     #[arg(long)]
     pub speed: bool,
-    /// Pairs of each distance between whose CPUs sleeping threads wake each other; 0 leaves this out [default: 2].
+    /// Pairs of each distance between whose CPUs sleeping threads wake each other; 0 leaves this
+    /// out [default: 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=4096))]
     pub wakeups: Option<u32>,
     /// Go on where an interrupted run of the same command ended.
@@ -250,15 +258,15 @@ pub struct Measure {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The files, of any kind: they are recognised by what stands in them. Also models, and what hwloc-gather-topology
-    /// made: a folder or a .tar.bz2.
+    /// The files, of any kind: they are recognised by what stands in them. Also models, and what
+    /// hwloc-gather-topology made: a folder or a .tar.bz2.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Take the topology from this file (hwloc XML, as lstopo writes it).
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
-    /// The CPUs that the rows of a core-to-core matrix stand for, in the order of the rows: 1-7,9-15. Such files do not
-    /// say it; without this, row k is CPU k.
+    /// The CPUs that the rows of a core-to-core matrix stand for, in the order of the rows:
+    /// 1-7,9-15. Such files do not say it; without this, row k is CPU k.
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuList>,
     /// The nominal frequency in Hz, for files that count cycles: 2.8g.
@@ -277,8 +285,8 @@ pub struct Import {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top', or a
-    /// cluster.
+    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top',
+    /// or a cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Write one self-contained, interactive page.
@@ -326,7 +334,9 @@ fn frequency(text: &str) -> Result<f64, String> {
         text => (text, 1.0),
     };
     let hz = number.parse::<f64>().map(|number| number * factor);
-    hz.ok().filter(|hz| (1e6..1e11).contains(hz)).ok_or_else(|| "write a frequency in Hz, such as 2.8g".to_owned())
+    hz.ok()
+        .filter(|hz| (1e6..1e11).contains(hz))
+        .ok_or_else(|| "write a frequency in Hz, such as 2.8g".to_owned())
 }
 
 #[cfg(test)]
@@ -352,10 +362,16 @@ mod tests {
     #[test]
     fn every_verb_stands_in_one_group() {
         let command = Typed::command();
-        let verbs: Vec<&str> =
-            command.get_subcommands().map(clap::Command::get_name).filter(|verb| *verb != "help").collect();
+        let verbs: Vec<&str> = command
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .filter(|verb| *verb != "help")
+            .collect();
         let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
-        assert!(verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1), "{verbs:?}");
+        assert!(
+            verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1),
+            "{verbs:?}"
+        );
         assert_eq!(grouped.len(), verbs.len());
     }
 

@@ -1,11 +1,12 @@
-//! Which files of the kernel a verb needs. They are checked before it starts, so that no verb takes a missing `/proc`
-//! for a computer on which nothing runs.
+//! Which files of the kernel a verb needs. They are checked before it starts, so that no verb takes
+//! a missing `/proc` for a computer on which nothing runs.
 
 use crate::args::{ClusterCommand, Command};
 use seatmap_console::error::CliError;
 use seatmap_os::{Root, proc_mount};
 
-/// Checks that the kernel's files that this command reads are there, and show what it takes them for.
+/// Checks that the kernel's files that this command reads are there, and show what it takes them
+/// for.
 pub fn check(command: &Command) -> Result<(), CliError> {
     let root = Root::new("/");
     let checked = match command {
@@ -19,7 +20,9 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Bench(_)
         | Command::Tune(_)
         | Command::Cluster(_) => proc_mount::check(&root),
-        Command::Cell(_) | Command::Doctor(_) | Command::Noise(_) => proc_mount::check_computer(&root),
+        Command::Cell(_) | Command::Doctor(_) | Command::Noise(_) => {
+            proc_mount::check_computer(&root)
+        }
         // They seat this process's own threads, or read documents.
         Command::Measure(_)
         | Command::Import(_)

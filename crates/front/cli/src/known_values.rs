@@ -10,7 +10,8 @@ const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 /// The values of an argument; `None` where they are not this program's to know.
 pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
     let name = argument.get_value_names()?.first()?;
-    let is_cell = name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
+    let is_cell =
+        name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     is_cell.then_some(cells as Values)
 }
 
@@ -32,7 +33,10 @@ mod tests {
         let mut completed = 0;
         let mut commands = vec![with_values(command(), super::of)];
         while let Some(command) = commands.pop() {
-            completed += command.get_arguments().filter(|arg| arg.get::<ArgValueCompleter>().is_some()).count();
+            completed += command
+                .get_arguments()
+                .filter(|arg| arg.get::<ArgValueCompleter>().is_some())
+                .count();
             commands.extend(command.get_subcommands().cloned());
         }
         assert!(completed >= 12, "{completed}");

@@ -1,5 +1,5 @@
-//! `seatmap`, the command: it reads the command line, calls the library that does the work, and reports the result.
-//! No logic lives here.
+//! `seatmap`, the command: it reads the command line, calls the library that does the work, and
+//! reports the result. No logic lives here.
 
 mod args;
 mod files_needed;

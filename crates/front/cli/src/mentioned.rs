@@ -1,4 +1,5 @@
-//! Commands that sentences name, held against the command line: each verb and each option in them exists.
+//! Commands that sentences name, held against the command line: each verb and each option in them
+//! exists.
 
 use crate::args::command;
 use clap::error::ErrorKind;
@@ -11,7 +12,12 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = entry.file_name().into_string().unwrap();
         if path.is_dir() && !["tests", "target", "benches"].contains(&name.as_str()) {
             sources(&path, found);
-        } else if name.ends_with(".rs") && name != "tests.rs" && name != "mentioned.rs" && name != "misread.rs" && name != "misread_tests.rs" {
+        } else if name.ends_with(".rs")
+            && name != "tests.rs"
+            && name != "mentioned.rs"
+            && name != "misread.rs"
+            && name != "misread_tests.rs"
+        {
             found.push(path);
         }
     }
@@ -20,8 +26,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The commands in quotation marks in the texts of a source file, each on one line.
 fn quoted(source: &str) -> Vec<String> {
     let text = source.split("#[cfg(test)]").next().unwrap_or_default();
-    let code: String =
-        text.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect();
+    let code: String = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let mut found = Vec::new();
     let mut rest = code.as_str();
     while let Some(at) = rest.find("'seatmap ") {
@@ -36,10 +45,14 @@ fn quoted(source: &str) -> Vec<String> {
 
 /// The words of a command, each with a value where a sentence fills one in.
 fn words(command: &str) -> Vec<String> {
-    command.split(' ').map(|word| if word.contains('{') { "1".to_owned() } else { word.to_owned() }).collect()
+    command
+        .split(' ')
+        .map(|word| if word.contains('{') { "1".to_owned() } else { word.to_owned() })
+        .collect()
 }
 
-/// A sentence may name a command without what it is given. Any other mistake would meet a person who types it.
+/// A sentence may name a command without what it is given. Any other mistake would meet a person
+/// who types it.
 fn mistake(line: &str) -> Option<String> {
     let error = command().try_get_matches_from(words(line)).err()?;
     let is_short = matches!(
@@ -50,7 +63,8 @@ fn mistake(line: &str) -> Option<String> {
             | ErrorKind::MissingSubcommand
     );
     // A value that stands for another is not judged.
-    let is_placeholder = error.kind() == ErrorKind::ValueValidation && line.contains(char::is_uppercase);
+    let is_placeholder =
+        error.kind() == ErrorKind::ValueValidation && line.contains(char::is_uppercase);
     (!is_short && !is_placeholder).then(|| format!("{line}: {error}"))
 }
 
@@ -58,7 +72,8 @@ fn mistake(line: &str) -> Option<String> {
 fn commands_that_sentences_name_exist() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut files);
-    let all: Vec<String> = files.iter().flat_map(|file| quoted(&std::fs::read_to_string(file).unwrap())).collect();
+    let all: Vec<String> =
+        files.iter().flat_map(|file| quoted(&std::fs::read_to_string(file).unwrap())).collect();
     assert!(all.len() > 40, "{all:?}");
     let mistakes: Vec<String> = all.iter().filter_map(|line| mistake(line)).collect();
     assert!(mistakes.is_empty(), "{mistakes:#?}");

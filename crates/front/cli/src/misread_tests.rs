@@ -7,24 +7,34 @@ use seatmap_console::misread::sentence;
 use std::ffi::OsString;
 
 fn refusal(line: &str) -> String {
-    let words: Vec<OsString> = std::iter::once("seatmap").chain(line.split(' ')).map(OsString::from).collect();
+    let words: Vec<OsString> =
+        std::iter::once("seatmap").chain(line.split(' ')).map(OsString::from).collect();
     sentence(&command().try_get_matches_from(&words).unwrap_err(), &PROGRAM, words).unwrap()
 }
 
 #[test]
 fn mistakes_are_one_sentence_with_the_way_out() {
     let cases = [
-        ("measure extra", "'seatmap measure' does not know what to do with 'extra'; see 'seatmap measure --help'"),
+        (
+            "measure extra",
+            "'seatmap measure' does not know what to do with 'extra'; see 'seatmap measure --help'",
+        ),
         ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
         ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
         (
             "rank --pattern ring:4",
             "'rank' repeats a published experiment: type 'seatmap-papers rank'; see 'seatmap --help'",
         ),
-        ("place", "'seatmap place' needs --pattern <PATTERN> or --qaplib <FILE>; see 'seatmap place --help'"),
+        (
+            "place",
+            "'seatmap place' needs --pattern <PATTERN> or --qaplib <FILE>; see 'seatmap place --help'",
+        ),
         ("show --json=3 host", "--json takes no value; see 'seatmap show --help'"),
         ("measure --seed 1 --seed 2", "--seed <N> may be given once; see 'seatmap measure --help'"),
-        ("check --all --pid 3", "--all cannot be used with --pid <PID>; see 'seatmap check --help'"),
+        (
+            "check --all --pid 3",
+            "--all cannot be used with --pid <PID>; see 'seatmap check --help'",
+        ),
         ("place --pattern", "--pattern <PATTERN> needs a value; see 'seatmap place --help'"),
         (
             "completions tcsh",
@@ -44,7 +54,10 @@ fn a_commands_words_are_followed_to_the_innermost() {
 #[test]
 fn help_is_not_a_mistake() {
     let words = ["seatmap", "show", "--help"].map(OsString::from);
-    assert_eq!(sentence(&command().try_get_matches_from(&words).unwrap_err(), &PROGRAM, words), None);
+    assert_eq!(
+        sentence(&command().try_get_matches_from(&words).unwrap_err(), &PROGRAM, words),
+        None
+    );
 }
 
 fn refused(words: &[&str]) -> String {
@@ -54,9 +67,15 @@ fn refused(words: &[&str]) -> String {
 #[test]
 fn values_are_refused_in_our_words() {
     let pid = refused(&["run", "--cpus", "0", "--pid", "redis-server"]);
-    assert!(pid.contains("'redis-server' is not a whole number; 'pidof redis-server' prints"), "{pid}");
+    assert!(
+        pid.contains("'redis-server' is not a whole number; 'pidof redis-server' prints"),
+        "{pid}"
+    );
     let budget = refused(&["tune", "--budget", "10s", "true"]);
-    assert!(budget.contains("'10s' is not a whole number; runs are counted here, and --seconds 10s"), "{budget}");
+    assert!(
+        budget.contains("'10s' is not a whole number; runs are counted here, and --seconds 10s"),
+        "{budget}"
+    );
     let runs = refused(&["bench", "--runs", "2m", "true"]);
     assert!(runs.contains("--seconds 2m limits the time"), "{runs}");
     let zero = refused(&["tune", "--budget", "0", "true"]);
@@ -71,13 +90,16 @@ fn no_verb_lets_words_of_the_standard_library_through() {
     let command = command();
     for verb in command.get_subcommands() {
         for option in verb.get_opts().filter_map(|option| option.get_long()) {
-            let words = ["seatmap", verb.get_name(), &format!("--{option}=\u{1}x")].map(str::to_owned);
+            let words =
+                ["seatmap", verb.get_name(), &format!("--{option}=\u{1}x")].map(str::to_owned);
             let Err(error) = command.clone().try_get_matches_from(words) else { continue };
             if error.kind() != ErrorKind::ValueValidation {
                 continue;
             }
             let text = sentence(&error, &PROGRAM, []).unwrap();
-            for foreign in ["invalid digit", "is not in ", "invalid float", "cannot parse", "number too"] {
+            for foreign in
+                ["invalid digit", "is not in ", "invalid float", "cannot parse", "number too"]
+            {
                 assert!(!text.contains(foreign), "{} --{option}: {text}", verb.get_name());
             }
         }

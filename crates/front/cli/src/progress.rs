@@ -1,4 +1,5 @@
-//! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two measurements.
+//! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two
+//! measurements.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use seatmap_console::view;
@@ -31,7 +32,11 @@ impl Display {
         let stderr = std::io::stderr();
         let size = view::size().filter(|_| stderr.is_terminal());
         let live = size.map(|(width, height)| {
-            let options = DrawOptions { colour: view::colour(colour, &stderr), width, ..DrawOptions::default() };
+            let options = DrawOptions {
+                colour: view::colour(colour, &stderr),
+                width,
+                ..DrawOptions::default()
+            };
             Live::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
         });
         Display { live, bar: None, next: Instant::now() + LEAST_PAUSE, drawn: false }
@@ -67,7 +72,8 @@ impl Display {
         self.clear_picture();
         let bar = self.bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
-            ProgressBar::new(total).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            ProgressBar::new(total)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
         bar.set_message(what);
         bar.set_length(total);
@@ -95,7 +101,8 @@ impl Drop for Display {
 fn told(progress: &matrix::Progress) -> live::Progress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
-    let pace_s = (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
+    let pace_s =
+        (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
     live::Progress {
         done: progress.done as usize,
         total: progress.total as usize,

@@ -1,4 +1,5 @@
-//! The controller through the real binary, apart from the other verbs: while a cell stands, they miss its CPU.
+//! The controller through the real binary, apart from the other verbs: while a cell stands, they
+//! miss its CPU.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// Files longer than this need a cut, unless they say that they are one state machine.
 const LONGEST_FILE: usize = 500;
-/// A file whose first comment says this may be longer: a state machine is read in one place more easily than in parts.
-/// The words behind it say of which machine.
+/// A file whose first comment says this may be longer: a state machine is read in one place more
+/// easily than in parts. The words behind it say of which machine.
 const ONE_MACHINE: &str = "//! One state machine: ";
 /// Even so.
 const LONGEST_MACHINE: usize = 1000;
@@ -26,8 +26,8 @@ const LONGEST_FUNCTION: usize = 70;
 /// Lines above an `unsafe` in which its reason must stand.
 const SAFETY_WITHIN: usize = 4;
 
-/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its own floor, and of
-/// those below, only.
+/// The floors of the house, from the top: folders below `crates/`. A crate depends on crates of its
+/// own floor, and of those below, only.
 const FLOORS: [&str; 7] = ["front", "measure", "place", "run", "cell", "machines", "ground"];
 
 fn root() -> PathBuf {
@@ -39,10 +39,11 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        match path.is_dir() {
-            true if ["target", ".git", "corpus", "artifacts", "runs"].contains(&name.as_str()) => {}
-            true => below(&path, found),
-            false => found.push(path),
+        if !path.is_dir() {
+            found.push(path)
+        } else if ["target", ".git", "corpus", "artifacts", "runs"].contains(&name.as_str()) {
+        } else {
+            below(&path, found)
         }
     }
 }
@@ -54,15 +55,21 @@ fn texts(endings: &[&str]) -> Vec<(String, String)> {
     below(&root, &mut files);
     files.sort();
     let name = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-    let wanted = |path: &&PathBuf| endings.iter().any(|ending| path.to_str().unwrap().ends_with(ending));
-    files.iter().filter(wanted).map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+    let wanted =
+        |path: &&PathBuf| endings.iter().any(|ending| path.to_str().unwrap().ends_with(ending));
+    files
+        .iter()
+        .filter(wanted)
+        .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
+        .collect()
 }
 
 fn rust() -> Vec<(String, String)> {
     texts(&[".rs"])
 }
 
-/// Whether a file is a test, in which longer functions and files are read more easily than they are cut.
+/// Whether a file is a test, in which longer functions and files are read more easily than they are
+/// cut.
 fn is_test(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("/tests.rs") || name.starts_with("fuzz/")
 }
@@ -92,12 +99,19 @@ fn others() -> Vec<(String, String)> {
 
 fn longest(text: &str) -> usize {
     let head = text.lines().take_while(|line| line.starts_with("//!"));
-    if head.into_iter().any(|line| line.starts_with(ONE_MACHINE)) { LONGEST_MACHINE } else { LONGEST_FILE }
+    if head.into_iter().any(|line| line.starts_with(ONE_MACHINE)) {
+        LONGEST_MACHINE
+    } else {
+        LONGEST_FILE
+    }
 }
 
 #[test]
 fn one_state_machine_may_be_longer() {
-    assert_eq!(longest("//! A tracer.\n//!\n//! One state machine: a thread's stops.\n"), LONGEST_MACHINE);
+    assert_eq!(
+        longest("//! A tracer.\n//!\n//! One state machine: a thread's stops.\n"),
+        LONGEST_MACHINE
+    );
     assert_eq!(longest("//! A tracer.\n\n//! One state machine: too late.\n"), LONGEST_FILE);
 }
 
@@ -113,9 +127,12 @@ fn files_are_short() {
 /// Formatted code closes a function with a brace at its own indentation.
 fn function_length(lines: &[&str], at: usize) -> usize {
     let line = lines[at];
-    let starts = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "unsafe fn ", "pub const fn "];
+    let starts =
+        ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "unsafe fn ", "pub const fn "];
     let indentation = line.len() - line.trim_start().len();
-    if !starts.iter().any(|start| line.trim_start().starts_with(start)) || line.trim_end().ends_with([';', '}']) {
+    if !starts.iter().any(|start| line.trim_start().starts_with(start))
+        || line.trim_end().ends_with([';', '}'])
+    {
         return 0;
     }
     let end = format!("{}}}", " ".repeat(indentation));
@@ -132,7 +149,8 @@ fn functions_fit_on_a_screen() {
 fn every_unsafe_has_its_reason() {
     let bare = |lines: &[&str], at: usize| {
         let line = lines[at].trim_start();
-        let is_unsafe = !line.starts_with("//") && (line.contains("unsafe {") || line.contains("unsafe impl"));
+        let is_unsafe =
+            !line.starts_with("//") && (line.contains("unsafe {") || line.contains("unsafe impl"));
         let reasons = &lines[at.saturating_sub(SAFETY_WITHIN)..=at];
         is_unsafe && !reasons.iter().any(|line| line.contains("SAFETY:"))
     };
@@ -142,7 +160,8 @@ fn every_unsafe_has_its_reason() {
 #[test]
 fn nothing_is_unfinished_or_silenced_without_a_reason() {
     let words = ["todo!(", "unimplemented!(", "#[ignore", "FIXME", "XXX"];
-    let unfinished = lines_that(&others(), |lines, at| words.iter().any(|word| lines[at].contains(word)));
+    let unfinished =
+        lines_that(&others(), |lines, at| words.iter().any(|word| lines[at].contains(word)));
     assert_none("unfinished", &unfinished);
     let silenced = |lines: &[&str], at: usize| {
         let lint = ["[allow(", "[expect("].iter().any(|start| lines[at].contains(start));
@@ -155,12 +174,16 @@ fn nothing_is_unfinished_or_silenced_without_a_reason() {
 #[test]
 fn a_test_that_is_skipped_says_so_past_the_harness() {
     let hidden = |lines: &[&str], at: usize| lines[at].contains("eprintln!(\"skipped");
-    assert_none("hidden by the harness; seatmap_needs::skipped! is not", &lines_that(&others(), hidden));
+    assert_none(
+        "hidden by the harness; seatmap_needs::skipped! is not",
+        &lines_that(&others(), hidden),
+    );
 }
 
 #[test]
 fn no_path_of_anybodys_machine() {
-    let texts: Vec<_> = texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);
+    let texts: Vec<_> =
+        texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);
     let homes = ["/home/", "/root/", "/Users/", "/work/"];
     let named = |lines: &[&str], at: usize| homes.iter().any(|home| lines[at].contains(home));
     let texts: Vec<_> = texts.into_iter().filter(|(name, _)| !is_style(name)).collect();
@@ -174,7 +197,10 @@ fn every_library_has_a_map_and_documents_what_it_shows() {
         let poor = map < 5 || !text.contains("#![deny(missing_docs)]");
         (name.ends_with("src/lib.rs") && poor).then(|| format!("{name}: {map} lines of map"))
     };
-    assert_none("no map, or missing_docs not denied", &rust().iter().filter_map(poor).collect::<Vec<_>>());
+    assert_none(
+        "no map, or missing_docs not denied",
+        &rust().iter().filter_map(poor).collect::<Vec<_>>(),
+    );
     let silent = |(name, text): &(String, String)| (!text.starts_with("//!")).then(|| name.clone());
     let fuzz = |name: &String| name.starts_with("fuzz/");
     let silent: Vec<String> = rust().iter().filter_map(silent).filter(|name| !fuzz(name)).collect();
@@ -185,7 +211,8 @@ fn every_library_has_a_map_and_documents_what_it_shows() {
 fn floors() -> BTreeMap<String, usize> {
     let of = |(name, _): &(String, String)| {
         let mut parts = name.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?.split('/');
-        let (folder, own) = (parts.next()?, parts.next()?);
+        let folder = parts.next()?;
+        let own = parts.next()?;
         let floor = FLOORS.iter().position(|floor| *floor == folder);
         assert!(floor.is_some(), "'{folder}' is not one of the floors {FLOORS:?}");
         Some((own.to_owned(), floor?))
@@ -195,36 +222,56 @@ fn floors() -> BTreeMap<String, usize> {
 
 /// The crates of this workspace that a manifest's ordinary dependencies name.
 fn dependencies(manifest: &str) -> Vec<&str> {
-    let ordinary = manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
-    ordinary.lines().filter_map(|line| line.strip_prefix("seatmap-")?.split(['.', ' ', '=']).next()).collect()
+    let ordinary = manifest
+        .split("\n[")
+        .find(|section| section.starts_with("dependencies]"))
+        .unwrap_or_default();
+    ordinary
+        .lines()
+        .filter_map(|line| line.strip_prefix("seatmap-")?.split(['.', ' ', '=']).next())
+        .collect()
 }
 
 #[test]
 fn arrows_point_downwards() {
     let floors = floors();
-    assert!(floors.len() > 20 && FLOORS.iter().enumerate().all(|(at, _)| floors.values().any(|floor| *floor == at)));
+    assert!(
+        floors.len() > 20
+            && FLOORS.iter().enumerate().all(|(at, _)| floors.values().any(|floor| *floor == at))
+    );
     let mut upward = Vec::new();
     for (name, text) in texts(&["Cargo.toml"]) {
-        let Some(own) = name.strip_prefix("crates/").and_then(|name| name.strip_suffix("/Cargo.toml")) else {
+        let Some(own) =
+            name.strip_prefix("crates/").and_then(|name| name.strip_suffix("/Cargo.toml"))
+        else {
             continue;
         };
         let crate_name = own.rsplit('/').next().unwrap();
-        let bad = dependencies(&text).into_iter().filter(|other| floors[*other] < floors[crate_name]);
+        let bad =
+            dependencies(&text).into_iter().filter(|other| floors[*other] < floors[crate_name]);
         upward.extend(bad.map(|other| format!("{own} -> {other}")));
     }
     assert_none("arrows that point upwards", &upward);
 }
 
-/// The papers may use the product. Nothing of the product is built with them or names them, but for the one sentence that
-/// tells a person where their commands are.
+/// The papers may use the product. Nothing of the product is built with them or names them, but for
+/// the one sentence that tells a person where their commands are.
 #[test]
 fn the_product_does_not_know_the_papers() {
     let pointer = "crates/front/cli/src/main.rs";
     let its_test = "crates/front/cli/src/misread_tests.rs";
-    let names = ["seatmap-papers", "seatmap_papers", "seatmap-experiments", "seatmap_experiments", "papers/"];
+    let names = [
+        "seatmap-papers",
+        "seatmap_papers",
+        "seatmap-experiments",
+        "seatmap_experiments",
+        "papers/",
+    ];
     let product: Vec<_> = texts(&[".rs", ".toml", ".css", ".js", ".html", ".h", ".c"])
         .into_iter()
-        .filter(|(name, _)| name.starts_with("crates/") && !is_test(name) && name != pointer && name != its_test)
+        .filter(|(name, _)| {
+            name.starts_with("crates/") && !is_test(name) && name != pointer && name != its_test
+        })
         .collect();
     assert!(product.len() > 500, "the product is not where it was");
     let is_named = |lines: &[&str], at: usize| names.iter().any(|name| lines[at].contains(name));
@@ -236,10 +283,14 @@ fn the_product_does_not_know_the_papers() {
 /// One crate alone speaks to Linux; the others ask it.
 #[test]
 fn only_os_sets_masks_and_reads_threads() {
-    let calls = ["SYS_sched_setaffinity", "libc::sched_setaffinity(", "SYS_sched_getaffinity,", "}/stat\""];
-    let others: Vec<_> = rust().into_iter().filter(|(name, _)| !name.starts_with("crates/ground/os/")).collect();
-    let production: Vec<_> =
-        others.into_iter().filter(|(name, _)| name.starts_with("crates/") && !is_test(name)).collect();
+    let calls =
+        ["SYS_sched_setaffinity", "libc::sched_setaffinity(", "SYS_sched_getaffinity,", "}/stat\""];
+    let others: Vec<_> =
+        rust().into_iter().filter(|(name, _)| !name.starts_with("crates/ground/os/")).collect();
+    let production: Vec<_> = others
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("crates/") && !is_test(name))
+        .collect();
     let fence = |name: &str| name.ends_with("ninep/src/fence.rs");
     let production: Vec<_> = production.into_iter().filter(|(name, _)| !fence(name)).collect();
     let calls_linux = |lines: &[&str], at: usize| calls.iter().any(|call| lines[at].contains(call));

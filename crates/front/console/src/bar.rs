@@ -11,7 +11,9 @@ impl Bar {
     pub fn new(word: &'static str) -> Self {
         Bar(std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
-            ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(word)
+            ProgressBar::new(0)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+                .with_message(word)
         }))
     }
 

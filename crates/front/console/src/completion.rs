@@ -1,11 +1,13 @@
-//! Completions. The shell's script asks this program for them at each press of the key, so they include the machines,
-//! patterns and cells that exist now.
+//! Completions. The shell's script asks this program for them at each press of the key, so they
+//! include the machines, patterns and cells that exist now.
 
 use crate::error::CliError;
 use crate::output;
 use crate::program::Program;
 use clap::{Arg, Command};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use clap_complete::env::{EnvCompleter, Shells};
 use seatmap_pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
@@ -13,11 +15,12 @@ use std::ffi::{OsStr, OsString};
 /// The values that an argument may have, but for files.
 pub type Values = fn() -> Vec<String>;
 
-/// The values of an argument of a command that both are known by name; `None` where they are not known.
+/// The values of an argument of a command that both are known by name; `None` where they are not
+/// known.
 pub type Lookup = fn(&Command, &Arg) -> Option<Values>;
 
-/// zsh loads a program's function from its function path at the first press of the key: the script, called as that,
-/// must answer too.
+/// zsh loads a program's function from its function path at the first press of the key: the script,
+/// called as that, must answer too.
 fn as_zsh_function(name: &str) -> String {
     let function = name.replace('-', "_");
     format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
@@ -29,11 +32,15 @@ fn as_zsh_function(name: &str) -> String {
 /// A shell that is not known.
 pub fn script(program: &Program, shell: clap_complete::Shell) -> Result<String, CliError> {
     let shells = Shells::builtins();
-    let (mut script, name) = (Vec::new(), program.name);
+    let mut script = Vec::new();
+    let name = program.name;
     let known = shells.completer(&shell.to_string());
     let variable = program.completion_variable;
-    let written = known.map(|shell| shell.write_registration(variable, name, name, name, &mut script));
-    written.ok_or_else(|| CliError::input(format!("there are no completions for {shell}")))?.map_err(CliError::work)?;
+    let written =
+        known.map(|shell| shell.write_registration(variable, name, name, name, &mut script));
+    written
+        .ok_or_else(|| CliError::input(format!("there are no completions for {shell}")))?
+        .map_err(CliError::work)?;
     let mut text = String::from_utf8_lossy(&script).into_owned();
     if shell == clap_complete::Shell::Zsh {
         text += &as_zsh_function(name);
@@ -46,16 +53,23 @@ pub fn answer(program: &Program) -> Option<Result<(), CliError>> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
     // The words of the line to be completed come after the script's own.
-    let words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<OsString> =
+        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
 }
 
-fn completed(program: &Program, shell: &dyn EnvCompleter, words: Vec<OsString>) -> Result<(), CliError> {
+fn completed(
+    program: &Program,
+    shell: &dyn EnvCompleter,
+    words: Vec<OsString>,
+) -> Result<(), CliError> {
     let mut command = with_values((program.command)(), program.known_values);
     let folder = std::env::current_dir().ok();
     let mut candidates = Vec::new();
-    shell.write_complete(&mut command, words, folder.as_deref(), &mut candidates).map_err(CliError::work)?;
+    shell
+        .write_complete(&mut command, words, folder.as_deref(), &mut candidates)
+        .map_err(CliError::work)?;
     output::print_exact(&String::from_utf8_lossy(&candidates))
 }
 
@@ -84,7 +98,8 @@ fn with_common_values(argument: Arg) -> Arg {
 fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let begins = |value: &String| typed.to_str().is_some_and(|typed| value.starts_with(typed));
-        let mut found: Vec<_> = values().into_iter().filter(begins).map(CompletionCandidate::new).collect();
+        let mut found: Vec<_> =
+            values().into_iter().filter(begins).map(CompletionCandidate::new).collect();
         if or_file {
             found.extend(PathCompleter::any().complete(typed));
         }
@@ -98,7 +113,10 @@ fn machines() -> Vec<String> {
 
 /// `ring:`, to be followed by what only the user knows.
 fn patterns() -> Vec<String> {
-    GENERATORS.iter().filter_map(|(form, _)| Some(form.split_once(':')?.0.to_owned() + ":")).collect()
+    GENERATORS
+        .iter()
+        .filter_map(|(form, _)| Some(form.split_once(':')?.0.to_owned() + ":"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -109,7 +127,9 @@ mod tests {
     fn every_known_machine_is_there_once() {
         let mut names = machines();
         assert!(
-            ["host", "cell-ps3", "xeon-8375c-2s", "xeon-phi-5110p"].iter().all(|it| names.contains(&it.to_string()))
+            ["host", "cell-ps3", "xeon-8375c-2s", "xeon-phi-5110p"]
+                .iter()
+                .all(|it| names.contains(&it.to_string()))
         );
         let count = names.len();
         names.sort();

@@ -74,11 +74,13 @@ impl CliError {
     }
 }
 
-/// The parser repeats the user's input, which may hold anything. An unreadable stderr does not change the exit code.
+/// The parser repeats the user's input, which may hold anything. An unreadable stderr does not
+/// change the exit code.
 fn misread(error: &clap::Error) {
-    let _ = match std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
-        true => write!(io::stderr(), "{}", visible_lines(error.render().to_string())),
-        false => error.print(),
+    let _ = if std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
+        write!(io::stderr(), "{}", visible_lines(error.render().to_string()))
+    } else {
+        error.print()
     };
 }
 

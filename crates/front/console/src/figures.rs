@@ -16,10 +16,17 @@ impl FromStr for FigureChange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('=').and_then(|(key, value)| Some((key.trim(), value.trim().parse().ok()?)));
+        let parts = text
+            .split_once('=')
+            .and_then(|(key, value)| Some((key.trim(), value.trim().parse().ok()?)));
         match parts {
-            Some((key, value)) if !key.is_empty() => Ok(FigureChange { key: key.to_owned(), value }),
-            _ => Err("write a figure's key in the model's file and a number, such as snoop_cycles=200".to_owned()),
+            Some((key, value)) if !key.is_empty() => {
+                Ok(FigureChange { key: key.to_owned(), value })
+            }
+            _ => Err(
+                "write a figure's key in the model's file and a number, such as snoop_cycles=200"
+                    .to_owned(),
+            ),
         }
     }
 }
@@ -27,8 +34,8 @@ impl FromStr for FigureChange {
 /// The changes of one run.
 #[derive(Debug, Args)]
 pub struct FigureChanges {
-    /// Change a figure of a Cell model for this run, by its key in the model's file, to see what it does; may be given
-    /// several times.
+    /// Change a figure of a Cell model for this run, by its key in the model's file, to see what it
+    /// does; may be given several times.
     #[arg(long, value_name = "FIGURE=VALUE")]
     pub set: Vec<FigureChange>,
 }

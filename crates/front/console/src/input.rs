@@ -31,9 +31,12 @@ pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<R
         return Ok(runner);
     }
     let Runner::CellBe(model) = runner else {
-        return Err(CliError::input(format!("--set changes figures of a Cell model, and {name} is another machine")));
+        return Err(CliError::input(format!(
+            "--set changes figures of a Cell model, and {name} is another machine"
+        )));
     };
-    let change = |model: CellModel, change: &FigureChange| model.with_figure(&change.key, change.value);
+    let change =
+        |model: CellModel, change: &FigureChange| model.with_figure(&change.key, change.value);
     let changed = changes.set.iter().try_fold((*model).clone(), change).map_err(CliError::input)?;
     Ok(Runner::CellBe(Arc::new(changed)))
 }
@@ -65,10 +68,14 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 /// # Errors
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
-    let failed = |error: ProfileError| if error.is_input() { CliError::input(error) } else { CliError::work(error) };
+    let failed = |error: ProfileError| {
+        if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+    };
     let profile = with_surroundings(|around| machine.profile(around)).map_err(failed)?;
     if machine.is_host() && profile.core_distance.is_none() {
-        output::tell("this host has not been measured yet; 'seatmap measure' does it in a second or two");
+        output::tell(
+            "this host has not been measured yet; 'seatmap measure' does it in a second or two",
+        );
     }
     Ok(explained(profile))
 }
@@ -94,13 +101,17 @@ pub fn file(path: &Path, options: &import::ImportOptions) -> Result<Imported, Cl
 ///
 /// # Errors
 /// The file cannot be understood.
-pub fn understood(path: &Path, bytes: &[u8], options: &import::ImportOptions) -> Result<Imported, CliError> {
+pub fn understood(
+    path: &Path,
+    bytes: &[u8],
+    options: &import::ImportOptions,
+) -> Result<Imported, CliError> {
     import::read_with(bytes, &path.to_string_lossy(), Some(&here::today()), options)
         .map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 
-/// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an endless file
-/// ends.
+/// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an
+/// endless file ends.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -111,17 +122,20 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let limit = import::MAX_FILE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
-    match path == Path::new("-") {
-        true if stdio::was_closed(0) => return Err(io::Error::other("stdin is closed")),
-        true => io::stdin().take(limit).read_to_end(&mut bytes)?,
-        false => std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?,
+    if path != Path::new("-") {
+        std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?
+    } else if stdio::was_closed(0) {
+        return Err(io::Error::other("stdin is closed"));
+    } else {
+        io::stdin().take(limit).read_to_end(&mut bytes)?
     };
     Ok(bytes)
 }
 
 /// The profile with its distances explained, where its file does not.
 pub fn explained(mut profile: Profile) -> Profile {
-    if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none()) {
+    if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none())
+    {
         profile.home_model = fit::explain(distance, &profile.topology);
     }
     profile

@@ -5,7 +5,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the program was asked to stop. Nothing is cut off: the work looks here between two measurements.
+/// Whether the program was asked to stop. Nothing is cut off: the work looks here between two
+/// measurements.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -18,7 +19,8 @@ impl Interrupt {
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The order matters: the second signal finds the flag set and takes the default action.
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked)).map_err(CliError::work)?;
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked))
+                .map_err(CliError::work)?;
             signal_hook::flag::register(signal, Arc::clone(&asked)).map_err(CliError::work)?;
         }
         Ok(Interrupt(asked))

@@ -1,8 +1,9 @@
-//! The manners that all of Seatmap's commands share: how a command line is read and refused, where results go, how
-//! errors end a program, how long work shows that it goes on.
+//! The manners that all of Seatmap's commands share: how a command line is read and refused, where
+//! results go, how errors end a program, how long work shows that it goes on.
 //!
-//! Two programs stand on it, the product's command and the papers', so that a user of one knows the other. A verb holds
-//! what is its own; what two verbs of different programs would both write stands here.
+//! Two programs stand on it, the product's command and the papers', so that a user of one knows the
+//! other. A verb holds what is its own; what two verbs of different programs would both write
+//! stands here.
 //!
 //! | module | holds |
 //! |---|---|

@@ -38,5 +38,11 @@ pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
 
 /// Whether the user can mend why ranks cannot meet.
 pub fn is_input(error: &MeetingError) -> bool {
-    matches!(error, MeetingError::Secret | MeetingError::Bad(_) | MeetingError::File(..) | MeetingError::Untrusted(_))
+    matches!(
+        error,
+        MeetingError::Secret
+            | MeetingError::Bad(_)
+            | MeetingError::File(..)
+            | MeetingError::Untrusted(_)
+    )
 }

@@ -1,6 +1,8 @@
-//! Says in one line of our own what is wrong with a command line: which command, which word, what to type instead.
+//! Says in one line of our own what is wrong with a command line: which command, which word, what
+//! to type instead.
 //!
-//! The parser's own messages take five lines, of which the second repeats options that nobody asked about.
+//! The parser's own messages take five lines, of which the second repeats options that nobody asked
+//! about.
 
 mod value;
 
@@ -9,9 +11,13 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
-/// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this parser never
-/// reports here.
-pub fn sentence(error: &clap::Error, program: &Program, words: impl IntoIterator<Item = OsString>) -> Option<String> {
+/// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this
+/// parser never reports here.
+pub fn sentence(
+    error: &clap::Error,
+    program: &Program,
+    words: impl IntoIterator<Item = OsString>,
+) -> Option<String> {
     if error.kind() == ErrorKind::ValueValidation {
         return value::sentence(error);
     }
@@ -39,7 +45,9 @@ fn verb(command: Command, words: impl IntoIterator<Item = OsString>) -> String {
     let mut verb = command;
     let mut names = vec![verb.get_name().to_owned()];
     for word in words.into_iter().skip(1) {
-        let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else { continue };
+        let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else {
+            continue;
+        };
         names.push(inner.get_name().to_owned());
         verb = inner.clone();
     }
@@ -62,19 +70,28 @@ fn unknown_command(error: &clap::Error, verb: &str, program: &Program) -> Option
     if let Some(owner) = program.owner_of(&word) {
         return Some(format!("'{word}' repeats a published experiment: type '{owner} {word}'"));
     }
-    Some(format!("'{verb}' has no command '{word}'{}", suggestion(error, ContextKind::SuggestedSubcommand)))
+    Some(format!(
+        "'{verb}' has no command '{word}'{}",
+        suggestion(error, ContextKind::SuggestedSubcommand)
+    ))
 }
 
 /// The command needs one of each group of alternatives.
 fn missing(error: &clap::Error, verb: &str) -> Option<String> {
-    let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else { return None };
+    let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
     let groups: Vec<String> = groups.iter().map(|group| alternatives(group)).collect();
     Some(format!("'{verb}' needs {}", groups.join(", and ")))
 }
 
-/// The parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` in words: `--plan <FILE>, --cpus <LIST> or COMMAND`.
+/// The parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` in words: `--plan <FILE>, --cpus <LIST> or
+/// COMMAND`.
 fn alternatives(group: &str) -> String {
-    let inner = group.strip_prefix('<').and_then(|group| group.strip_suffix('>')).filter(|_| group.contains('|'));
+    let inner = group
+        .strip_prefix('<')
+        .and_then(|group| group.strip_suffix('>'))
+        .filter(|_| group.contains('|'));
     let names: Vec<String> = inner.unwrap_or(group).split('|').map(name).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
@@ -103,7 +120,8 @@ fn argument(error: &clap::Error) -> Option<String> {
     text(error, ContextKind::InvalidArg).map(|argument| name(&argument))
 }
 
-/// The parser's `[COMMAND]...` and `<SHELL>` without brackets; an option keeps its value, as in `--cpus <LIST>`.
+/// The parser's `[COMMAND]...` and `<SHELL>` without brackets; an option keeps its value, as in
+/// `--cpus <LIST>`.
 fn name(argument: &str) -> String {
     let word = argument.trim_end_matches("...");
     let bare = word.strip_prefix(['[', '<']).and_then(|word| word.strip_suffix([']', '>']));

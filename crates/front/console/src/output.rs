@@ -11,8 +11,8 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
-/// Prints text for people on stdout, or JSON. A reader that has gone ends the program quietly; a stdout that is closed
-/// or full is a failure.
+/// Prints text for people on stdout, or JSON. A reader that has gone ends the program quietly; a
+/// stdout that is closed or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
@@ -22,11 +22,14 @@ pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
-        Err(error) => Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() })),
+        Err(error) => {
+            Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() }))
+        }
     }
 }
 
-/// The standard library's own stdout takes one that is closed, or open for reading only, for a sink.
+/// The standard library's own stdout takes one that is closed, or open for reading only, for a
+/// sink.
 fn to_stdout(bytes: &[u8]) -> io::Result<()> {
     if stdout_was_closed() {
         return Err(io::Error::other("is closed, so that what should be printed there is lost"));
@@ -54,21 +57,24 @@ pub struct OfMachine<'a, T: Serialize> {
     pub machine: &'a str,
 }
 
-/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit code shows the
-/// result.
+/// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit
+/// code shows the result.
 pub fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{}: {}", program::name(), visible(line));
 }
 
-/// Tells of the quotas of CPU time that were used up since the watch began: what was measured then is the quota.
+/// Tells of the quotas of CPU time that were used up since the watch began: what was measured then
+/// is the quota.
 pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
     if let Some(quotas) = watch.used_up() {
-        tell(&format!("{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"));
+        tell(&format!(
+            "{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"
+        ));
     }
 }
 
-/// Prints a table or several lines on stderr, where the program that was started has stdout. A missing reader is not a
-/// failure.
+/// Prints a table or several lines on stderr, where the program that was started has stdout. A
+/// missing reader is not a failure.
 pub fn tell_text(text: &str) {
     let _ = io::stderr().write_all(printable(text).as_bytes());
 }
@@ -98,7 +104,9 @@ impl Destination {
 
     fn at(path: &Path) -> io::Result<Self> {
         // An open file, as /dev/stdout is, has no name to be replaced.
-        let Some(place) = behind_links(path)? else { return Ok(Destination::Stream(path.to_owned())) };
+        let Some(place) = behind_links(path)? else {
+            return Ok(Destination::Stream(path.to_owned()));
+        };
         check_writable(&place)?;
         match std::fs::symlink_metadata(&place) {
             Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
@@ -134,10 +142,13 @@ impl Destination {
         match self {
             Destination::Stdout => print_exact(text),
             Destination::Stream(path) => {
-                let written = whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+                let written =
+                    whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
                 written.map_err(|error| failed(path, error))
             }
-            Destination::File(path) => replace(path, text.as_bytes()).map_err(|error| failed(path, error)),
+            Destination::File(path) => {
+                replace(path, text.as_bytes()).map_err(|error| failed(path, error))
+            }
         }
     }
 }
@@ -152,9 +163,10 @@ fn takes_files(folder: &Path) -> io::Result<()> {
 /// A file that cannot be written, or a page and JSON both on stdout.
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     let page = typed.map(Destination::new).transpose()?;
-    match json && page == Some(Destination::Stdout) {
-        true => Err(CliError::input("--json and --html - both print on stdout; give --html a file's name")),
-        false => Ok(page),
+    if json && page == Some(Destination::Stdout) {
+        Err(CliError::input("--json and --html - both print on stdout; give --html a file's name"))
+    } else {
+        Ok(page)
     }
 }
 

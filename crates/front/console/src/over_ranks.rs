@@ -16,12 +16,12 @@ use std::time::Duration;
 /// Where the ranks of --spread meet.
 #[derive(Debug, Args)]
 pub struct MeetingPlace {
-    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this
-    /// folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    /// Where the ranks of --spread meet: a file that all nodes see, or HOST:PORT of rank 0. By
+    /// default a file in this folder, or MASTER_ADDR and MASTER_PORT where they are set.
     #[arg(long, value_name = "PLACE", requires = "spread", hide_short_help = true)]
     pub meet: Option<String>,
-    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set SEATMAP_SECRET. A
-    /// meeting file brings its own.
+    /// A file with the secret that the ranks of --spread share, readable by its owner alone; or set
+    /// SEATMAP_SECRET. A meeting file brings its own.
     #[arg(long, value_name = "FILE", requires = "spread", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// How long the ranks of --spread wait for each other.
@@ -36,7 +36,8 @@ pub struct Start {
     node: String,
 }
 
-/// Ranks on one node would disturb each other's threads, and those on several nodes are different hosts.
+/// Ranks on one node would disturb each other's threads, and those on several nodes are different
+/// hosts.
 ///
 /// # Errors
 /// The work is to run on this host.
@@ -49,7 +50,8 @@ pub fn check(runner: &Runner) -> Result<(), CliError> {
     }
 }
 
-/// A hash of all that is known of a model: ranks that know another one of this name would bring other times.
+/// A hash of all that is known of a model: ranks that know another one of this name would bring
+/// other times.
 pub fn machine_hash(runner: &Runner) -> String {
     match runner {
         Runner::CellBe(model) => content_hash(&**model),
@@ -94,8 +96,13 @@ pub fn tell(spread: &Spread) {
     }
     let mut of_node = BTreeMap::<&str, usize>::new();
     spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);
-    let parts: Vec<String> = of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();
-    output::tell(&format!("parts done by {}: {}", counted(spread.done.len(), "rank"), parts.join(", ")));
+    let parts: Vec<String> =
+        of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();
+    output::tell(&format!(
+        "parts done by {}: {}",
+        counted(spread.done.len(), "rank"),
+        parts.join(", ")
+    ));
 }
 
 /// Things that the user can change are bad input.

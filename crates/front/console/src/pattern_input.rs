@@ -7,7 +7,8 @@ use seatmap_pattern::{Pattern, generate, import, loads};
 use seatmap_statistics::words::counted;
 use std::path::Path;
 
-/// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings go to stderr.
+/// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings
+/// go to stderr.
 ///
 /// # Errors
 /// The text is neither, or the file does not hold a pattern.
@@ -25,16 +26,20 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
         return match which {
             None => seatmap_pattern::generate(text).map_err(CliError::input),
-            Some(_) => Err(CliError::input(format!("{text}: --matrix is for QAPLIB's .dat files; leave it out"))),
+            Some(_) => Err(CliError::input(format!(
+                "{text}: --matrix is for QAPLIB's .dat files; leave it out"
+            ))),
         };
     }
     if !is_file {
         let remedy = "'seatmap pattern list' lists the patterns known by name";
         return Err(CliError::input(format!("{text}: there is no such file; {remedy}")));
     }
-    let name = path.file_stem().map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let imported =
-        import::read(&input::bytes(path)?, &name, which).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    let name = path
+        .file_stem()
+        .map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let imported = import::read(&input::bytes(path)?, &name, which)
+        .map_err(|error| CliError::input(AtFile::new(path, error)))?;
     imported.notes.iter().for_each(|note| output::tell(&format!("{text}: {note}")));
     Ok(imported.pattern)
 }
@@ -46,15 +51,17 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
 pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliError> {
     let Some(typed) = typed else { return Ok(()) };
     let path = Path::new(typed);
-    let loads = match typed == "-" || path.exists() {
-        true => {
-            let not_text = |_| CliError::input(AtFile::new(path, "the file is not text, as a list of loads is"));
-            let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
-            loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
-        }
-        false => loads::read(typed).map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?,
+    let loads = if typed == "-" || path.exists() {
+        let not_text =
+            |_| CliError::input(AtFile::new(path, "the file is not text, as a list of loads is"));
+        let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
+        loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
+    } else {
+        loads::read(typed)
+            .map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?
     };
-    let (given, tasks) = (loads.len(), pattern.tasks);
+    let given = loads.len();
+    let tasks = pattern.tasks;
     if given != tasks {
         return Err(CliError::input(format!(
             "--load {typed}: {given} for {tasks}; give one for each task",
@@ -71,7 +78,8 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// # Errors
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
-    let not_text = |_| CliError::input(AtFile::new(path, "the file is not text, as a QAPLIB instance is"));
+    let not_text =
+        |_| CliError::input(AtFile::new(path, "the file is not text, as a QAPLIB instance is"));
     let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
     Instance::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }

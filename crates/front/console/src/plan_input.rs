@@ -35,13 +35,16 @@ pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| at(format!("the file is not text, as a plan is: {error}").into()))?;
     if is_foreign(bytes) {
-        return Err(at("this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one".into()));
+        return Err(at(
+            "this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one".into()
+        ));
     }
     Plan::from_json(text).map_err(|error| at(error.into()))
 }
 
-/// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a whole one without
-/// a format. A document that was cut or damaged is not: the place of the damage helps there.
+/// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a
+/// whole one without a format. A document that was cut or damaged is not: the place of the damage
+/// helps there.
 fn is_foreign(bytes: &[u8]) -> bool {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();

@@ -1,12 +1,13 @@
-//! The last look at text before a terminal gets it. Every place that shows text of a file or of another program makes
-//! it visible itself, so that it cannot forge a line. This look catches control sequences where a place forgot that.
+//! The last look at text before a terminal gets it. Every place that shows text of a file or of
+//! another program makes it visible itself, so that it cannot forge a line. This look catches
+//! control sequences where a place forgot that.
 
 use seatmap_document::is_hidden;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 
-/// The text with every hidden character escaped but line ends, tabs and colours. JSON stays as it is: it has its own
-/// escapes, and programs read it.
+/// The text with every hidden character escaped but line ends, tabs and colours. JSON stays as it
+/// is: it has its own escapes, and programs read it.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_escaped) || is_json(text) {
         return Cow::Borrowed(text);
@@ -16,9 +17,10 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     while let Some(c) = rest.chars().next() {
         let kept = if c == '\u{1b}' { colour_bytes(rest) } else { 0 };
         let end = kept.max(c.len_utf8());
-        match kept == 0 && is_escaped(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push_str(&rest[..end]),
+        if kept == 0 && is_escaped(c) {
+            shown.extend(c.escape_default())
+        } else {
+            shown.push_str(&rest[..end])
         }
         rest = &rest[end..];
     }
@@ -33,7 +35,8 @@ fn is_json(text: &str) -> bool {
     text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// The length of the colour sequence that the text begins with (ECMA-48, "Select Graphic Rendition"); 0 without one.
+/// The length of the colour sequence that the text begins with (ECMA-48, "Select Graphic
+/// Rendition"); 0 without one.
 fn colour_bytes(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';' && c != ':');
@@ -57,7 +60,12 @@ mod tests {
 
     #[test]
     fn text_of_ours_stays() {
-        for text in ["", "plain\ttable\n", "\u{1b}[38;2;1;2;3m▀\u{1b}[0m\u{1b}[m\n", "µs – naïve ❤\u{fe0f}\n"] {
+        for text in [
+            "",
+            "plain\ttable\n",
+            "\u{1b}[38;2;1;2;3m▀\u{1b}[0m\u{1b}[m\n",
+            "µs – naïve ❤\u{fe0f}\n",
+        ] {
             assert_eq!(printable(text), text);
         }
     }

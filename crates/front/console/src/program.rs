@@ -38,8 +38,12 @@ pub fn name() -> &'static str {
     RUNNING.get().map_or("seatmap", |program| program.name)
 }
 
-/// Reads the command line, does the work, reports a failure. Answers a shell that asks for completions instead.
-pub fn main<T: FromArgMatches>(program: Program, work: impl FnOnce(T) -> Result<(), CliError>) -> ExitCode {
+/// Reads the command line, does the work, reports a failure. Answers a shell that asks for
+/// completions instead.
+pub fn main<T: FromArgMatches>(
+    program: Program,
+    work: impl FnOnce(T) -> Result<(), CliError>,
+) -> ExitCode {
     let program = RUNNING.get_or_init(|| program);
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
     match done {
@@ -50,10 +54,13 @@ pub fn main<T: FromArgMatches>(program: Program, work: impl FnOnce(T) -> Result<
 
 fn parse<T: FromArgMatches>(program: &Program) -> Result<T, CliError> {
     let matches = (program.command)().try_get_matches();
-    matches.and_then(|matches| T::from_arg_matches(&matches)).map_err(|error| refusal(program, error))
+    matches
+        .and_then(|matches| T::from_arg_matches(&matches))
+        .map_err(|error| refusal(program, error))
 }
 
-/// Help and version go to stdout, which may be closed or full; a mistake in the command line goes to stderr.
+/// Help and version go to stdout, which may be closed or full; a mistake in the command line goes
+/// to stderr.
 fn refusal(program: &Program, error: clap::Error) -> CliError {
     if let Some(sentence) = misread::sentence(&error, program, std::env::args_os()) {
         return CliError::input(sentence);

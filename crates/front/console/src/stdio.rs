@@ -1,9 +1,10 @@
 //! Which standard streams were closed when this program was started.
 //!
-//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed stream (`sanitize_standard_fds` in the
-//! standard library), so that a file opened later does not get its number. From then on a closed stream looks like
-//! one that was sent to `/dev/null`, and output is lost without an error. So this module checks the streams earlier:
-//! functions in the section `.init_array` run before the C `main` in which that runtime starts (System V ABI,
+//! Before `main`, Rust's runtime opens `/dev/null` in place of a closed stream
+//! (`sanitize_standard_fds` in the standard library), so that a file opened later does not get its
+//! number. From then on a closed stream looks like one that was sent to `/dev/null`, and output is
+//! lost without an error. So this module checks the streams earlier: functions in the section
+//! `.init_array` run before the C `main` in which that runtime starts (System V ABI,
 //! "Initialization and Termination Functions").
 
 use std::os::fd::RawFd;
@@ -16,8 +17,8 @@ const STREAMS: RawFd = 3;
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
 #[used]
-// SAFETY: the section holds pointers to functions of the C ABI, and the loader calls each once, in one thread. This one
-// needs nothing that is set up later: it asks the kernel and stores a byte.
+// SAFETY: the section holds pointers to functions of the C ABI, and the loader calls each once, in
+// one thread. This one needs nothing that is set up later: it asks the kernel and stores a byte.
 #[unsafe(link_section = ".init_array")]
 static LOOK_FIRST: extern "C" fn() = look;
 
@@ -33,8 +34,8 @@ pub fn closed() -> Vec<RawFd> {
     (0..STREAMS).filter(|stream| was_closed(*stream)).collect()
 }
 
-/// Whether standard input (0), output (1) or error (2) was closed when this program was started. False for other
-/// numbers.
+/// Whether standard input (0), output (1) or error (2) was closed when this program was started.
+/// False for other numbers.
 pub fn was_closed(stream: RawFd) -> bool {
     (0..STREAMS).contains(&stream) && CLOSED.load(Ordering::Relaxed) & 1 << stream != 0
 }

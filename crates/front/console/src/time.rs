@@ -1,13 +1,22 @@
-//! Times as they are typed: 500us, 20ms, 30s, 10m, 2h, 1d. A number without a unit is seconds, in every option.
+//! Times as they are typed: 500us, 20ms, 30s, 10m, 2h, 1d. A number without a unit is seconds, in
+//! every option.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The units, and how many seconds each lasts.
-const UNITS: [(&str, f64); 7] =
-    [("", 1.0), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+const UNITS: [(&str, f64); 7] = [
+    ("", 1.0),
+    ("us", 1e-6),
+    ("ms", 1e-3),
+    ("s", 1.0),
+    ("m", 60.0),
+    ("h", 3600.0),
+    ("d", 86_400.0),
+];
 
-/// A time; `None` for anything else. The longest time that a clock counts is a time, and not rounded.
+/// A time; `None` for anything else. The longest time that a clock counts is a time, and not
+/// rounded.
 pub fn time(text: &str) -> Option<Duration> {
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -23,14 +32,19 @@ pub fn time(text: &str) -> Option<Duration> {
 
 /// Digits, with a point at most: no sign, exponent or word.
 fn is_plain(number: &str) -> bool {
-    number.contains(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+    number.contains(|c: char| c.is_ascii_digit())
+        && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 /// A time within these bounds, which the refusal names as `bounds_text`.
 ///
 /// # Errors
 /// A sentence that says what may be written.
-pub fn time_within(text: &str, bounds: RangeInclusive<Duration>, bounds_text: &str) -> Result<Duration, String> {
+pub fn time_within(
+    text: &str,
+    bounds: RangeInclusive<Duration>,
+    bounds_text: &str,
+) -> Result<Duration, String> {
     let time = time(text).filter(|time| bounds.contains(time));
     time.ok_or_else(|| {
         format!("'{text}' is not a time from {bounds_text}; write 500ms, 10s or 2m, or a number of seconds")
@@ -45,9 +59,24 @@ mod tests {
     fn times_have_units() {
         let [us, ms, s] = [Duration::from_micros, Duration::from_millis, Duration::from_secs];
         let times = ["250us", "500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
-        assert_eq!(times, [us(250), ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some));
+        assert_eq!(
+            times,
+            [us(250), ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some)
+        );
         assert_eq!(time(&format!("{}s", u64::MAX)), Some(s(u64::MAX)));
-        for bad in ["", "s", "1y", "-1s", "+1s", "1s2", "infs", "1,5s", "1.2.3", ".", "99999999999999999999d"] {
+        for bad in [
+            "",
+            "s",
+            "1y",
+            "-1s",
+            "+1s",
+            "1s2",
+            "infs",
+            "1,5s",
+            "1.2.3",
+            ".",
+            "99999999999999999999d",
+        ] {
             assert_eq!(time(bad), None, "{bad}");
         }
     }
@@ -63,7 +92,8 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_bounds() {
-        let refusal = time_within("2h", Duration::ZERO..=Duration::from_secs(3600), "0 to 1h").unwrap_err();
+        let refusal =
+            time_within("2h", Duration::ZERO..=Duration::from_secs(3600), "0 to 1h").unwrap_err();
         assert!(refusal.starts_with("'2h' is not a time from 0 to 1h"), "{refusal}");
     }
 }

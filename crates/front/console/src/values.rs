@@ -29,7 +29,9 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// A sentence that says what may be written.
 pub fn size(text: &str) -> Result<u32, String> {
-    let bytes = multiplied(text, 1024).and_then(|bytes| u32::try_from(bytes).ok()).filter(|bytes| *bytes <= 1 << 28);
+    let bytes = multiplied(text, 1024)
+        .and_then(|bytes| u32::try_from(bytes).ok())
+        .filter(|bytes| *bytes <= 1 << 28);
     bytes.ok_or_else(|| format!("'{text}' is not a size; write 2048, 2k or 1m"))
 }
 
@@ -50,7 +52,9 @@ fn multiplied(text: &str, thousand: u64) -> Option<u64> {
 /// A sentence that says what may be written.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let time = time(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds"))
+    time.ok_or_else(|| {
+        format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds")
+    })
 }
 
 /// Parts of the machine that PUs can share.

@@ -25,8 +25,8 @@ const USUAL_WIDTH: usize = 100;
 /// Beyond this, cells only grow.
 const WIDEST: usize = 200;
 
-/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org) rules unless the
-/// command line asks for colours.
+/// The colours to draw with on a stream that is, or is not, a terminal. NO_COLOR (no-color.org)
+/// rules unless the command line asks for colours.
 pub fn colour(choice: ColourChoice, stream: &impl IsTerminal) -> Colour {
     match choice {
         ColourChoice::True => Colour::True,
@@ -53,7 +53,9 @@ fn offered() -> Colour {
 
 /// Columns to draw in.
 pub fn width(asked: Option<u16>) -> usize {
-    asked.map(usize::from).unwrap_or_else(|| size().map_or(USUAL_WIDTH, |(width, _)| width.min(WIDEST)))
+    asked
+        .map(usize::from)
+        .unwrap_or_else(|| size().map_or(USUAL_WIDTH, |(width, _)| width.min(WIDEST)))
 }
 
 /// Columns and lines of the terminal.

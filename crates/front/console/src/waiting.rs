@@ -11,8 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The time between two pictures.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work without known progress. It shows the time that has passed, and the limit where there is one. It
-/// appears after two seconds and disappears when dropped.
+/// A bar for work without known progress. It shows the time that has passed, and the limit where
+/// there is one. It appears after two seconds and disappears when dropped.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
@@ -41,7 +41,9 @@ impl Waiting {
 
 fn bar(word: &'static str, limit_s: Option<f64>) -> ProgressBar {
     let (bar, template) = match limit_s {
-        Some(seconds) => (ProgressBar::new(seconds.ceil() as u64), "{msg} {bar:40} {pos} of {len} s"),
+        Some(seconds) => {
+            (ProgressBar::new(seconds.ceil() as u64), "{msg} {bar:40} {pos} of {len} s")
+        }
         None => (ProgressBar::new_spinner(), "{spinner} {msg}, {pos} s"),
     };
     let style = ProgressStyle::with_template(template);

@@ -45,7 +45,10 @@ impl Answer {
             (Baseline::RandomMean, them.random.mean),
             (Baseline::RandomBest, them.random.best),
         ];
-        known.into_iter().find(|(name, _)| *name as c_int == which).map_or(f64::NAN, |(_, cost)| cost)
+        known
+            .into_iter()
+            .find(|(name, _)| *name as c_int == which)
+            .map_or(f64::NAN, |(_, cost)| cost)
     }
 }
 
@@ -56,11 +59,13 @@ pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const Answer) -> usize {
     unsafe { Failure::known(answer, "answer") }.map_or(0, |answer| answer.found.placement.len())
 }
 
-/// The CPU of each task, by the operating system's number. The array is the answer's and lives as long; NULL for NULL.
+/// The CPU of each task, by the operating system's number. The array is the answer's and lives as
+/// long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_placement(answer: *const Answer) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
+    unsafe { Failure::known(answer, "answer") }
+        .map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
 }
 
 /// The cost of the placement: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
@@ -84,27 +89,30 @@ pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const Answer) -> bool {
     unsafe { Failure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
 
-/// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL and for anything
-/// else.
+/// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
+/// and for anything else.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const Answer, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.baseline(which))
 }
 
-/// How the placement was found, in words for people. The text is the answer's and lives as long; NULL for NULL.
+/// How the placement was found, in words for people. The text is the answer's and lives as long;
+/// NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_method(answer: *const Answer) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.method.as_ptr())
+    unsafe { Failure::known(answer, "answer") }
+        .map_or(std::ptr::null(), |answer| answer.method.as_ptr())
 }
 
-/// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and `seatmap export` read.
-/// The text is the answer's and lives as long; NULL for NULL.
+/// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
+/// `seatmap export` read. The text is the answer's and lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const Answer) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
+    unsafe { Failure::known(answer, "answer") }
+        .map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
 }
 
 /// Frees an answer, with the array and texts that it gave out; NULL is fine.
@@ -129,21 +137,34 @@ mod tests {
         let found = request.place().unwrap();
         let plan = request.plan(&found);
         let answer = Answer::new(found.clone(), &plan);
-        let baselines =
-            [Baseline::Os, Baseline::Compact, Baseline::Scatter, Baseline::RandomMean, Baseline::RandomBest];
+        let baselines = [
+            Baseline::Os,
+            Baseline::Compact,
+            Baseline::Scatter,
+            Baseline::RandomMean,
+            Baseline::RandomBest,
+        ];
         let them = found.baselines;
         // SAFETY: the answer outlives the calls.
         unsafe {
-            let placement =
-                std::slice::from_raw_parts(seatmap_answer_placement(&answer), seatmap_answer_tasks(&answer));
+            let placement = std::slice::from_raw_parts(
+                seatmap_answer_placement(&answer),
+                seatmap_answer_tasks(&answer),
+            );
             assert_eq!(placement, found.placement);
             let figures = (seatmap_answer_cost(&answer), seatmap_answer_lower_bound(&answer));
             assert_eq!(figures, (found.cost, found.lower_bound));
             assert_eq!(seatmap_answer_optimal(&answer), found.optimal);
             let told = baselines.map(|which| seatmap_answer_baseline(&answer, which as c_int));
-            assert_eq!(told, [them.os, them.compact, them.scatter, them.random.mean, them.random.best]);
+            assert_eq!(
+                told,
+                [them.os, them.compact, them.scatter, them.random.mean, them.random.best]
+            );
             assert!(seatmap_answer_baseline(&answer, 5).is_nan());
-            assert_eq!(CStr::from_ptr(seatmap_answer_method(&answer)).to_str().unwrap(), found.method);
+            assert_eq!(
+                CStr::from_ptr(seatmap_answer_method(&answer)).to_str().unwrap(),
+                found.method
+            );
             let json = CStr::from_ptr(seatmap_answer_plan_json(&answer)).to_str().unwrap();
             assert_eq!(Plan::from_json(json).unwrap(), plan);
         }

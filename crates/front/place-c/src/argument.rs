@@ -30,7 +30,11 @@ pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a st
 ///
 /// # Safety
 /// `first` is NULL or leads to `count` elements that do not change while the slice is used.
-pub unsafe fn array<'a, T>(first: *const T, count: usize, name: &'static str) -> Result<&'a [T], Failure> {
+pub unsafe fn array<'a, T>(
+    first: *const T,
+    count: usize,
+    name: &'static str,
+) -> Result<&'a [T], Failure> {
     match Failure::counted(first, count, name)? {
         0 => Ok(&[]),
         // SAFETY: there are some, so not NULL, and the caller says that they are there.

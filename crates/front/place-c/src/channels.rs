@@ -27,30 +27,32 @@ pub struct Channel {
 pub struct Attributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
+    /// Whether it matters which line the channel uses; false where the machine does not tell homes
+    /// of lines apart.
     pub has_line: bool,
-    /// The line that its channel should use, 0 where it does not matter. It is a number of lines of 64 bytes into the
-    /// memory that was handed in; without memory, into any memory that begins with a page, as far as homes repeat
-    /// from page to page.
+    /// The line that its channel should use, 0 where it does not matter. It is a number of lines of
+    /// 64 bytes into the memory that was handed in; without memory, into any memory that begins
+    /// with a page, as far as homes repeat from page to page.
     pub line: u32,
 }
 
-/// Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
+/// Where threads should sit, and which lines their channels should use. It never changes, so
+/// threads may share it.
 pub struct Seats(seatmap_seats::ProgramSeats);
 
-/// Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
-/// homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
-/// are distributed over, which must divide its cores.
+/// Finds seats for the threads of count channels: next to the homes of the channels' lines where
+/// the machine tells homes apart, else by distance. sections is 0, or the number of slices of a
+/// ring or mesh that the groups of threads are distributed over, which must divide its cores.
 ///
-/// machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or ~/.local/state, and those
-/// of its CPUs that the process may use.
+/// machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or
+/// ~/.local/state, and those of its CPUs that the process may use.
 ///
 /// On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
 ///
 /// Threads share CPUs where there are fewer of these; with sections that is refused.
 ///
-/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the computer that was
-/// measured, or has fewer lines than channels.
+/// Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the
+/// computer that was measured, or has fewer lines than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats(
     machine: *const Machine,
@@ -61,27 +63,30 @@ pub unsafe extern "C" fn seatmap_channels_seats(
 ) -> Status {
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
-        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
-        let found = machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
+        let (machine, declared) =
+            unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+        let found =
+            machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
         Ok(Seats(found?))
     };
     // SAFETY: as above.
     unsafe { Failure::give(seats, "seats", find) }
 }
 
-/// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
-/// attributes is counted from its start, which must be a multiple of 64 bytes.
+/// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the
+/// line of each side's attributes is counted from its start, which must be a multiple of 64 bytes.
 ///
-/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the
-/// home of each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is.
-/// That takes a fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. No other thread may use
-/// the memory meanwhile; its contents stay as they are. Where lines are alike nothing is measured.
+/// Where the host's profile tells homes of lines apart, threads that are pinned for the time being
+/// first find the home of each line, two at a time on CPUs that the process may use; the calling
+/// thread waits and stays where it is. That takes a fraction of a millisecond a line, and is given
+/// up after 1 s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay as
+/// they are. Where lines are alike nothing is measured.
 ///
 /// machine may be NULL, or a profile of this host that is kept elsewhere.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with SEATMAP_STATUS_NOT_POSSIBLE as
-/// seatmap_channels_seats does, for CPUs that something else keeps busy, and for fewer lines whose homes could be told
-/// than channels.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with
+/// SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, for CPUs that something else keeps
+/// busy, and for fewer lines whose homes could be told than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats_over(
     machine: *const Machine,
@@ -94,7 +99,8 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
 ) -> Status {
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
-        let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+        let (machine, declared) =
+            unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
         // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
         let memory = unsafe { words(memory, size_bytes)? };
         let cpus = affinity::current().ok();
@@ -112,7 +118,11 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
 ///
 /// # Safety
 /// `channels` is NULL or leads to `count` of them that do not change meanwhile.
-unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> Result<ProgramChannels, Failure> {
+unsafe fn declared(
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+) -> Result<ProgramChannels, Failure> {
     let mut declared = ProgramChannels::new();
     declared.sections = (sections > 0).then_some(sections);
     // SAFETY: passed on.
@@ -125,7 +135,8 @@ unsafe fn declared(channels: *const Channel, count: usize, sections: usize) -> R
 /// Memory as whole words.
 ///
 /// # Safety
-/// `memory` is NULL or can be written for `size_bytes`, and nothing else uses it while the slice lives.
+/// `memory` is NULL or can be written for `size_bytes`, and nothing else uses it while the slice
+/// lives.
 unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
     if !memory.addr().is_multiple_of(LINE_BYTES) {
         return Err(Failure::argument(format!(
@@ -136,7 +147,8 @@ unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [Atomi
     unsafe { array(memory.cast_const().cast(), size_bytes / size_of::<AtomicU64>(), "memory") }
 }
 
-/// The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted from 0.
+/// The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted
+/// from 0.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
 #[unsafe(no_mangle)]

@@ -19,11 +19,13 @@ impl File {
         File { path: Path::new(OsStr::from_bytes(path)).to_owned() }
     }
 
-    /// The bytes of the file; at most one byte more than is ever accepted, so that an endless file ends.
+    /// The bytes of the file; at most one byte more than is ever accepted, so that an endless file
+    /// ends.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let limit = MAX_FILE_BYTES as u64 + 1;
-        let read = std::fs::File::open(&self.path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
+        let read = std::fs::File::open(&self.path)
+            .and_then(|file| file.take(limit).read_to_end(&mut bytes));
         read.map(|_| bytes).map_err(|error| self.refused(error))
     }
 

@@ -1,8 +1,9 @@
 //! Placing for C and C++: `libseatmap_place` and its header.
 //!
-//! The header `include/seatmap_place.h` is the product, and its text is the documentation comments below; a test
-//! generates it anew and compares. Arguments from C are checked where they enter, and a panic in Rust never leaves
-//! the library (`seatmap-c-abi`), so that the crates below need to know of neither.
+//! The header `include/seatmap_place.h` is the product, and its text is the documentation comments
+//! below; a test generates it anew and compares. Arguments from C are checked where they enter, and
+//! a panic in Rust never leaves the library (`seatmap-c-abi`), so that the crates below need to
+//! know of neither.
 //!
 //! | module | holds |
 //! |---|---|
@@ -15,7 +16,10 @@
 //!
 //! Handles are boxes given away; NULL is an answer everywhere, never a crash.
 #![deny(missing_docs)]
-#![expect(clippy::missing_safety_doc, reason = "C reads the rules for pointers once, at the head of the header")]
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "C reads the rules for pointers once, at the head of the header"
+)]
 
 pub mod answer;
 mod argument;

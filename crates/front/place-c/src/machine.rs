@@ -10,34 +10,42 @@ use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topolog
 use seatmap_os::CpuList;
 use std::ffi::c_char;
 
-/// The longest round trip that is taken for one: a second each way, as in files that are imported, in nanoseconds.
+/// The longest round trip that is taken for one: a second each way, as in files that are imported,
+/// in nanoseconds.
 const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
 /// A machine: its CPUs and how far apart they are. It never changes, so threads may share it.
 pub struct Machine(pub(crate) Profile);
 
-/// A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists them.
+/// A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists
+/// them.
 ///
 /// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT where no machine has this name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_machine_bundled(name: *const c_char, machine: *mut *mut Machine) -> Status {
+pub unsafe extern "C" fn seatmap_machine_bundled(
+    name: *const c_char,
+    machine: *mut *mut Machine,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     let load = || Ok(Machine(catalog::load(unsafe { text(name, "name") }?)?));
     // SAFETY: as above.
     unsafe { Failure::give(machine, "machine", load) }
 }
 
-/// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
-/// `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also warn of oddities in
-/// the file; this call does not.
+/// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written
+/// description, or what `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML).
+/// Those commands also warn of oddities in the file; this call does not.
 ///
 /// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut *mut Machine) -> Status {
+pub unsafe extern "C" fn seatmap_machine_read(
+    path: *const c_char,
+    machine: *mut *mut Machine,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     let read = || Ok(Machine(read(&File::new(unsafe { bytes(path, "path") }?))?));
     // SAFETY: as above.
@@ -46,9 +54,10 @@ pub unsafe extern "C" fn seatmap_machine_read(path: *const c_char, machine: *mut
 
 /// A machine described by its distances alone.
 ///
-/// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
-/// back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os
-/// holds the operating system's number of each row's CPU, each once; NULL numbers them from 0. Both are copied.
+/// distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU
+/// to the other and back, in nanoseconds. The matrix is symmetric, and its diagonal is not read;
+/// NAN is a distance that is not known. os holds the operating system's number of each row's CPU,
+/// each once; NULL numbers them from 0. Both are copied.
 ///
 /// On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
 ///
@@ -64,7 +73,8 @@ pub unsafe extern "C" fn seatmap_machine_from_distances(
         let n = at_most(cpus, MAX_PUS, "cpus")?;
         let numbers = if os.is_null() { 0 } else { n };
         // SAFETY: the caller keeps the rules of the header, and n x n cannot overflow.
-        let (os, cells) = unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
+        let (os, cells) =
+            unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
         let os = if os.is_empty() { (0..n as u32).collect() } else { os.to_vec() };
         Ok(Machine(of_distances(os, cells)?))
     };
@@ -98,7 +108,12 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
     }
     let matrix = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cells[i * n + j] });
     check(&matrix)?;
-    let origin = Origin { kind: OriginKind::Imported, source: "a matrix".to_owned(), date: None, tool: None };
+    let origin = Origin {
+        kind: OriginKind::Imported,
+        source: "a matrix".to_owned(),
+        date: None,
+        tool: None,
+    };
     let mut profile = Profile::new("matrix", origin, Topology::unknown(os.iter().copied()));
     profile.core_distance = Some(CoreDistance::imported(os, matrix));
     profile.check()?;
@@ -106,7 +121,9 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
 }
 
 fn check(matrix: &Matrix) -> Result<(), Failure> {
-    let wrong = |i, j, what| Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])));
+    let wrong = |i, j, what| {
+        Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])))
+    };
     for (i, j, there) in matrix.pairs() {
         let back = matrix[(j, i)];
         if there.is_nan() && back.is_nan() {
@@ -116,7 +133,11 @@ fn check(matrix: &Matrix) -> Result<(), Failure> {
             return wrong(i, j, "a distance is between 0 and 2e9, or NAN both ways".to_owned());
         }
         if *there != back {
-            return wrong(j, i, format!("the way back is {there}, and a round trip is the same from both ends"));
+            return wrong(
+                j,
+                i,
+                format!("the way back is {there}, and a round trip is the same from both ends"),
+            );
         }
     }
     Ok(())

@@ -17,7 +17,8 @@ const MAX_SECONDS: f64 = 1e6;
 /// The most searches side by side, as on the command line.
 const MAX_THREADS: u32 = 1024;
 
-/// How to place. One thread at a time may use it; after the call it can be used again, changed or not.
+/// How to place. One thread at a time may use it; after the call it can be used again, changed or
+/// not.
 #[derive(Clone, Debug)]
 pub struct Options {
     objective: Objective,
@@ -76,8 +77,8 @@ impl Options {
     }
 }
 
-/// The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread. Never NULL; it is the
-/// caller's, for seatmap_options_free.
+/// The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread.
+/// Never NULL; it is the caller's, for seatmap_options_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_options_new() -> *mut Options {
     Box::into_raw(Box::default())
@@ -85,7 +86,10 @@ pub extern "C" fn seatmap_options_new() -> *mut Options {
 
 /// The objective that judges placements: one of seatmap_objective.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, objective: c_int) -> Status {
+pub unsafe extern "C" fn seatmap_options_set_objective(
+    options: *mut Options,
+    objective: c_int,
+) -> Status {
     let checked = || match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
@@ -95,10 +99,14 @@ pub unsafe extern "C" fn seatmap_options_set_objective(options: *mut Options, ob
     unsafe { set(options, checked, |options, objective| options.objective = objective) }
 }
 
-/// The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of the machine unless
-/// set.
+/// The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of
+/// the machine unless set.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_cpus(options: *mut Options, cpus: *const u32, count: usize) -> Status {
+pub unsafe extern "C" fn seatmap_options_set_cpus(
+    options: *mut Options,
+    cpus: *const u32,
+    count: usize,
+) -> Status {
     let checked = || {
         let count = at_most(count, MAX_PUS, "count")?;
         // SAFETY: the caller keeps the rules of the header.
@@ -111,34 +119,48 @@ pub unsafe extern "C" fn seatmap_options_set_cpus(options: *mut Options, cpus: *
     unsafe { set(options, checked, |options, cpus| options.cpus = Some(cpus)) }
 }
 
-/// Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each such task; whether
-/// they exist, and leave room for each other, turns out in seatmap_place.
+/// Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each
+/// such task; whether they exist, and leave room for each other, turns out in seatmap_place.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_fix(options: *mut Options, task: usize, cpu: u32) -> Status {
+pub unsafe extern "C" fn seatmap_options_fix(
+    options: *mut Options,
+    task: usize,
+    cpu: u32,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok((task, cpu)), |options, pair| options.fixed.push(pair)) }
 }
 
 /// Whether a core takes one task at most. Not unless set.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_avoid_smt(options: *mut Options, avoid_smt: bool) -> Status {
+pub unsafe extern "C" fn seatmap_options_set_avoid_smt(
+    options: *mut Options,
+    avoid_smt: bool,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok(avoid_smt), |options, avoid_smt| options.avoid_smt = avoid_smt) }
 }
 
-/// How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1 unless set.
+/// How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1
+/// unless set.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_seconds(options: *mut Options, seconds: f64) -> Status {
-    let checked = || match (0.0..=MAX_SECONDS).contains(&seconds) {
-        true => Ok(Effort::Seconds(seconds)),
-        false => Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6"))),
+pub unsafe extern "C" fn seatmap_options_set_seconds(
+    options: *mut Options,
+    seconds: f64,
+) -> Status {
+    let checked = || {
+        if (0.0..=MAX_SECONDS).contains(&seconds) {
+            Ok(Effort::Seconds(seconds))
+        } else {
+            Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
+        }
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, effort| options.effort = effort) }
 }
 
-/// Ends the search after this many kicks out of local optima, and not by the clock, so that every run gives the same
-/// answer. Of seconds and kicks, the one that was set last counts.
+/// Ends the search after this many kicks out of local optima, and not by the clock, so that every
+/// run gives the same answer. Of seconds and kicks, the one that was set last counts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks: u64) -> Status {
     // SAFETY: the caller keeps the rules of the header.
@@ -147,10 +169,18 @@ pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks:
 
 /// How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_threads(options: *mut Options, threads: u32) -> Status {
-    let checked = || match (1..=MAX_THREADS).contains(&threads) {
-        true => Ok(threads),
-        false => Err(Failure::argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}"))),
+pub unsafe extern "C" fn seatmap_options_set_threads(
+    options: *mut Options,
+    threads: u32,
+) -> Status {
+    let checked = || {
+        if (1..=MAX_THREADS).contains(&threads) {
+            Ok(threads)
+        } else {
+            Err(Failure::argument(format!(
+                "threads is {threads}; it is between 1 and {MAX_THREADS}"
+            )))
+        }
     };
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, checked, |options, threads| options.threads = threads) }
@@ -199,9 +229,18 @@ mod tests {
         let mut request = usual.clone();
         request.threads = 9;
         Options::default().apply(&mut request);
-        assert_eq!((request.objective, request.threads, request.seed), (usual.objective, usual.threads, usual.seed));
-        assert_eq!((request.cpus, request.fixed, request.one_per), (usual.cpus, usual.fixed, usual.one_per));
-        assert!(request.limit.deadline >= usual.limit.deadline && request.limit.kicks == usual.limit.kicks);
+        assert_eq!(
+            (request.objective, request.threads, request.seed),
+            (usual.objective, usual.threads, usual.seed)
+        );
+        assert_eq!(
+            (request.cpus, request.fixed, request.one_per),
+            (usual.cpus, usual.fixed, usual.one_per)
+        );
+        assert!(
+            request.limit.deadline >= usual.limit.deadline
+                && request.limit.kicks == usual.limit.kicks
+        );
     }
 
     #[test]
@@ -209,7 +248,8 @@ mod tests {
         let machine = seatmap_machine::catalog::load("graviton3").unwrap();
         let pattern = seatmap_pattern::generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        let (mut options, cpus) = (Options::default(), [5, 2, 9]);
+        let mut options = Options::default();
+        let cpus = [5, 2, 9];
         let it = &raw mut options;
         // SAFETY: the options and the CPUs outlive the calls.
         let statuses = unsafe {
@@ -238,8 +278,14 @@ mod tests {
         let before = format!("{options:?}");
         // SAFETY: the options outlive the calls.
         unsafe {
-            assert_eq!(seatmap_options_set_threads(&raw mut options, MAX_THREADS + 1), Status::BadArgument);
-            assert_eq!(seatmap_options_set_seconds(&raw mut options, f64::INFINITY), Status::BadArgument);
+            assert_eq!(
+                seatmap_options_set_threads(&raw mut options, MAX_THREADS + 1),
+                Status::BadArgument
+            );
+            assert_eq!(
+                seatmap_options_set_seconds(&raw mut options, f64::INFINITY),
+                Status::BadArgument
+            );
         }
         assert_eq!(format!("{options:?}"), before);
     }

@@ -28,35 +28,44 @@ pub struct Edge {
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is written.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is
+/// written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_pattern_generate(text: *const c_char, pattern: *mut *mut Pattern) -> Status {
+pub unsafe extern "C" fn seatmap_pattern_generate(
+    text: *const c_char,
+    pattern: *mut *mut Pattern,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     let generated = || Ok(Pattern(generate(unsafe { self::text(text, "text") }?)?));
     // SAFETY: as above.
     unsafe { Failure::give(pattern, "pattern", generated) }
 }
 
-/// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
-/// of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
+/// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV
+/// matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the
+/// file; this call does not.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_pattern_read(path: *const c_char, pattern: *mut *mut Pattern) -> Status {
+pub unsafe extern "C" fn seatmap_pattern_read(
+    path: *const c_char,
+    pattern: *mut *mut Pattern,
+) -> Status {
     // SAFETY: the caller keeps the rules of the header.
     let read = || Ok(Pattern(read(&File::new(unsafe { bytes(path, "path") }?))?));
     // SAFETY: as above.
     unsafe { Failure::give(pattern, "pattern", read) }
 }
 
-/// The pattern with this many tasks and these edges, at most one for each sender and receiver. The edges are copied;
-/// NULL is fine where count is 0.
+/// The pattern with this many tasks and these edges, at most one for each sender and receiver. The
+/// edges are copied; NULL is fine where count is 0.
 ///
 /// On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
 ///
-/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message names the edge.
+/// Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message
+/// names the edge.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_from_edges(
     tasks: usize,

@@ -13,11 +13,11 @@ use std::time::Instant;
 /// The program name that plans record.
 const TOOL: &str = concat!("libseatmap_place ", env!("CARGO_PKG_VERSION"));
 
-/// Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on all CPUs, for a
-/// second.
+/// Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on
+/// all CPUs, for a second.
 ///
-/// On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs nothing that it was
-/// made from. Threads that the call starts have ended when it returns.
+/// On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs
+/// nothing that it was made from. Threads that the call starts have ended when it returns.
 ///
 /// Fails with SEATMAP_STATUS_NOT_POSSIBLE where machine and options do not allow such a placement.
 #[unsafe(no_mangle)]
@@ -29,7 +29,8 @@ pub unsafe extern "C" fn seatmap_place(
 ) -> Status {
     let find = || {
         // SAFETY: the caller keeps the rules of the header.
-        let (machine, pattern) = unsafe { (Failure::known(machine, "machine")?, Failure::known(pattern, "pattern")?) };
+        let (machine, pattern) =
+            unsafe { (Failure::known(machine, "machine")?, Failure::known(pattern, "pattern")?) };
         // SAFETY: as above.
         place(machine, pattern, unsafe { options.as_ref() }.unwrap_or(&Options::default()))
     };

@@ -1,7 +1,9 @@
 //! A profile's origin and machine, in words; the same sentences in the terminal and in HTML.
 
 use crate::Digits;
-use seatmap_machine::{CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology};
+use seatmap_machine::{
+    CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
+};
 use seatmap_os::CpuList;
 pub use seatmap_statistics::words::counted;
 
@@ -43,7 +45,9 @@ fn cores(topology: &Topology) -> String {
         *threads.entry(core).or_insert(0usize) += 1;
     }
     let name = counted(threads.len(), "core");
-    let (Some(least), Some(most)) = (threads.values().min(), threads.values().max()) else { return String::new() };
+    let (Some(least), Some(most)) = (threads.values().min(), threads.values().max()) else {
+        return String::new();
+    };
     match (least, most) {
         (_, 1) => name,
         _ if least == most => format!("{name} with {most} hardware threads each"),
@@ -130,15 +134,16 @@ fn pair_view(model: &HomeModel) -> String {
         return "Inside the groups nothing varies.".to_owned();
     };
     let share = percent(star_r2);
-    match model.pair_view_empty {
-        true => format!(
+    if model.pair_view_empty {
+        format!(
             "Inside the groups the pair view is empty: {share} of the variance is each PU's own way to the home \
              of the line, so the matrix says who sits near that home, not who sits near whom."
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "Inside the groups each PU's own way to the home of the line accounts for {share} of the variance; the \
              rest belongs to the pairs."
-        ),
+        )
     }
 }
 
@@ -154,7 +159,11 @@ fn significant(value: f64) -> String {
     }
     let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +175,10 @@ mod tests {
     fn the_sample_in_words() {
         let mut profile = two_groups();
         assert_eq!(origin(&profile), "measured on lab-7, 2026-02-03, by seatmap 0.1.0");
-        assert_eq!(topology(&profile.topology), "8 PUs, 8 cores, 2 L3 caches, 1 NUMA node, 1 package");
+        assert_eq!(
+            topology(&profile.topology),
+            "8 PUs, 8 cores, 2 L3 caches, 1 NUMA node, 1 package"
+        );
         profile.topology.pus[1].core = Some(0);
         profile.topology.pus[0].kind = Some(CoreKind::Performance);
         let hybrid = topology(&profile.topology);
@@ -197,7 +209,8 @@ mod tests {
         let text = protocol(profile.core_distance.as_ref().unwrap().protocol.as_ref().unwrap());
         let (how, kept) = text.split_once("; ").unwrap();
         assert_eq!(how, "3 passes of 32 batches of 100 round trips a pair");
-        let expected = "2673 batches kept, 15 thrown away (12 interrupted, 3 switched out, 0 on another PU)";
+        let expected =
+            "2673 batches kept, 15 thrown away (12 interrupted, 3 switched out, 0 on another PU)";
         assert_eq!(kept, format!("{expected}; resolution 0.04 ns; 0.18 s."));
     }
 

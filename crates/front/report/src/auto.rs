@@ -21,18 +21,27 @@ pub fn text(outcome: &Outcome, metric: &Metric) -> String {
     text
 }
 
-/// The sentences that are said in any case: seats that made the program worse, and threads that could not be seated.
+/// The sentences that are said in any case: seats that made the program worse, and threads that
+/// could not be seated.
 #[must_use]
 pub fn losses(outcome: &Outcome) -> Vec<String> {
-    let is_worse = |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Worse | Verdict::LeftEarly);
+    let is_worse =
+        |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Worse | Verdict::LeftEarly);
     let worse: Vec<String> = outcome
         .attempts
         .iter()
         .filter(is_worse)
-        .map(|attempt| format!("The seats '{}' were worse, and were taken back.", attempt.candidate.name))
+        .map(|attempt| {
+            format!("The seats '{}' were worse, and were taken back.", attempt.candidate.name)
+        })
         .collect();
     let looked = moved(&outcome.held).into_iter().chain(starved(&outcome.held));
-    worse.into_iter().chain(refused(&outcome.sweeps)).chain(left_alone(outcome.own)).chain(looked).collect()
+    worse
+        .into_iter()
+        .chain(refused(&outcome.sweeps))
+        .chain(left_alone(outcome.own))
+        .chain(looked)
+        .collect()
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
@@ -42,20 +51,26 @@ fn refused(sweeps: &[Sweep]) -> Option<String> {
 
 fn left_alone(threads: usize) -> Option<String> {
     let (itself, were) = if threads == 1 { ("itself", "was") } else { ("themselves", "were") };
-    (threads > 0).then(|| format!("{} chose CPUs by {itself} and {were} left alone.", counted(threads, "thread")))
+    (threads > 0).then(|| {
+        format!("{} chose CPUs by {itself} and {were} left alone.", counted(threads, "thread"))
+    })
 }
 
 /// The seats that are kept, and the threads that were on them at the last look.
 fn on_seats(kept: &Candidate, outcome: &Outcome) -> String {
     let is_over = outcome.end == Some(End::Program);
-    let (has, have) = if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
+    let (has, have) =
+        if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
     let has = if outcome.held.on_seats == 1 { has } else { have };
     let threads = match kept.seated() {
         all if all == outcome.held.on_seats => counted(all, "thread"),
         all => format!("{} of {}", outcome.held.on_seats, counted(all, "thread")),
     };
-    let kept =
-        if is_over { format!("'{}' was kept to the end", kept.name) } else { format!("'{}' is kept", kept.name) };
+    let kept = if is_over {
+        format!("'{}' was kept to the end", kept.name)
+    } else {
+        format!("'{}' is kept", kept.name)
+    };
     format!("{kept}: {threads} {has} at the last look.")
 }
 
@@ -70,7 +85,8 @@ fn moved(held: &Held) -> Option<String> {
 fn starved(held: &Held) -> Option<String> {
     let first = held.starved.first()?;
     let threads = counted(held.starved.len(), "thread");
-    let (was, its) = if held.starved.len() == 1 { ("was", "its seat") } else { ("were", "their seats") };
+    let (was, its) =
+        if held.starved.len() == 1 { ("was", "its seat") } else { ("were", "their seats") };
     let name = visible(&first.name);
     let cpus = CpuSet::of_list(&first.cpus).unwrap_or_default().named();
     Some(format!(
@@ -87,10 +103,13 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
         Metric::Command(_) => "total".to_owned(),
         metric => metric.to_string(),
     };
-    let mut text = format!("  {:>7}  {:<8}  threads  {unit}/s free     seated  difference\n", "at", "seats");
+    let mut text =
+        format!("  {:>7}  {:<8}  threads  {unit}/s free     seated  difference\n", "at", "seats");
     let width = unit.chars().count() + 7;
     for attempt in attempts {
-        let rate = |of: fn(&Gain) -> f64| attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)));
+        let rate = |of: fn(&Gain) -> f64| {
+            attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
+        };
         text += &format!(
             "  {:>5.0} s  {:<8}  {:>7}  {:>width$}  {:>9}  {}\n",
             attempt.at_s,
@@ -122,20 +141,29 @@ fn judged(attempt: &Attempt) -> String {
 fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     let mut sentences = vec![match (&outcome.kept, outcome.messages_per_s) {
         (Some(kept), _) => on_seats(kept, outcome),
-        (None, None) => "The program ended before it was observed to the end; nothing was changed.".to_owned(),
+        (None, None) => {
+            "The program ended before it was observed to the end; nothing was changed.".to_owned()
+        }
         (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
             "It ended before the first seats were judged; nothing was kept.".to_owned()
         }
         (None, Some(_)) if outcome.attempts.is_empty() => {
-            "No seats were tried: the threads do not talk enough, or there is nothing to choose.".to_owned()
+            "No seats were tried: the threads do not talk enough, or there is nothing to choose."
+                .to_owned()
         }
-        (None, Some(_)) if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
-        (None, Some(_)) => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
+        (None, Some(_)) if is_undone(outcome) => {
+            "The threads have their own masks again.".to_owned()
+        }
+        (None, Some(_)) => {
+            "No seats are shown to be better; the kernel goes on to choose.".to_owned()
+        }
     }];
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
     }
-    sentences.extend(outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))));
+    sentences.extend(
+        outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))),
+    );
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
@@ -185,8 +213,10 @@ mod tests {
             seated: 98_200.0 * ratio,
             pairs: 10,
         });
-        let candidate =
-            Candidate { name: name.to_owned(), seats: vec![None, Some("0".to_owned()), Some("1".to_owned())] };
+        let candidate = Candidate {
+            name: name.to_owned(),
+            seats: vec![None, Some("0".to_owned()), Some("1".to_owned())],
+        };
         Attempt { at_s: 12.3, candidate, verdict, gain }
     }
 
@@ -234,7 +264,10 @@ mod tests {
     #[test]
     fn losses_are_told_in_any_case() {
         let lost = |own, refused| Outcome {
-            attempts: vec![attempt("nearest", Verdict::Worse, Some(0.8)), attempt("apart", Verdict::NotShown, None)],
+            attempts: vec![
+                attempt("nearest", Verdict::Worse, Some(0.8)),
+                attempt("apart", Verdict::NotShown, None),
+            ],
             sweeps: vec![Sweep { threads: 2, refused, took: Duration::from_micros(9) }],
             own,
             held: Held { on_seats: own, moved: own, starved: vec![starved(); own] },
@@ -256,9 +289,13 @@ mod tests {
 
     #[test]
     fn nothing_tried_is_told_too() {
-        let metric_problem = Some("'command:cat' had not ended after 10 s and was ended".to_owned());
+        let metric_problem =
+            Some("'command:cat' had not ended after 10 s and was ended".to_owned());
         let late = text(&Outcome { metric_problem, ..Outcome::default() }, &Metric::Switches);
-        assert!(late.contains("The metric 'command:cat' had not ended after 10 s and was ended."), "{late}");
+        assert!(
+            late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
+            "{late}"
+        );
         let silent = Outcome { messages_per_s: Some(0.0), ..Outcome::default() };
         assert!(text(&silent, &Metric::Wakeups).starts_with("No seats were tried"));
         assert!(text(&Outcome::default(), &Metric::Wakeups).contains("ended before"));

@@ -35,14 +35,19 @@ pub(crate) fn throttled(quotas: &str) -> String {
 
 /// How much was run, and where.
 pub(crate) fn about(results: &Results) -> String {
-    let metric = if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
+    let metric =
+        if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
     let cut = if results.complete { "" } else { ", incomplete" };
     let blocks = counted(results.blocks().len(), "block");
     let kept = match results.fingerprint.quiet.as_str() {
         "nobody" => String::new(),
         way => format!(", kept quiet by {way}"),
     };
-    format!("{blocks}{metric} on {} ({}{kept}){cut}", cpus(&results.seats.cpus), results.fingerprint.seats)
+    format!(
+        "{blocks}{metric} on {} ({}{kept}){cut}",
+        cpus(&results.seats.cpus),
+        results.fingerprint.seats
+    )
 }
 
 /// `CPU 3`, `CPUs 0-3`.
@@ -53,7 +58,8 @@ fn cpus(list: &str) -> String {
 fn table(results: &Results) -> String {
     let names = names(results);
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
-    let mut text = format!("  {:<width$}  {:>11}  {:>24}\n", "command", "median", "middle half of all runs");
+    let mut text =
+        format!("  {:<width$}  {:>11}  {:>24}\n", "command", "median", "middle half of all runs");
     for (at, name) in names.iter().enumerate() {
         let [median, half] = [median(results, at), middle_half(results, at)];
         text += &format!("  {name:<width$}  {median:>11}  {half:>24}\n");
@@ -63,14 +69,18 @@ fn table(results: &Results) -> String {
 
 /// The median of a command's readings.
 pub(crate) fn median(results: &Results, command: usize) -> String {
-    results.commands[command].median.map_or_else(|| "none".to_owned(), |value| reading(results, value))
+    results.commands[command]
+        .median
+        .map_or_else(|| "none".to_owned(), |value| reading(results, value))
 }
 
 /// The quartiles of a command's readings.
 pub(crate) fn middle_half(results: &Results, command: usize) -> String {
     let values = results.values(command);
     match (quantile(&values, 0.25), quantile(&values, 0.75)) {
-        (Some(low), Some(high)) => format!("{} to {}", reading(results, low), reading(results, high)),
+        (Some(low), Some(high)) => {
+            format!("{} to {}", reading(results, low), reading(results, high))
+        }
         _ => String::new(),
     }
 }
@@ -92,7 +102,8 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     }
 }
 
-/// A name that leaves room for figures and keeps both its ends, without line ends and what else a table cannot hold.
+/// A name that leaves room for figures and keeps both its ends, without line ends and what else a
+/// table cannot hold.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
     match name.char_indices().nth(LONGEST_NAME) {
@@ -100,14 +111,15 @@ pub(crate) fn short(name: &str) -> String {
         Some(_) => {
             let end = (LONGEST_NAME - 3) / 2;
             let letters: Vec<char> = name.chars().collect();
-            let kept = [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
+            let kept =
+                [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
             kept.concat().into_iter().collect()
         }
     }
 }
 
-/// Short names for things that stand beside each other, each other than the rest: where the middle is what differs, the
-/// parts that all have in common are left out instead.
+/// Short names for things that stand beside each other, each other than the rest: where the middle
+/// is what differs, the parts that all have in common are left out instead.
 pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let whole: Vec<String> = names.map(visible).collect();
     let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
@@ -115,7 +127,10 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     if count(&cut) == count(&whole) {
         return cut;
     }
-    seatmap_cluster::names::apart(&whole.iter().map(String::as_str).collect::<Vec<_>>(), LONGEST_NAME)
+    seatmap_cluster::names::apart(
+        &whole.iter().map(String::as_str).collect::<Vec<_>>(),
+        LONGEST_NAME,
+    )
 }
 
 /// The commands' names.
@@ -138,11 +153,16 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     let by = amount(results, found.ratio);
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
-        return format!("'{own}' {by} than {with}; an interval needs at least {}", counted(fewest, "whole block"));
+        return format!(
+            "'{own}' {by} than {with}; an interval needs at least {}",
+            counted(fewest, "whole block")
+        );
     };
     let interval = interval(low, high, results.confidence);
     match found.verdict {
-        Verdict::NotShown | Verdict::TooFew => format!("No difference between '{own}' and {with} is shown {interval}"),
+        Verdict::NotShown | Verdict::TooFew => {
+            format!("No difference between '{own}' and {with} is shown {interval}")
+        }
         Verdict::Different => format!("'{own}' {by} than {with} {interval}"),
         Verdict::Better => format!("'{own}' is better: it {by} than {with} {interval}"),
         Verdict::Worse => format!("'{own}' is worse: it {by} than {with} {interval}"),
@@ -151,16 +171,20 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
 
 /// `takes 3.1 % less time`, `reads 3.1 % higher`.
 fn amount(results: &Results, ratio: f64) -> String {
-    let (size, is_more) = (digits(percent(ratio).abs()), ratio > 1.0);
-    match results.metric == "time" {
-        true => format!("takes {size} % {} time", if is_more { "more" } else { "less" }),
-        false => format!("reads {size} % {}", if is_more { "higher" } else { "lower" }),
+    let size = digits(percent(ratio).abs());
+    let is_more = ratio > 1.0;
+    if results.metric == "time" {
+        format!("takes {size} % {} time", if is_more { "more" } else { "less" })
+    } else {
+        format!("reads {size} % {}", if is_more { "higher" } else { "lower" })
     }
 }
 
 /// `[-1.2 to +0.4 % at 95 %]`.
 fn interval(low: f64, high: f64, confidence: f64) -> String {
-    let signed = |ratio: f64| format!("{}{}", if ratio < 1.0 { "-" } else { "+" }, digits(percent(ratio).abs()));
+    let signed = |ratio: f64| {
+        format!("{}{}", if ratio < 1.0 { "-" } else { "+" }, digits(percent(ratio).abs()))
+    };
     format!("[{} to {} % at {} %]", signed(low), signed(high), (1000.0 * confidence).round() / 10.0)
 }
 
@@ -185,7 +209,10 @@ pub(crate) fn floor(results: &Results) -> Vec<String> {
         digits(itself.difference_percent.abs()),
     )];
     if itself.differs_from_itself {
-        said.push("Warning: it differs from itself at 99 %, so a run changes what the next one finds.".to_owned());
+        said.push(
+            "Warning: it differs from itself at 99 %, so a run changes what the next one finds."
+                .to_owned(),
+        );
     }
     said
 }
@@ -195,7 +222,10 @@ pub(crate) fn of_baseline(results: &Results, then: &Baseline) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {
         _ if !then.differences.is_empty() => {
-            format!("Not comparable with {with}, because these differ: {}.", then.differences.join("; "))
+            format!(
+                "Not comparable with {with}, because these differ: {}.",
+                then.differences.join("; ")
+            )
         }
         None => format!("Too few runs, now or then, to compare with {with}."),
         Some(found) => format!("{}.", compared(results, found, &with)),
@@ -229,10 +259,14 @@ mod tests {
         let stem = "redis-benchmark --threads 4 --pipeline 16 --requests 100000 --tests";
         let ends = ["get", "set"].map(|test| format!("{stem} {test}"));
         let cut = short_names(ends.iter().map(String::as_str));
-        assert!(cut[0].ends_with(" get") && cut[1].ends_with(" set") && cut[0].starts_with("redis-"), "{cut:?}");
+        assert!(
+            cut[0].ends_with(" get") && cut[1].ends_with(" set") && cut[0].starts_with("redis-"),
+            "{cut:?}"
+        );
         assert!(cut.iter().all(|name| name.chars().count() == LONGEST_NAME), "{cut:?}");
         // They differ in the middle, which would have been left out.
-        let middles = ["4", "8"].map(|threads| format!("{stem} {threads} --and-then-much-that-is-the-same-for-both"));
+        let middles = ["4", "8"]
+            .map(|threads| format!("{stem} {threads} --and-then-much-that-is-the-same-for-both"));
         let cut = short_names(middles.iter().map(String::as_str));
         assert!(cut[0] != cut[1], "{cut:?}");
         assert_eq!(short_names(["a\nb", "c"].into_iter()), ["a\\nb", "c"]);

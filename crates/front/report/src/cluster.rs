@@ -34,11 +34,13 @@ pub fn page(cluster: &Cluster) -> String {
     seatmap_document::visible_lines(text)
 }
 
-/// The faults, each in a line, or one line that says that there is none; and one about pairs that could not be judged.
+/// The faults, each in a line, or one line that says that there is none; and one about pairs that
+/// could not be judged.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
     let cluster = &cluster.visible();
-    let (nodes, pairs) = (counted(cluster.nodes.len(), "node"), counted(cluster.pairs.len(), "pair"));
+    let nodes = counted(cluster.nodes.len(), "node");
+    let pairs = counted(cluster.pairs.len(), "pair");
     let text = match found {
         [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
@@ -49,10 +51,12 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
 /// A line about the pairs that were too noisy to judge.
 fn noisy(cluster: &Cluster) -> String {
     let pairs = unsettled(cluster);
-    let Some([a, b]) = pairs.first().map(|nodes| nodes.map(|node| &cluster.nodes[node].name)) else {
+    let Some([a, b]) = pairs.first().map(|nodes| nodes.map(|node| &cluster.nodes[node].name))
+    else {
         return String::new();
     };
-    let (first, more) = if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
+    let (first, more) =
+        if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
     let count = counted(pairs.len(), "pair");
     format!(
         "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse than others; measure \
@@ -83,7 +87,13 @@ fn head(cluster: &Cluster, groups: usize) -> String {
 pub(crate) fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     let every = nodes * nodes.saturating_sub(1) / 2;
-    let started = cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let started = cluster
+        .launcher
+        .iter()
+        .chain(&cluster.date)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     let started = if started.is_empty() { String::new() } else { format!(" ({started})") };
     format!(
         "{} in {}; {} of {} measured{started}",
@@ -105,7 +115,8 @@ pub(crate) fn predicted(cluster: &Cluster) -> Option<String> {
 
 /// A line for the inside of each group, and one for all ways between two.
 fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
-    let mut text = format!("  {:<28}{:>12}{:>12}{:>14}\n", "median round trip of", "8 B", "64 KiB", "rate");
+    let mut text =
+        format!("  {:<28}{:>12}{:>12}{:>14}\n", "median round trip of", "8 B", "64 KiB", "rate");
     let group = cluster.group_of();
     for nodes in groups {
         let inside = |pair: &&Pair| pair.nodes.iter().all(|node| nodes.contains(node));
@@ -123,10 +134,12 @@ fn line<'a>(name: &str, pairs: impl Iterator<Item = &'a Pair> + Clone) -> String
     format!("  {name:<28}{small:>12}{large:>12}{rate:>14}\n")
 }
 
-/// The median round trips of some pairs, of small messages and of large ones, and the rate of their streams.
+/// The median round trips of some pairs, of small messages and of large ones, and the rate of their
+/// streams.
 pub(crate) fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
     let trip = |size: u32| {
-        let trips: Vec<f64> = pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
+        let trips: Vec<f64> =
+            pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
         median(&trips).map_or("-".to_owned(), time)
     };
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
@@ -138,7 +151,8 @@ fn by_mpi(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
     let Some(mpi) = &cluster.mpi else { return String::new() };
     let mut text = format!("Through {}:\n", mpi.library);
     text += &cluster.by_mpi().map_or_else(String::new, |cluster| table(&cluster, groups));
-    text += &format!("  {:<28}{:>12}{:>12}{:>12}\n", "all nodes together", "8 B", "1 KiB", "64 KiB");
+    text +=
+        &format!("  {:<28}{:>12}{:>12}{:>12}\n", "all nodes together", "8 B", "1 KiB", "64 KiB");
     for (name, times) in collectives(mpi) {
         text += &format!("  {name:<28}{}\n", times.map(|time| format!("{time:>12}")).concat());
     }
@@ -155,19 +169,25 @@ fn collectives(mpi: &Mpi) -> Vec<(&'static str, [String; 3])> {
     ];
     let of = |operation: Operation, sizes: &[u32]| {
         let mut found = mpi.collectives.iter().filter(|one| one.operation == operation);
-        found.find(|one| sizes.contains(&one.size_bytes)).map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
+        found
+            .find(|one| sizes.contains(&one.size_bytes))
+            .map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
     };
-    let row = |(operation, name)| (name, [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| of(operation, sizes)));
+    let row = |(operation, name)| {
+        (name, [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| of(operation, sizes)))
+    };
     names.into_iter().map(row).collect()
 }
 
 /// The round trips of each pair in milliseconds, where they fit; a predicted one in brackets.
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
     let order: Vec<usize> = groups.concat();
-    let Some(fit) = cluster.fit(Metric::Trip(SIZE_BYTES)).filter(|_| order.len() <= MOST_NODES) else {
+    let Some(fit) = cluster.fit(Metric::Trip(SIZE_BYTES)).filter(|_| order.len() <= MOST_NODES)
+    else {
         return String::new();
     };
-    let is_measured = |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
+    let is_measured =
+        |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
     let names = apart(cluster, MATRIX_WIDTH);
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
     let short = |node: usize| names[node].as_str();
@@ -195,7 +215,8 @@ fn loaded(cluster: &Cluster) -> String {
     let heads = LOADED.map(|head| format!("{head:>14}")).concat();
     let mut text = format!("{:<30}{heads}\n", "Streams at one time");
     for (what, figures) in loaded_rows(cluster) {
-        text += &format!("  {what:<28}{}\n", figures.map(|figure| format!("{figure:>14}")).concat());
+        text +=
+            &format!("  {what:<28}{}\n", figures.map(|figure| format!("{figure:>14}")).concat());
     }
     text + "\n"
 }
@@ -207,7 +228,8 @@ pub(crate) const LOADED: [&str; 4] = ["slowest", "median", "together", "one alon
 pub(crate) fn loaded_rows(cluster: &Cluster) -> Vec<(&'static str, [String; 4])> {
     let row = |loaded: &Loaded| {
         let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
-        let alone: Vec<f64> = loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
+        let alone: Vec<f64> =
+            loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
         let what = match loaded.exchange {
             Exchange::Bisection => "halves, both ways",
             Exchange::Neighbours => "each to the next",
@@ -244,18 +266,29 @@ pub(crate) fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
 
 /// The names of nodes, the first few of many.
 pub(crate) fn named(cluster: &Cluster, nodes: &[usize]) -> String {
-    let more = if nodes.len() > MOST_NAMED { format!(" +{}", nodes.len() - MOST_NAMED) } else { String::new() };
+    let more = if nodes.len() > MOST_NAMED {
+        format!(" +{}", nodes.len() - MOST_NAMED)
+    } else {
+        String::new()
+    };
     let few = &nodes[..nodes.len().min(MOST_NAMED)];
-    let all = few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ") + &more;
+    let all =
+        few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ")
+            + &more;
     if all.chars().count() <= GROUP_WIDTH {
         return all;
     }
     let names = apart(cluster, MATRIX_WIDTH);
-    let short =
-        seatmap_cluster::topology::short(&nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>());
+    let short = seatmap_cluster::topology::short(
+        &nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>(),
+    );
     match short.chars().count() {
         0..=GROUP_WIDTH => short,
-        _ => format!("{}.. ({})", short.chars().take(GROUP_WIDTH - 9).collect::<String>(), nodes.len()),
+        _ => format!(
+            "{}.. ({})",
+            short.chars().take(GROUP_WIDTH - 9).collect::<String>(),
+            nodes.len()
+        ),
     }
 }
 

@@ -4,30 +4,39 @@ use seatmap_machine::{OriginKind, Profile};
 
 /// How many decimals of a nanosecond a profile's figures deserve.
 ///
-/// The last digit printed has the same place value as the resolution's first digit, as for any figure beside its
-/// uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none, 12 ns not even the ones.
+/// The last digit printed has the same place value as the resolution's first digit, as for any
+/// figure beside its uncertainty (JCGM 100:2008, 7.2.6): 0.04 ns allows two decimals, 5.2 ns none,
+/// 12 ns not even the ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {
     decimals: i32,
 }
 
-/// A tenth of a nanosecond is a third of a clock cycle; no machine's distance is stable beyond that.
+/// A tenth of a nanosecond is a third of a clock cycle; no machine's distance is stable beyond
+/// that.
 const MOST_DECIMALS: i32 = 1;
 
 impl Digits {
-    /// The digits that a profile's distances deserve: by the protocol's resolution, or by the step on which the values
-    /// of an imported file fall.
+    /// The digits that a profile's distances deserve: by the protocol's resolution, or by the step
+    /// on which the values of an imported file fall.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
-        let protocol = profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
+        let protocol =
+            profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
         let step = profile.clock.step_ns.filter(|_| profile.origin.kind == OriginKind::Imported);
-        Digits::for_resolution(protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0))
+        Digits::for_resolution(
+            protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0),
+        )
     }
 
     /// The digits above a resolution in nanoseconds; as many as useful where it is 0 or no number.
     #[must_use]
     pub fn for_resolution(resolution_ns: f64) -> Self {
-        let place = if resolution_ns > 0.0 { -resolution_ns.log10().floor() } else { f64::from(MOST_DECIMALS) };
+        let place = if resolution_ns > 0.0 {
+            -resolution_ns.log10().floor()
+        } else {
+            f64::from(MOST_DECIMALS)
+        };
         Digits { decimals: (place as i32).clamp(-9, MOST_DECIMALS) }
     }
 

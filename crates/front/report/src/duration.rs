@@ -1,6 +1,7 @@
 //! Times in sentences and tables.
 
-/// A time in nanoseconds, in the unit that suits it, with three digits behind the point: `1.234 us`.
+/// A time in nanoseconds, in the unit that suits it, with three digits behind the point: `1.234
+/// us`.
 #[must_use]
 pub fn duration(ns: f64) -> String {
     match ns {

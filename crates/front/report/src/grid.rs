@@ -28,8 +28,9 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The measured medians of a profile, or, where a home is given, the distances that its model predicts for lines
-    /// of that home. `None` where the profile holds no distances or no such home.
+    /// The measured medians of a profile, or, where a home is given, the distances that its model
+    /// predicts for lines of that home. `None` where the profile holds no distances or no such
+    /// home.
     #[must_use]
     pub fn of(profile: &Profile, order: Order, home: Option<usize>) -> Option<Self> {
         let distance = profile.core_distance.as_ref()?;
@@ -40,10 +41,14 @@ impl Grid {
         };
         let groups = groups(profile);
         let n = order_of_rows.len();
-        let status = |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
+        let status =
+            |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
         Some(Grid {
             os: order_of_rows.iter().map(|at| distance.pus[*at]).collect(),
-            group: order_of_rows.iter().map(|at| if order == Order::Group { groups[*at] } else { 0 }).collect(),
+            group: order_of_rows
+                .iter()
+                .map(|at| if order == Order::Group { groups[*at] } else { 0 })
+                .collect(),
             cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
             status: Square::from_fn(n, status),
         })
@@ -83,11 +88,16 @@ pub(crate) fn positions(profile: &Profile, order: Order) -> Vec<usize> {
 pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     if let Some(model) = &profile.home_model {
-        return model.group_of(&distance.pus).into_iter().map(|group| group.unwrap_or(usize::MAX)).collect();
+        return model
+            .group_of(&distance.pus)
+            .into_iter()
+            .map(|group| group.unwrap_or(usize::MAX))
+            .collect();
     }
     let places: std::collections::HashMap<u32, Option<u32>> =
         profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
-    let group = |os: &u32| places.get(os).copied().flatten().map_or(usize::MAX, |place| place as usize);
+    let group =
+        |os: &u32| places.get(os).copied().flatten().map_or(usize::MAX, |place| place as usize);
     distance.pus.iter().map(group).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Profiles drawn: terminal, SVG, one-file HTML.
 //!
-//! Pure functions from a [`seatmap_machine::Profile`] to text. Nothing here measures, reads a file or asks the terminal
-//! anything; the command line decides on width, colour and where the text goes.
+//! Pure functions from a [`seatmap_machine::Profile`] to text. Nothing here measures, reads a file
+//! or asks the terminal anything; the command line decides on width, colour and where the text
+//! goes.
 //!
 //! | module | draws |
 //! |---|---|
@@ -17,10 +18,10 @@
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!
-//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is shown), [`Scale`] (the
-//! colour of a distance), [`Digits`] (the number of significant digits), [`palette`], and `axis` (the round values
-//! beside a chart). All pages begin with a `sentence` that states their result, and explain each term of the field
-//! from one `glossary`.
+//! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is
+//! shown), [`Scale`] (the colour of a distance), [`Digits`] (the number of significant digits),
+//! [`palette`], and `axis` (the round values beside a chart). All pages begin with a `sentence`
+//! that states their result, and explain each term of the field from one `glossary`.
 #![deny(missing_docs)]
 
 mod about;

@@ -1,8 +1,8 @@
 //! A matrix that is still being measured.
 //!
-//! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up by
-//! [`Live::lines`] and prints the next. So every frame of one matrix has the same number of lines, none longer than the
-//! terminal is wide.
+//! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
+//! by [`Live::lines`] and prints the next. So every frame of one matrix has the same number of
+//! lines, none longer than the terminal is wide.
 
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};
@@ -34,15 +34,17 @@ pub struct Live {
 }
 
 impl Live {
-    /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the terminal's, less one for
-    /// the cursor. `resolution_ns` limits the digits shown.
+    /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the
+    /// terminal's, less one for the cursor. `resolution_ns` limits the digits shown.
     #[must_use]
     pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
         let options = DrawOptions { home: None, ..options };
         let mut live = Live { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
-        // Small matrices show numbers while these fit into the width, points otherwise; both must find room.
-        let lines_with = |ns| live.frame(&Matrix::filled(pus.len(), ns), &Progress::default()).lines().count();
+        // Small matrices show numbers while these fit into the width, points otherwise; both must
+        // find room.
+        let lines_with =
+            |ns| live.frame(&Matrix::filled(pus.len(), ns), &Progress::default()).lines().count();
         live.lines = [f64::NAN, 0.0, f64::MAX].map(lines_with).into_iter().max().unwrap_or(0);
         live
     }
@@ -53,7 +55,8 @@ impl Live {
         self.lines
     }
 
-    /// The medians known so far (NaN for the others), in the order of the PUs, and the progress below them.
+    /// The medians known so far (NaN for the others), in the order of the PUs, and the progress
+    /// below them.
     #[must_use]
     pub fn frame(&self, median_ns: &Matrix, progress: &Progress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
@@ -97,7 +100,8 @@ mod tests {
     use crate::terminal::Colour;
     use proptest::prelude::*;
 
-    const HALF_WAY: Progress = Progress { done: 3, total: 6, eta_s: Some(4.2), current: Some((0, 8)), discarded: 7 };
+    const HALF_WAY: Progress =
+        Progress { done: 3, total: 6, eta_s: Some(4.2), current: Some((0, 8)), discarded: 7 };
 
     #[test]
     fn a_frame_half_way() {

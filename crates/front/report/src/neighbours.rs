@@ -13,7 +13,8 @@ pub(crate) struct Neighbour {
     pub status: Option<PairStatus>,
 }
 
-/// The nearest PUs, nearest first, those at equal distance by OS index; `None` where the profile does not know the PU.
+/// The nearest PUs, nearest first, those at equal distance by OS index; `None` where the profile
+/// does not know the PU.
 pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Neighbour>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;

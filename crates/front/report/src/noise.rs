@@ -12,11 +12,18 @@ const SOURCES: usize = 5;
 /// Heights of a bar, from the lowest that is seen.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A table of the CPUs, their gaps by length, where they come from, and what the meters know of themselves.
+/// A table of the CPUs, their gaps by length, where they come from, and what the meters know of
+/// themselves.
 #[must_use]
 pub fn summary(report: &NoiseReport) -> String {
-    let head = format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
-    let text = head + &table(report) + &gaps(report) + &sources(report) + &trace::takers(report) + &meters(report);
+    let head =
+        format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
+    let text = head
+        + &table(report)
+        + &gaps(report)
+        + &sources(report)
+        + &trace::takers(report)
+        + &meters(report);
     seatmap_document::visible_lines(text)
 }
 
@@ -51,10 +58,14 @@ fn gaps(report: &NoiseReport) -> String {
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
         return "\nNo gaps.\n".to_owned();
     };
-    let (from, to) = (duration(exp2(first)), duration(exp2(last + 1)));
-    let mut text = format!("\nGaps by length, an octave a bar from {from} to {to}; a full bar is 10^4 or more\n");
+    let from = duration(exp2(first));
+    let to = duration(exp2(last + 1));
+    let mut text = format!(
+        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 10^4 or more\n"
+    );
     for noise in &report.cpus {
-        let bars: String = (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
+        let bars: String =
+            (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
         text += format!("  {:>3}  {bars}", noise.cpu).trim_end();
         text.push('\n');
     }
@@ -114,7 +125,9 @@ fn preempted(noise: &CpuNoise) -> String {
 fn unexplained(noise: &CpuNoise) -> String {
     match noise.unexplained_at_least_percent {
         Some(share) if share >= 1.0 => {
-            format!("       at least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware\n")
+            format!(
+                "       at least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware\n"
+            )
         }
         _ => String::new(),
     }
@@ -173,7 +186,8 @@ mod tests {
 
     #[test]
     fn bars_grow_with_the_logarithm() {
-        let bars: String = [0, 1, 3, 4, 10, 100, 1000, 3999, 10_000, u64::MAX].into_iter().map(bar).collect();
+        let bars: String =
+            [0, 1, 3, 4, 10, 100, 1000, 3999, 10_000, u64::MAX].into_iter().map(bar).collect();
         assert_eq!(bars, " ▁▁▂▃▅▇███");
     }
 

@@ -47,10 +47,7 @@ pub fn ansi256(rgb: Rgb) -> u8 {
     let mean = rgb.iter().map(|value| u32::from(*value)).sum::<u32>() / 3;
     let step = (mean.saturating_sub(3) / 10).min(23) as u8;
     let grey = [8 + 10 * step; 3];
-    match distance(rgb, grey) < distance(rgb, nearest.map(|at| CUBE[at])) {
-        true => 232 + step,
-        false => cube,
-    }
+    if distance(rgb, grey) < distance(rgb, nearest.map(|at| CUBE[at])) { 232 + step } else { cube }
 }
 
 /// Whether dark text reads better than light text on this ground (Rec. 709 luma).

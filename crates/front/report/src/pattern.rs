@@ -13,7 +13,8 @@ const MOST_CELLS: usize = 64;
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
 #[must_use]
 pub fn drawn(pattern: &Pattern, width: usize) -> String {
-    let about = format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), work(pattern));
+    let about =
+        format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), work(pattern));
     about + &matrix(pattern, width)
 }
 
@@ -37,27 +38,40 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
-    let (least, middle, most) = (degree[0], degree[degree.len() / 2], degree[degree.len() - 1]);
+    let least = degree[0];
+    let middle = degree[degree.len() / 2];
+    let most = degree[degree.len() - 1];
     let others = |count: usize| counted(count as f64, "other");
-    let sent = match least == most {
-        true => format!("Each task sends to {}", others(most)),
-        false => format!("A task sends to {least} to {}, median {middle}", others(most)),
+    let sent = if least == most {
+        format!("Each task sends to {}", others(most))
+    } else {
+        format!("A task sends to {least} to {}, median {middle}", others(most))
     };
-    let back = if !pattern.edges.is_empty() && is_symmetric(pattern) { "; as much comes back" } else { "" };
+    let back = if !pattern.edges.is_empty() && is_symmetric(pattern) {
+        "; as much comes back"
+    } else {
+        ""
+    };
     format!("{sent}{back}.")
 }
 
 /// The loads and working sets, where the pattern has them, each in a line.
 pub(crate) fn work(pattern: &Pattern) -> String {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
-    let loads = range(&pattern.loads).map(|(least, most)| match least == most {
-        true => format!("Each task has a load of {most}{unit}.\n"),
-        false => format!("Loads are {least} to {most}{unit}.\n"),
+    let loads = range(&pattern.loads).map(|(least, most)| {
+        if least == most {
+            format!("Each task has a load of {most}{unit}.\n")
+        } else {
+            format!("Loads are {least} to {most}{unit}.\n")
+        }
     });
     let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
-    let caches = range(&bytes).map(|(least, most)| match least == most {
-        true => format!("Each task works on {}.\n", counted(most, "byte")),
-        false => format!("Tasks work on {least} to {}.\n", counted(most, "byte")),
+    let caches = range(&bytes).map(|(least, most)| {
+        if least == most {
+            format!("Each task works on {}.\n", counted(most, "byte"))
+        } else {
+            format!("Tasks work on {least} to {}.\n", counted(most, "byte"))
+        }
     });
     loads.unwrap_or_default() + &caches.unwrap_or_default()
 }
@@ -72,7 +86,8 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
 fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
-        let mut edges: Vec<_> = pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
+        let mut edges: Vec<_> =
+            pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
         edges.sort_unstable();
         edges
     };
@@ -84,7 +99,9 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
     let traffic = Traffic::of(pattern, room);
     let shade = |row, column| {
-        SHADES[traffic.strength(row, column).map_or(0, |strength| ((strength * 9.0).ceil() as usize).max(1))]
+        SHADES[traffic
+            .strength(row, column)
+            .map_or(0, |strength| ((strength * 9.0).ceil() as usize).max(1))]
     };
     let row = |at: usize| -> String {
         let cells: String = (0..traffic.n).flat_map(|column| [shade(at, column); 2]).collect();
@@ -99,7 +116,11 @@ fn caption(traffic: &Traffic) -> String {
     let shared =
         // Plural: a square of several pairs.
         if block > 1 { format!("Each cell stands for {block} x {block} pairs of tasks.\n") } else { String::new() };
-    let most = if traffic.most > 0.0 { format!("; '@' is {}", counted(traffic.most, "byte")) } else { String::new() };
+    let most = if traffic.most > 0.0 {
+        format!("; '@' is {}", counted(traffic.most, "byte"))
+    } else {
+        String::new()
+    };
     format!("{shared}Rows send, columns receive{most}, blank nothing.\n")
 }
 
@@ -149,8 +170,10 @@ mod tests {
     fn loads_and_working_sets_are_told() {
         let mut pattern = seatmap_pattern::generate("pairs:2").unwrap();
         assert_eq!(work(&pattern), "");
-        (pattern.loads, pattern.load_ns, pattern.cache_bytes) = (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
-        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.\n";
+        (pattern.loads, pattern.load_ns, pattern.cache_bytes) =
+            (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
+        let told =
+            "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.\n";
         assert_eq!(work(&pattern), told);
     }
 
@@ -166,7 +189,9 @@ mod tests {
     fn many_tasks_share_cells() {
         let text = of("pipeline:1000", 60);
         assert!(text.contains("Each cell stands for 40 x 40 pairs"), "{text}");
-        assert!(text.lines().filter(|line| line.ends_with('@')).all(|line| line.chars().count() <= 60));
+        assert!(
+            text.lines().filter(|line| line.ends_with('@')).all(|line| line.chars().count() <= 60)
+        );
     }
 
     #[test]

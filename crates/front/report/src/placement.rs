@@ -21,11 +21,15 @@ pub fn table(plan: &Plan) -> String {
         _ if plan.waits => " (messages x ns of two wakeups)",
         _ => " (weight x ns)",
     };
-    let mut text =
-        visible(&format!("{pattern}: {} on {}{unit}", counted(plan.placement.len(), "task"), plan.machine)) + "\n";
+    let mut text = visible(&format!(
+        "{pattern}: {} on {}{unit}",
+        counted(plan.placement.len(), "task"),
+        plan.machine
+    )) + "\n";
     let rows = rows(plan);
     let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
-    let cost_width = rows.iter().map(|(_, cost, _)| cost.len() + 2).max().unwrap_or(0).max(COST_WIDTH);
+    let cost_width =
+        rows.iter().map(|(_, cost, _)| cost.len() + 2).max().unwrap_or(0).max(COST_WIDTH);
     for (what, cost, share) in rows {
         text += &format!("  {what:<width$}{cost:>cost_width$}  {share}\n").replace("  \n", "\n");
     }
@@ -36,7 +40,8 @@ pub fn table(plan: &Plan) -> String {
 /// The name, the cost and how much more that is than the best found, for each line of the table.
 pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
     let Some(best) = plan.cost else { return Vec::new() };
-    let more = |cost: f64| if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
+    let more =
+        |cost: f64| if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
     let row = |what: &str, cost: f64| (what.to_owned(), number(cost), more(cost));
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
@@ -51,7 +56,9 @@ pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
     rows.push((format!("best found{method}"), number(best), String::new()));
     // Costs are positive: a bound of zero says nothing.
-    rows.extend(plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)));
+    rows.extend(
+        plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)),
+    );
     rows
 }
 
@@ -59,19 +66,25 @@ fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
         _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
-            format!("No placement can be more than {:.1} % cheaper.\n", 100.0 * (1.0 - bound / cost))
+            format!(
+                "No placement can be more than {:.1} % cheaper.\n",
+                100.0 * (1.0 - bound / cost)
+            )
         }
         _ => "How much cheaper a placement could be is not known.\n".to_owned(),
     }
 }
 
-/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on the nearest two.
+/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
+/// the nearest two.
 pub(crate) fn condition(plan: &Plan) -> &'static str {
-    let is_by_distance = matches!(plan.objective, Some(Objective::Distance | Objective::Time)) && !plan.waits;
+    let is_by_distance =
+        matches!(plan.objective, Some(Objective::Distance | Objective::Time)) && !plan.waits;
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
-    match is_by_distance && used.len() < plan.placement.len() {
-        true => " for threads that spin (two on one CPU count like two on the nearest CPUs)",
-        false => "",
+    if is_by_distance && used.len() < plan.placement.len() {
+        " for threads that spin (two on one CPU count like two on the nearest CPUs)"
+    } else {
+        ""
     }
 }
 
@@ -80,7 +93,8 @@ fn seats(plan: &Plan) -> String {
         Some(name) => format!("{}:{os}", visible(name)),
         None => format!("{task}:{os}"),
     };
-    let listed: Vec<String> = plan.placement.iter().enumerate().take(MOST_SEATS).map(seat).collect();
+    let listed: Vec<String> =
+        plan.placement.iter().enumerate().take(MOST_SEATS).map(seat).collect();
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     format!("Seats (task:CPU): {}{more}\n", listed.join(" "))
@@ -92,7 +106,8 @@ fn percent(share: f64) -> String {
     format!("{rounded:+.1} %")
 }
 
-/// A cost with as many digits as mean something; from 10^15 on six of them and an exponent that is a multiple of three.
+/// A cost with as many digits as mean something; from 10^15 on six of them and an exponent that is
+/// a multiple of three.
 #[must_use]
 pub fn number(cost: f64) -> String {
     match cost.abs() {
@@ -108,7 +123,9 @@ const LARGE: f64 = 1e15;
 fn engineering(cost: f64) -> String {
     let text = format!("{cost:.5e}");
     let Some((digits, exponent)) = text.split_once('e') else { return text };
-    let (Ok(digits), Ok(exponent)) = (digits.parse::<f64>(), exponent.parse::<usize>()) else { return text };
+    let (Ok(digits), Ok(exponent)) = (digits.parse::<f64>(), exponent.parse::<usize>()) else {
+        return text;
+    };
     let shift = exponent % 3;
     format!("{:.*}e{}", 5 - shift, digits * 10_f64.powi(shift as i32), exponent - shift)
 }
@@ -142,8 +159,19 @@ mod tests {
 
     #[test]
     fn a_number_of_any_size_stays_beside_its_label() {
-        let shown =
-            [0.0, 812.0, 812.25, 1e15 - 1.0, 1e15, 1e18, 2.5e16, -9.999_999e17, 1.7e308, f64::INFINITY].map(number);
+        let shown = [
+            0.0,
+            812.0,
+            812.25,
+            1e15 - 1.0,
+            1e15,
+            1e18,
+            2.5e16,
+            -9.999_999e17,
+            1.7e308,
+            f64::INFINITY,
+        ]
+        .map(number);
         let wanted = [
             "0",
             "812",
@@ -169,8 +197,14 @@ mod tests {
         let proven = Plan { optimal: true, lower_bound: Some(200.0), ..plan() };
         assert!(table(&proven).contains("No placement is cheaper: proven."));
         let shared = Plan { placement: vec![4, 2, 4], ..proven };
-        assert!(table(&shared).contains("No placement is cheaper for threads that spin (two on one CPU count"));
+        assert!(
+            table(&shared)
+                .contains("No placement is cheaper for threads that spin (two on one CPU count")
+        );
         let sleeping = table(&Plan { waits: true, ..shared });
-        assert!(sleeping.contains("(messages x ns of two wakeups)") && sleeping.contains("is cheaper: proven."));
+        assert!(
+            sleeping.contains("(messages x ns of two wakeups)")
+                && sleeping.contains("is cheaper: proven.")
+        );
     }
 }

@@ -3,8 +3,9 @@
 use seatmap_machine::{Matrix, Profile, Square};
 use std::collections::HashMap;
 
-/// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT siblings at their
-/// own distance. `None` without a model or without that home; NaN where the model says nothing.
+/// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT
+/// siblings at their own distance. `None` without a model or without that home; NaN where the model
+/// says nothing.
 pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let distance = profile.core_distance.as_ref()?;
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
@@ -14,14 +15,17 @@ pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
-        (Some(from), Some(to)) => model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home],
+        (Some(from), Some(to)) => {
+            model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home]
+        }
         _ => f64::NAN,
     };
     Some(Square::from_fn(distance.pus.len(), cell))
 }
 
 fn cores(profile: &Profile, pus: &[u32]) -> Vec<Option<u32>> {
-    let core_of: HashMap<u32, Option<u32>> = profile.topology.pus.iter().map(|pu| (pu.os, pu.core)).collect();
+    let core_of: HashMap<u32, Option<u32>> =
+        profile.topology.pus.iter().map(|pu| (pu.os, pu.core)).collect();
     pus.iter().map(|os| core_of.get(os).copied().flatten()).collect()
 }
 

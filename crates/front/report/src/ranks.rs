@@ -14,11 +14,14 @@ const MOST_NODES: usize = 32;
 pub fn table(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
-    let pattern = plan.pattern.as_deref().map(|name| format!(" of {}", visible(name))).unwrap_or_default();
-    let (count, size) = (counted(plan.node_of_rank.len(), "rank"), bytes(plan.message_bytes));
+    let pattern =
+        plan.pattern.as_deref().map(|name| format!(" of {}", visible(name))).unwrap_or_default();
+    let count = counted(plan.node_of_rank.len(), "rank");
+    let size = bytes(plan.message_bytes);
     let means = if plan.by_mpi { " by MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
-    let mut text = format!("{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}\n\n");
+    let mut text =
+        format!("{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}\n\n");
     text += &orders(plan);
     text += if plan.optimal { "No order is cheaper: proven.\n" } else { "" };
     seatmap_document::visible_lines(text + "\n" + &nodes(plan, &ranks))
@@ -26,12 +29,17 @@ pub fn table(plan: &RankPlan) -> String {
 
 fn orders(plan: &RankPlan) -> String {
     let names: Vec<String> = plan.orders.iter().map(|order| visible(&order.name)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("lower bound".len());
+    let width =
+        names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("lower bound".len());
     let line = |name: &str, costs: &Costs| {
         let share = |share: f64| format!("{:.0} %", 100.0 * share);
-        let [node, group, between] = [costs.in_node, costs.in_group, costs.between_groups].map(share);
+        let [node, group, between] =
+            [costs.in_node, costs.in_group, costs.between_groups].map(share);
         let more = more(costs.total_ns, plan.costs.total_ns);
-        format!("  {name:<width$}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n", time(costs.total_ns))
+        format!(
+            "  {name:<width$}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n",
+            time(costs.total_ns)
+        )
     };
     let mut text = format!(
         "  {:<width$}{:>12}{:>9}{:>11}{:>11}{:>12}\n",
@@ -57,8 +65,10 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
     let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
     let line = |(node, ranks): (usize, &Vec<usize>)| {
         let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
-        let cpus: Vec<String> =
-            ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()).to_string()).collect();
+        let cpus: Vec<String> = ranks
+            .iter()
+            .map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()).to_string())
+            .collect();
         let many = if ranks.len() == 1 { "rank" } else { "ranks" };
         format!("  {:<width$}  {many} {list} on CPUs {}\n", plan.nodes[node], cpus.join(" "))
     };

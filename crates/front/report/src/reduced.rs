@@ -22,7 +22,9 @@ impl Reduced {
     pub fn new(grid: &Grid, room: usize) -> Self {
         let blocks = blocks(&grid.group, room.max(1));
         let group = blocks.iter().map(|block| grid.group[block.start]).collect();
-        let cells_ns = Square::from_fn(blocks.len(), |i, j| block_median(&grid.cells_ns, &blocks[i], &blocks[j]));
+        let cells_ns = Square::from_fn(blocks.len(), |i, j| {
+            block_median(&grid.cells_ns, &blocks[i], &blocks[j])
+        });
         Reduced { blocks, group, cells_ns }
     }
 
@@ -72,7 +74,8 @@ fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> 
 
 fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> f64 {
     let pairs = rows.clone().flat_map(|i| columns.clone().map(move |j| (i, j)));
-    let mut known: Vec<f64> = pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()).collect();
+    let mut known: Vec<f64> =
+        pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()).collect();
     if known.is_empty() {
         return f64::NAN;
     }
@@ -87,7 +90,8 @@ mod tests {
 
     fn grid(group: &[usize]) -> Grid {
         let os: Vec<u32> = (0..group.len() as u32).collect();
-        let cells = Matrix::from_fn(group.len(), |i, j| if group[i] == group[j] { 50.0 } else { 200.0 });
+        let cells =
+            Matrix::from_fn(group.len(), |i, j| if group[i] == group[j] { 50.0 } else { 200.0 });
         Grid { group: group.to_vec(), ..Grid::plain(&os, &cells) }
     }
 

@@ -1,8 +1,8 @@
 //! Profiles for the tests of this crate, built by hand.
 
 use seatmap_machine::{
-    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
-    Regime, Square, Topology,
+    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
+    Protocol, Pu, Regime, Square, Topology,
 };
 
 fn origin() -> Origin {
@@ -14,10 +14,11 @@ fn origin() -> Origin {
     }
 }
 
-/// `n` single-threaded cores in groups of `size`, one group an L3, two L3s a package: 40 ns inside a group, 100 ns
-/// inside a package and 250 ns between packages, with a little of each PU's own.
+/// `n` single-threaded cores in groups of `size`, one group an L3, two L3s a package: 40 ns inside
+/// a group, 100 ns inside a package and 250 ns between packages, with a little of each PU's own.
 pub(crate) fn grouped(n: u32, size: u32) -> Profile {
-    let (l3, package) = (|os: u32| os / size, |os: u32| os / (2 * size));
+    let l3 = |os: u32| os / size;
+    let package = |os: u32| os / (2 * size);
     let base = |a: u32, b: u32| match (l3(a) == l3(b), package(a) == package(b)) {
         (true, _) => 40.0,
         (false, true) => 100.0,
@@ -34,11 +35,13 @@ pub(crate) fn grouped(n: u32, size: u32) -> Profile {
     };
     let mut profile = Profile::new("sample", origin(), Topology { pus: (0..n).map(pu).collect() });
     let median_ns = Matrix::from_fn(n as usize, |i, j| {
-        let (a, b) = (i as u32, j as u32);
+        let a = i as u32;
+        let b = j as u32;
         if i == j { 0.0 } else { base(a, b) + f64::from(a % size + b % size) }
     });
     profile.core_distance = Some(CoreDistance::imported((0..n).collect(), median_ns));
-    let groups: Vec<Vec<u32>> = (0..n.div_ceil(size)).map(|g| (g * size..n.min((g + 1) * size)).collect()).collect();
+    let groups: Vec<Vec<u32>> =
+        (0..n.div_ceil(size)).map(|g| (g * size..n.min((g + 1) * size)).collect()).collect();
     profile.home_model = Some(HomeModel {
         between_ns: Matrix::from_fn(groups.len(), |g, h| base(g as u32 * size, h as u32 * size)),
         groups,
@@ -89,18 +92,28 @@ fn two_homes() -> HomeModel {
 
 fn loaded(pairs: u32) -> Loaded {
     let median_ns = 80.0 + 7.0 * f64::from(pairs);
-    Loaded { pairs, median_ns, p10_ns: median_ns - 20.0, p90_ns: median_ns * 1.5, draws: 12, samples: 3840 }
+    Loaded {
+        pairs,
+        median_ns,
+        p10_ns: median_ns - 20.0,
+        p90_ns: median_ns * 1.5,
+        draws: 12,
+        samples: 3840,
+    }
 }
 
 fn spread(distance: &mut CoreDistance) {
-    let around = |by: f64| Some(Square::from_fn(8, |i, j| if i == j { 0.0 } else { distance.median_ns[(i, j)] + by }));
+    let around = |by: f64| {
+        Some(Square::from_fn(8, |i, j| if i == j { 0.0 } else { distance.median_ns[(i, j)] + by }))
+    };
     distance.p10_ns = around(-1.25);
     distance.ci95_low_ns = around(-0.5);
     distance.ci95_high_ns = around(0.5);
     distance.mad_ns = Some(Square::from_fn(8, |i, j| if i == j { 0.0 } else { 0.75 }));
     distance.status = Square::from_fn(8, |i, j| (i != j).then_some(PairStatus::Stable));
     distance.status.set_both(1, 6, Some(PairStatus::MultiRegime));
-    let regimes = [(95.0, 0.74), (297.0, 0.26)].map(|(median_ns, share)| Regime { median_ns, share });
+    let regimes =
+        [(95.0, 0.74), (297.0, 0.26)].map(|(median_ns, share)| Regime { median_ns, share });
     distance.regimes = vec![PairRegimes { pus: [1, 6], regimes: regimes.to_vec() }];
     distance.protocol = Some(Protocol {
         passes: 3,
@@ -118,7 +131,12 @@ fn spread(distance: &mut CoreDistance) {
 /// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
 fn traced() -> seatmap_noise::Traced {
     use seatmap_noise::{GapShare, Taker, Traced, TracedGap};
-    let taker = |who: &str, gaps, total_us, longest_us| Taker { who: who.into(), gaps, total_us, longest_us };
+    let taker = |who: &str, gaps, total_us, longest_us| Taker {
+        who: who.into(),
+        gaps,
+        total_us,
+        longest_us,
+    };
     Traced {
         gaps: 251,
         gaps_before_trace: 3,
@@ -127,7 +145,10 @@ fn traced() -> seatmap_noise::Traced {
         longest: vec![TracedGap {
             start_ns: 1_203_000_000,
             length_ns: 7_340_000,
-            takers: vec![GapShare { who: "hog".into(), us: 40.0 }, GapShare { who: "local_timer".into(), us: 20.0 }],
+            takers: vec![
+                GapShare { who: "hog".into(), us: 40.0 },
+                GapShare { who: "local_timer".into(), us: 20.0 },
+            ],
             unexplained_us: 7_280.0,
         }],
     }
@@ -152,7 +173,9 @@ pub(crate) fn noise() -> seatmap_noise::NoiseReport {
         histogram: [(128, 160, 100), (12_288, 14_336, 250), (7_340_032, 8_388_608, 1)]
             .map(|(from_ns, to_ns, count)| Bin { from_ns, to_ns, count })
             .to_vec(),
-        timeline: (0..4).map(|at| Gap { start_ns: at * 400_000_000, length_ns: 13_000, preempted_ns: None }).collect(),
+        timeline: (0..4)
+            .map(|at| Gap { start_ns: at * 400_000_000, length_ns: 13_000, preempted_ns: None })
+            .collect(),
         fwq_quanta: 31_000,
         fwq_min_us: 31.9,
         fwq_p50_us: 32.0,
@@ -192,5 +215,11 @@ pub(crate) fn noise() -> seatmap_noise::NoiseReport {
         trace: None,
         ..busy.clone()
     };
-    NoiseReport { format: FORMAT, seconds: 2.0, interrupted: false, clock: "tsc", cpus: vec![busy, quiet] }
+    NoiseReport {
+        format: FORMAT,
+        seconds: 2.0,
+        interrupted: false,
+        clock: "tsc",
+        cpus: vec![busy, quiet],
+    }
 }

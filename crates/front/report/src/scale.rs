@@ -1,13 +1,15 @@
 //! Which colour a distance gets.
 
-/// Above this ratio between far and near, a linear scale would give most of its colours to the far end.
+/// Above this ratio between far and near, a linear scale would give most of its colours to the far
+/// end.
 const LOG_FROM_RATIO: f64 = 4.0;
-/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair does not take the
-/// colours from all others. Nothing makes a pair look nearer than it is: the near end is the nearest pair, SMT
-/// siblings where there are any, however few they are.
+/// The share of the pairs at the far end that may lie outside the scale, so that one disturbed pair
+/// does not take the colours from all others. Nothing makes a pair look nearer than it is: the near
+/// end is the nearest pair, SMT siblings where there are any, however few they are.
 const OUTSIDE: f64 = 0.01;
 
-/// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the range asks for.
+/// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the
+/// range asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     /// The distance at position 0.
@@ -23,7 +25,8 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A scale for these distances, from the nearest pair to the 99th percentile; `None` where not one is known.
+    /// A scale for these distances, from the nearest pair to the 99th percentile; `None` where not
+    /// one is known.
     #[must_use]
     pub fn of(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, OUTSIDE)
@@ -38,9 +41,11 @@ impl Scale {
     fn without_ends(values_ns: impl Iterator<Item = f64>, outside: f64) -> Option<Self> {
         let mut known: Vec<f64> = values_ns.filter(|value| value.is_finite()).collect();
         known.sort_by(f64::total_cmp);
-        let (&min, &max) = (known.first()?, known.last()?);
+        let &min = known.first()?;
+        let &max = known.last()?;
         let skipped = (known.len() as f64 * outside) as usize;
-        // No line changes its owner in no time: a zero is an unknown distance of some importer, and no end of a scale.
+        // No line changes its owner in no time: a zero is an unknown distance of some importer, and
+        // no end of a scale.
         let low_ns = known.iter().copied().find(|value| *value > 0.0).unwrap_or(min);
         let high_ns = known[known.len() - 1 - skipped].max(low_ns);
         let log = low_ns > 0.0 && high_ns / low_ns > LOG_FROM_RATIO;
@@ -50,20 +55,23 @@ impl Scale {
     /// Where a distance stands, 0 to 1; 0 on a scale without extent.
     #[must_use]
     pub fn position(&self, value_ns: f64) -> f64 {
-        let along =
-            |from: f64, to: f64, at: f64| if to > from { ((at - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
-        match self.log {
-            true => along(self.low_ns.ln(), self.high_ns.ln(), value_ns.ln()),
-            false => along(self.low_ns, self.high_ns, value_ns),
+        let along = |from: f64, to: f64, at: f64| {
+            if to > from { ((at - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 }
+        };
+        if self.log {
+            along(self.low_ns.ln(), self.high_ns.ln(), value_ns.ln())
+        } else {
+            along(self.low_ns, self.high_ns, value_ns)
         }
     }
 
     /// The distance at a position.
     #[must_use]
     pub fn value_ns(&self, position: f64) -> f64 {
-        match self.log {
-            true => self.low_ns * (self.high_ns / self.low_ns).powf(position),
-            false => self.low_ns + (self.high_ns - self.low_ns) * position,
+        if self.log {
+            self.low_ns * (self.high_ns / self.low_ns).powf(position)
+        } else {
+            self.low_ns + (self.high_ns - self.low_ns) * position
         }
     }
 

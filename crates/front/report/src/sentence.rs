@@ -25,7 +25,10 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
     let is_of_cores = |class: &&DistanceClass| class.name != "SMT siblings";
     let mut cores = classes.iter().filter(is_of_cores);
     let Some(near) = cores.next().or(classes.first()) else {
-        return format!("This profile holds no distances: 'seatmap measure' on {} itself finds them.", profile.name);
+        return format!(
+            "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
+            profile.name
+        );
     };
     let far = cores.next_back().unwrap_or(near);
     if let Some(said) = of_one_kind(near, far, digits) {
@@ -47,22 +50,28 @@ fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Opt
     }
     let [low, high] = [near.p10_ns.min(far.p10_ns), near.p90_ns.max(far.p90_ns)];
     let [low_ns, median_ns, high_ns] = [low, near.median_ns, high].map(|ns| digits.show(ns));
-    Some(match high / low < ALIKE {
-        true => format!("All cores are about equally far apart, {median_ns} ns: it matters little where threads sit."),
-        false => format!(
+    Some(if high / low < ALIKE {
+        format!(
+            "All cores are about equally far apart, {median_ns} ns: it matters little where threads sit."
+        )
+    } else {
+        format!(
             "Pairs of cores are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the same level of the machine: seat \
              threads by the measured distances, not by the topology."
-        ),
+        )
     })
 }
 
 /// A plan against what is usual and against the bound.
 pub(crate) fn of_plan(plan: &Plan) -> String {
-    let Some(cost) = plan.cost else { return "This plan says nothing of its cost: judge it by running it.".to_owned() };
+    let Some(cost) = plan.cost else {
+        return "This plan says nothing of its cost: judge it by running it.".to_owned();
+    };
     let is_same = |other: f64| (other / cost - 1.0).abs() < SAME;
     let against = match plan.baselines {
         Some(usual) if is_same(usual.os) => {
-            "No placement was found that costs less than the order in which the OS numbers CPUs".to_owned()
+            "No placement was found that costs less than the order in which the OS numbers CPUs"
+                .to_owned()
         }
         Some(usual) => {
             let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
@@ -70,8 +79,11 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
                 .filter(|one| is_same(one.1))
                 .map(|one| one.0)
                 .collect();
-            let alike =
-                if alike.is_empty() { String::new() } else { format!(" ({} costs the same)", alike.join(" or ")) };
+            let alike = if alike.is_empty() {
+                String::new()
+            } else {
+                format!(" ({} costs the same)", alike.join(" or "))
+            };
             format!(
                 "As planned{alike} the pattern costs {:.1} % less than as the OS numbers CPUs",
                 100.0 * (1.0 - cost / usual.os)
@@ -85,7 +97,10 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
             format!("{against}, and no placement is cheaper{condition}: proven.")
         }
         Some(bound) if bound > 0.0 => {
-            format!("{against}, and no placement can be more than {:.1} % cheaper.", 100.0 * (1.0 - bound / cost))
+            format!(
+                "{against}, and no placement can be more than {:.1} % cheaper.",
+                100.0 * (1.0 - bound / cost)
+            )
         }
         _ => format!("{against}; how much cheaper a placement could be is not known."),
     }
@@ -98,7 +113,9 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
             .unwrap_or(std::cmp::Ordering::Equal)
     };
-    let (Some(quiet), Some(noisy)) = (report.cpus.iter().min_by(by_loss), report.cpus.iter().max_by(by_loss)) else {
+    let (Some(quiet), Some(noisy)) =
+        (report.cpus.iter().min_by(by_loss), report.cpus.iter().max_by(by_loss))
+    else {
         return "No CPU was measured.".to_owned();
     };
     let loses = |noise: &CpuNoise| {
@@ -109,14 +126,27 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
             duration(1e3 * noise.longest_gap_us)
         )
     };
-    let is_quiet = |noise: &CpuNoise| noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US;
-    match quiet.cpu == noisy.cpu {
-        true if is_quiet(quiet) => format!("{}: it is quiet.", loses(quiet)),
-        true => {
-            format!("{}: work that must not wait so long needs a quieter CPU, such as one in a cell.", loses(quiet))
+    let is_quiet = |noise: &CpuNoise| {
+        noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US
+    };
+    if quiet.cpu == noisy.cpu {
+        if is_quiet(quiet) {
+            format!("{}: it is quiet.", loses(quiet))
+        } else {
+            format!(
+                "{}: work that must not wait so long needs a quieter CPU, such as one in a cell.",
+                loses(quiet)
+            )
         }
-        false if is_quiet(noisy) => format!("All CPUs are quiet: even {}.", loses(noisy)),
-        false => format!("{}, and {}: put what must not wait on CPU {}.", loses(noisy), loses(quiet), quiet.cpu),
+    } else if is_quiet(noisy) {
+        format!("All CPUs are quiet: even {}.", loses(noisy))
+    } else {
+        format!(
+            "{}, and {}: put what must not wait on CPU {}.",
+            loses(noisy),
+            loses(quiet),
+            quiet.cpu
+        )
     }
 }
 
@@ -129,13 +159,16 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
         return "Nothing is sent: any placement is as good as another.".to_owned();
     };
     if bytes.len() == 1 {
-        return "One edge carries everything: seat the tasks at its ends next to each other.".to_owned();
+        return "One edge carries everything: seat the tasks at its ends next to each other."
+            .to_owned();
     }
     if most == least {
         return match bytes.len() {
             1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
             // Plural: one has its own words above.
-            all => format!("All {all} edges carry the same: seat each task near those that it sends to."),
+            all => format!(
+                "All {all} edges carry the same: seat each task near those that it sends to."
+            ),
         };
     }
     let mut sum = 0.0;

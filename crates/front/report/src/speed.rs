@@ -19,23 +19,30 @@ pub(crate) struct Class {
 pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
-    match speed.differs() {
-        true => format!("The slowest of {all} is {percent:.1} % slower than the fastest, each alone."),
-        false => format!("All {all} are equally fast: equal within {percent:.1} %, each alone."),
+    if speed.differs() {
+        format!("The slowest of {all} is {percent:.1} % slower than the fastest, each alone.")
+    } else {
+        format!("All {all} are equally fast: equal within {percent:.1} %, each alone.")
     }
 }
 
 /// The classes of PUs, the fastest first; none where all are alike.
 pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
-    let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else { return Vec::new() };
+    let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
+        return Vec::new();
+    };
     let pu = |os: u32| profile.topology.pu(os);
-    let sort_of = |os: u32| (pu(os).and_then(|pu| pu.kind).map(CoreKind::word), pu(os).and_then(|pu| pu.l3_bytes));
-    let mut order: Vec<(f64, u32)> = speed.alone.iter().copied().zip(speed.pus.iter().copied()).collect();
+    let sort_of = |os: u32| {
+        (pu(os).and_then(|pu| pu.kind).map(CoreKind::word), pu(os).and_then(|pu| pu.l3_bytes))
+    };
+    let mut order: Vec<(f64, u32)> =
+        speed.alone.iter().copied().zip(speed.pus.iter().copied()).collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
     for (alone, os) in order {
         let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
-            sort_of(pus[0]) == sort_of(os) && alone >= *fastest * (1.0 - seatmap_machine::seat_speed::EQUAL_WITHIN)
+            sort_of(pus[0]) == sort_of(os)
+                && alone >= *fastest * (1.0 - seatmap_machine::seat_speed::EQUAL_WITHIN)
         };
         match groups.iter_mut().find(near) {
             Some((_, pus)) => pus.push(os),
@@ -50,11 +57,15 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
     };
     let class = |pus: Vec<u32>| {
         let (kind, l3_bytes) = sort_of(pus[0]);
-        let cache = l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
+        let cache =
+            l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what: Vec<String> = kind.map(str::to_owned).into_iter().chain(cache).collect();
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
-            Some((speeds.iter().copied().fold(f64::INFINITY, f64::min), speeds.iter().copied().fold(0.0, f64::max)))
+            Some((
+                speeds.iter().copied().fold(f64::INFINITY, f64::min),
+                speeds.iter().copied().fold(0.0, f64::max),
+            ))
         };
         let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
         Class { what: what.join(", "), alone, together: range(&|os| speed.together_of(os)), pus }
@@ -65,9 +76,12 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
 impl Class {
     /// The cells of its row: what, CPUs, alone, together.
     pub(crate) fn row(&self) -> Vec<String> {
-        let range = |(least, most): (f64, f64)| match most - least < 0.0005 {
-            true => format!("{most:.3}"),
-            false => format!("{least:.3}-{most:.3}"),
+        let range = |(least, most): (f64, f64)| {
+            if most - least < 0.0005 {
+                format!("{most:.3}")
+            } else {
+                format!("{least:.3}-{most:.3}")
+            }
         };
         let together = self.together.map(range).unwrap_or_default();
         vec![self.what.clone(), cpus(&self.pus).to_string(), range(self.alone), together]

@@ -3,7 +3,8 @@
 use seatmap_machine::{Matrix, Square};
 use seatmap_pattern::Pattern;
 
-/// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share cells.
+/// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share
+/// cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Traffic {
     /// Tasks a row and column of a cell stand for.
@@ -29,8 +30,8 @@ impl Traffic {
         Traffic { block, cells, most, n }
     }
 
-    /// How strongly a cell is drawn, 0 to 1: by the root of its share of the most, so that little stays visible beside
-    /// much. `None` where nothing flows.
+    /// How strongly a cell is drawn, 0 to 1: by the root of its share of the most, so that little
+    /// stays visible beside much. `None` where nothing flows.
     pub fn strength(&self, row: usize, column: usize) -> Option<f64> {
         let bytes = self.cells[(row, column)];
         (bytes > 0.0).then(|| (bytes / self.most).sqrt())
@@ -38,7 +39,9 @@ impl Traffic {
 
     /// Whether all cells in which something flows hold the same.
     pub fn is_even(&self) -> bool {
-        (0..self.n).flat_map(|row| self.cells.row(row)).all(|bytes| *bytes == 0.0 || *bytes == self.most)
+        (0..self.n)
+            .flat_map(|row| self.cells.row(row))
+            .all(|bytes| *bytes == 0.0 || *bytes == self.most)
     }
 }
 
@@ -47,14 +50,20 @@ pub(crate) fn counted(number: f64, thing: &str) -> String {
     format!("{} {thing}{}", short(number), if number == 1.0 { "" } else { "s" })
 }
 
-/// Whole numbers of up to six digits as they are, all others with three digits that count and a multiplier of 1000.
+/// Whole numbers of up to six digits as they are, all others with three digits that count and a
+/// multiplier of 1000.
 pub(crate) fn short(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 1e6 { number.to_string() } else { three_digits(number) }
+    if number.fract() == 0.0 && number.abs() < 1e6 {
+        number.to_string()
+    } else {
+        three_digits(number)
+    }
 }
 
 /// Three digits that count, and a multiplier of 1000.
 pub(crate) fn three_digits(number: f64) -> String {
-    let (mut rest, mut multiplier) = (number, "");
+    let mut rest = number;
+    let mut multiplier = "";
     for next in [" k", " M", " G", " T", " P", " E"] {
         if rest.abs() < 999.5 {
             break;
@@ -78,9 +87,25 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let numbers = [0.0, 1.0, 4096.0, 999_999.0, 1e6, 16_777_216.0, 999_999_999.0, 1.5, 0.3, 1e-9, 12.345, 5e25];
+        let numbers = [
+            0.0,
+            1.0,
+            4096.0,
+            999_999.0,
+            1e6,
+            16_777_216.0,
+            999_999_999.0,
+            1.5,
+            0.3,
+            1e-9,
+            12.345,
+            5e25,
+        ];
         insta::assert_snapshot!(numbers.map(short).join(", "), @"0, 1, 4096, 999999, 1.00 M, 16.8 M, 1.00 G, 1.50, 0.30, 1.0e-9, 12.3, 50000000 E");
-        assert_eq!((counted(1.0, "byte"), counted(2.0, "byte")), ("1 byte".to_owned(), "2 bytes".to_owned()));
+        assert_eq!(
+            (counted(1.0, "byte"), counted(2.0, "byte")),
+            ("1 byte".to_owned(), "2 bytes".to_owned())
+        );
     }
 
     #[test]

@@ -63,12 +63,20 @@ pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
 fn table(tuned: &Tuned, verdict: &Verdict) -> String {
     let names = names(tuned);
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(9);
-    let mut text = format!("  {:<width$}  {:>12}  {:>9}  {:>4}  result\n", "candidate", "median", "to best", "runs");
+    let mut text = format!(
+        "  {:<width$}  {:>12}  {:>9}  {:>4}  result\n",
+        "candidate", "median", "to best", "runs"
+    );
     for at in in_order(tuned, verdict) {
         let name = &names[at];
         let above = format!("{:+.1} %", verdict.above_winner_percent[at]);
-        let (values, fate) = (tuned.values(at), fate(tuned, verdict, at));
-        text += &format!("  {name:<width$}  {:>12}  {above:>9}  {:>4}  {fate}\n", middle(tuned, &values), values.len());
+        let values = tuned.values(at);
+        let fate = fate(tuned, verdict, at);
+        text += &format!(
+            "  {name:<width$}  {:>12}  {above:>9}  {:>4}  {fate}\n",
+            middle(tuned, &values),
+            values.len()
+        );
     }
     text
 }
@@ -130,10 +138,13 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
     let percent = (1000.0 * tuned.confidence).round() / 10.0;
     if low <= 0.0 && high >= 0.0 {
         let most = digits(low.abs().max(high.abs()));
-        return format!("No difference larger than {most} % between '{own}' and '{other}' is shown at {percent} %");
+        return format!(
+            "No difference larger than {most} % between '{own}' and '{other}' is shown at {percent} %"
+        );
     }
     let is_better = (found.percent < 0.0) == (tuned.better == Better::Lower);
-    let (size, ends) = (digits(found.percent.abs()), interval(low, high));
+    let size = digits(found.percent.abs());
+    let ends = interval(low, high);
     let word = match (tuned.metric == "time", is_better) {
         (true, true) => "takes less time than",
         (true, false) => "takes more time than",
@@ -145,7 +156,8 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
 
 /// The ends of an interval as sizes, the smaller first.
 fn interval(low: f64, high: f64) -> String {
-    let (a, b) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+    let a = low.abs().min(high.abs());
+    let b = low.abs().max(high.abs());
     format!("{} to {}", digits(a), digits(b))
 }
 

@@ -9,10 +9,15 @@ use std::fmt::Write;
 /// Factors further apart than this leave the answer open.
 const MOST_OPEN: f64 = 1.5;
 
-/// The root mean square of the differences by distance class, for lines of every home, and under load.
+/// The root mean square of the differences by distance class, for lines of every home, and under
+/// load.
 #[must_use]
 pub fn table(report: &TwinReport) -> String {
-    let homes = if report.homes > 1 { format!(", {}", counted(report.homes, "home")) } else { String::new() };
+    let homes = if report.homes > 1 {
+        format!(", {}", counted(report.homes, "home"))
+    } else {
+        String::new()
+    };
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(
         "{}: {}, {} in {}{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
@@ -22,8 +27,12 @@ pub fn table(report: &TwinReport) -> String {
         counted(report.groups, "group"),
         report.tick_ns
     );
-    let rows: Vec<&Fidelity> =
-        report.by_class.iter().chain([&report.all, &report.structure]).chain(&report.by_home).collect();
+    let rows: Vec<&Fidelity> = report
+        .by_class
+        .iter()
+        .chain([&report.all, &report.structure])
+        .chain(&report.by_home)
+        .collect();
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let _ = writeln!(
         text,
@@ -40,17 +49,26 @@ pub fn table(report: &TwinReport) -> String {
     text.push('\n');
     match &report.loaded {
         Some(followed) => text += &under_load(followed),
-        None => text += "How long links and directories are busy is assumed: the profile has no loaded curve.\n",
+        None => {
+            text += "How long links and directories are busy is assumed: the profile has no loaded curve.\n"
+        }
     }
     text
 }
 
 fn under_load(followed: &Followed) -> String {
-    let mut text = format!("{:>13}  {:>11}  {:>7}  {:>6}\n", "pairs at once", "measured ns", "twin ns", "off %");
+    let mut text = format!(
+        "{:>13}  {:>11}  {:>7}  {:>6}\n",
+        "pairs at once", "measured ns", "twin ns", "off %"
+    );
     for point in &followed.points {
         let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
         let [low, high] = point.twin_range_ns;
-        let range = if followed.same_pairs { String::new() } else { format!("  {low:.1} to {high:.1} by the draw") };
+        let range = if followed.same_pairs {
+            String::new()
+        } else {
+            format!("  {low:.1} to {high:.1} by the draw")
+        };
         let held_out = if point.held_out { "  held out" } else { "" };
         let _ = writeln!(
             text,
@@ -58,7 +76,9 @@ fn under_load(followed: &Followed) -> String {
             point.pairs, point.measured_ns, point.twin_ns
         );
     }
-    let held_out = followed.held_out_percent.map_or(String::new(), |rmse| format!(", {rmse:.1} % where held out"));
+    let held_out = followed
+        .held_out_percent
+        .map_or(String::new(), |rmse| format!(", {rmse:.1} % where held out"));
     let _ = writeln!(
         text,
         "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as assumed of others.",
@@ -66,7 +86,10 @@ fn under_load(followed: &Followed) -> String {
     );
     let [low, high] = followed.busy_range;
     if high > MOST_OPEN * low {
-        let _ = writeln!(text, "The curve hardly tells: {low:.2} to {high:.2} times follow it as well.");
+        let _ = writeln!(
+            text,
+            "The curve hardly tells: {low:.2} to {high:.2} times follow it as well."
+        );
     }
     if !followed.same_pairs {
         text += "The profile does not tell which pairs it drew: the twin drew its own.\n";

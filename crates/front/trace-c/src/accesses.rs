@@ -1,8 +1,9 @@
 //! The functions that compilers call at plain accesses to memory.
 //!
 //! Their names are the interface of ThreadSanitizer in gcc (`gcc/sanitizer.def`) and clang
-//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They do not access the memory that they are told of.
-//! They are declared as functions that may unwind, although none does: a guard against panics would give each a frame.
+//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They do not access the memory that
+//! they are told of. They are declared as functions that may unwind, although none does: a guard
+//! against panics would give each a frame.
 
 use crate::process;
 use crate::shadow::{access, access_unaligned};
@@ -54,7 +55,8 @@ plain! {
     __tsan_vptr_read 8 false
 }
 
-// Vectors of 16 bytes are called aligned where the language says so, and a cast can make that untrue.
+// Vectors of 16 bytes are called aligned where the language says so, and a cast can make that
+// untrue.
 unaligned! {
     __tsan_read16 16 false
     __tsan_write16 16 true

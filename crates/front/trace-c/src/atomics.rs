@@ -1,8 +1,8 @@
 //! The functions that compilers call in place of atomic operations. Each one does the operation.
 //!
-//! Every operation is sequentially consistent, except stores that ask for less: the strongest order is always right.
-//! A load is counted after it, and everything else before it, so that a thread that sees a new value finds the writer
-//! in the shadow.
+//! Every operation is sequentially consistent, except stores that ask for less: the strongest order
+//! is always right. A load is counted after it, and everything else before it, so that a thread
+//! that sees a new value finds the writer in the shadow.
 
 use crate::shadow::access;
 use std::ffi::c_int;
@@ -171,10 +171,13 @@ mod wide {
     #[repr(C, align(16))]
     struct AtomicU128(UnsafeCell<u128>);
 
-    /// The instruction itself: the standard library's function becomes a call of libatomic where it is not inlined.
+    /// The instruction itself: the standard library's function becomes a call of libatomic where it
+    /// is not inlined.
     unsafe fn exchange(at: *mut u128, old: u128, new: u128) -> u128 {
-        let (mut low, mut high) = (old as u64, (old >> 64) as u64);
-        // SAFETY: the caller's address is aligned and valid. The compiler reserves rbx, so that it is put back.
+        let mut low = old as u64;
+        let mut high = (old >> 64) as u64;
+        // SAFETY: the caller's address is aligned and valid. The compiler reserves rbx, so that it
+        // is put back.
         unsafe {
             asm!(
                 "xchg rsi, rbx",
@@ -192,8 +195,15 @@ mod wide {
     }
 
     impl AtomicU128 {
-        fn compare_exchange(&self, old: u128, new: u128, _: Ordering, _: Ordering) -> Result<u128, u128> {
-            // SAFETY: the cell is aligned; a program with 16-byte atomics runs on a processor that has them.
+        fn compare_exchange(
+            &self,
+            old: u128,
+            new: u128,
+            _: Ordering,
+            _: Ordering,
+        ) -> Result<u128, u128> {
+            // SAFETY: the cell is aligned; a program with 16-byte atomics runs on a processor that
+            // has them.
             let found = unsafe { exchange(self.0.get(), old, new) };
             if found == old { Ok(found) } else { Err(found) }
         }

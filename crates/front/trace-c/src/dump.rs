@@ -1,7 +1,8 @@
-//! The file of a process: its threads, the lines that passed between them, and where those lines are.
+//! The file of a process: its threads, the lines that passed between them, and where those lines
+//! are.
 //!
-//! The file has one JSON value on each line. The first says what it is, the last one is `{"end":true}`; a file without
-//! it was cut off.
+//! The file has one JSON value on each line. The first says what it is, the last one is
+//! `{"end":true}`; a file without it was cut off.
 
 use crate::elf::Elf;
 use crate::hot::{self, Line};
@@ -49,19 +50,34 @@ fn all(text: &mut Text, pid: i32) -> fmt::Result {
 }
 
 fn head(text: &mut Text, pid: i32) -> fmt::Result {
-    let (from, to) = (process::began_ns(), threads::cpu_ns(libc::CLOCK_MONOTONIC));
-    let replaced: u64 = (0..tasks::MOST).filter_map(tasks::at).map(|task| task.replaced.load(Relaxed)).sum();
+    let from = process::began_ns();
+    let to = threads::cpu_ns(libc::CLOCK_MONOTONIC);
+    let replaced: u64 =
+        (0..tasks::MOST).filter_map(tasks::at).map(|task| task.replaced.load(Relaxed)).sum();
     // SAFETY: the call has no preconditions.
     let parent = unsafe { libc::getppid() };
-    write!(text, "{{\"format\":\"{FORMAT}\",\"kind\":\"threads\",\"pid\":{pid},\"parent_pid\":{parent},")?;
+    write!(
+        text,
+        "{{\"format\":\"{FORMAT}\",\"kind\":\"threads\",\"pid\":{pid},\"parent_pid\":{parent},"
+    )?;
     write!(text, "\"from_ns\":{from},\"to_ns\":{to},\"threads\":{},", tasks::count())?;
     let room = shadow::room();
-    writeln!(text, "\"replaced_lines\":{replaced},\"table_lines\":{room},\"unnamed_transfers\":{}}}", hot::lost())
+    writeln!(
+        text,
+        "\"replaced_lines\":{replaced},\"table_lines\":{room},\"unnamed_transfers\":{}}}",
+        hot::lost()
+    )
 }
 
 fn describe(text: &mut Text, task: &Task) -> fmt::Result {
-    let (slot, parent, tid) = (task.slot.load(Relaxed), task.parent.load(Relaxed), task.tid.load(Relaxed));
-    write!(text, "{{\"task\":{slot},\"parent\":{parent},\"tid\":{tid},\"cpu_ns\":{},\"name\":", cpu_ns(task, tid))?;
+    let slot = task.slot.load(Relaxed);
+    let parent = task.parent.load(Relaxed);
+    let tid = task.tid.load(Relaxed);
+    write!(
+        text,
+        "{{\"task\":{slot},\"parent\":{parent},\"tid\":{tid},\"cpu_ns\":{},\"name\":",
+        cpu_ns(task, tid)
+    )?;
     let mut name = [0; 16];
     name.iter_mut().zip(&task.name).for_each(|(byte, kept)| *byte = kept.load(Relaxed));
     if name[0] == 0 {
@@ -101,7 +117,8 @@ fn living_name(tid: i32, name: &mut [u8; 16]) {
 fn edges(text: &mut Text, task: &Task, known: usize) -> fmt::Result {
     let to = task.slot.load(Relaxed);
     for (from, received) in task.received.iter().enumerate().take(known) {
-        let (truly, falsely) = (received.truly.load(Relaxed), received.falsely.load(Relaxed));
+        let truly = received.truly.load(Relaxed);
+        let falsely = received.falsely.load(Relaxed);
         if truly + falsely != 0 {
             writeln!(text, "{{\"from\":{from},\"to\":{to},\"true\":{truly},\"false\":{falsely}}}")?;
         }
@@ -113,7 +130,8 @@ fn edges(text: &mut Text, task: &Task, known: usize) -> fmt::Result {
 fn lines(text: &mut Text, count: fn(&Line) -> u64) -> fmt::Result {
     let mut before = (u64::MAX, 0);
     for _ in 0..NAMED {
-        let all = (0..hot::ENTRIES).filter_map(|at| hot::at(at).map(|line| ((count(line), usize::MAX - at), line)));
+        let all = (0..hot::ENTRIES)
+            .filter_map(|at| hot::at(at).map(|line| ((count(line), usize::MAX - at), line)));
         let rest = all.filter(|(rank, _)| rank.0 > 0 && *rank < before);
         let Some((rank, line)) = rest.max_by_key(|(rank, _)| *rank) else { break };
         before = rank;
@@ -124,9 +142,13 @@ fn lines(text: &mut Text, count: fn(&Line) -> u64) -> fmt::Result {
 
 fn named(text: &mut Text, line: &Line) -> fmt::Result {
     let (from, to) = line.leader();
-    let (truly, falsely) = (line.truly.load(Relaxed), line.falsely.load(Relaxed));
+    let truly = line.truly.load(Relaxed);
+    let falsely = line.falsely.load(Relaxed);
     let address = line.number.load(Relaxed) << shadow::LINE_BITS;
-    write!(text, "{{\"line\":{address},\"from\":{from},\"to\":{to},\"true\":{truly},\"false\":{falsely},")?;
+    write!(
+        text,
+        "{{\"line\":{address},\"from\":{from},\"to\":{to},\"true\":{truly},\"false\":{falsely},"
+    )?;
     text.write_str("\"written\":")?;
     place(text, line.written.load(Relaxed))?;
     text.write_str(",\"accessed\":")?;
@@ -136,7 +158,9 @@ fn named(text: &mut Text, line: &Line) -> fmt::Result {
 
 /// An address in words: a variable and offset, a thread's stack, a module, the heap.
 fn place(text: &mut Text, address: usize) -> fmt::Result {
-    if let Some(task) = (0..tasks::MOST).filter_map(tasks::at).find(|task| is_on_stack(task, address)) {
+    if let Some(task) =
+        (0..tasks::MOST).filter_map(tasks::at).find(|task| is_on_stack(task, address))
+    {
         return write!(text, "\"stack of task {}\"", task.slot.load(Relaxed));
     }
     let region = maps::region(address);

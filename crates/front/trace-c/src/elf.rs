@@ -1,7 +1,7 @@
 //! The variable at an address, from the symbol table of the program's own file.
 //!
-//! `dladdr` knows only the symbols that a program exports; the file also has its static variables. The format is that
-//! of `elf(5)`, 64 bits, in the byte order of the processor.
+//! `dladdr` knows only the symbols that a program exports; the file also has its static variables.
+//! The format is that of `elf(5)`, 64 bits, in the byte order of the processor.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -32,13 +32,16 @@ pub struct Symbol<'a> {
 impl Elf {
     /// Maps the file at this path.
     pub fn open(path: &CStr) -> Option<Self> {
-        // SAFETY: the path is a C string; the mapping is private, read-only and as long as the file.
+        // SAFETY: the path is a C string; the mapping is private, read-only and as long as the
+        // file.
         unsafe {
             let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
             let mut status = MaybeUninit::<libc::stat>::zeroed();
             let known = file >= 0 && libc::fstat(file, status.as_mut_ptr()) == 0;
-            let length = if known { usize::try_from(status.assume_init().st_size).unwrap_or(0) } else { 0 };
-            let address = libc::mmap(null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, file, 0);
+            let length =
+                if known { usize::try_from(status.assume_init().st_size).unwrap_or(0) } else { 0 };
+            let address =
+                libc::mmap(null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, file, 0);
             libc::close(file);
             (address != libc::MAP_FAILED)
                 .then(|| Elf { bytes: std::slice::from_raw_parts(address.cast::<u8>(), length) })
@@ -47,7 +50,8 @@ impl Elf {
 
     /// The variable at an address of a module that was loaded at `base`.
     pub fn variable(&self, address: usize, base: usize) -> Option<Symbol<'_>> {
-        let at = if self.u16(TYPE_AT)? == EXECUTABLE { address } else { address.wrapping_sub(base) };
+        let at =
+            if self.u16(TYPE_AT)? == EXECUTABLE { address } else { address.wrapping_sub(base) };
         self.in_section(SYMBOLS, at).or_else(|| self.in_section(EXPORTED_SYMBOLS, at))
     }
 
@@ -57,9 +61,11 @@ impl Elf {
             let header = self.section(usize::from(section))?;
             (self.u32(header + 4)? == kind).then_some(header)
         })?;
-        let (start, bytes) = (self.u64(header + 0x18)?, self.u64(header + 0x20)?);
+        let start = self.u64(header + 0x18)?;
+        let bytes = self.u64(header + 0x20)?;
         let names = self.u64(self.section(self.u32(header + 0x28)? as usize)? + 0x18)?;
-        (0..bytes / SYMBOL_BYTES).find_map(|symbol| self.symbol(start.checked_add(symbol * SYMBOL_BYTES)?, names, at))
+        (0..bytes / SYMBOL_BYTES)
+            .find_map(|symbol| self.symbol(start.checked_add(symbol * SYMBOL_BYTES)?, names, at))
     }
 
     fn section(&self, number: usize) -> Option<usize> {

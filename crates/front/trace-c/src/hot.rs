@@ -69,7 +69,8 @@ pub fn at(index: usize) -> Option<&'static Line> {
     Some(unsafe { &*table.add(index) })
 }
 
-/// Counts a transfer of the line with these two addresses: one that the owner wrote, one that the receiver accessed.
+/// Counts a transfer of the line with these two addresses: one that the owner wrote, one that the
+/// receiver accessed.
 pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: Sharing) {
     let Some(line) = find(places.0 >> 6) else {
         LOST.fetch_add(1, Relaxed);

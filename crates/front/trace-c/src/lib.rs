@@ -1,10 +1,11 @@
 //! `libseatmap_trace`: the runtime that an observed program is linked with, or preloads.
 //!
-//! A program that is compiled with `-fsanitize=thread` calls a function of the runtime at each access to memory. This
-//! library has those functions, and counts the cache lines that pass from one thread to another. It also stands
-//! between an MPI program and its MPI library, and counts messages and bytes. A program that does neither is not
-//! affected. At its end the program writes what was counted into the folder that `SEATMAP_TRACE` names. Where
-//! `SEATMAP_PAGES` names a socket, the library samples which threads share pages, and sends what it saw there.
+//! A program that is compiled with `-fsanitize=thread` calls a function of the runtime at each
+//! access to memory. This library has those functions, and counts the cache lines that pass from
+//! one thread to another. It also stands between an MPI program and its MPI library, and counts
+//! messages and bytes. A program that does neither is not affected. At its end the program writes
+//! what was counted into the folder that `SEATMAP_TRACE` names. Where `SEATMAP_PAGES` names a
+//! socket, the library samples which threads share pages, and sends what it saw there.
 //!
 //! | module | does |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! A thread's pointer to its own counts.
 //!
-//! Every access of the program reads it. Stable Rust has thread-local variables in shared libraries only through a
-//! function call, so the variable is written in assembly where the processor is known. Its offset from the thread
-//! pointer is constant once the library is loaded (the "initial exec" model), and a read takes two loads.
+//! Every access of the program reads it. Stable Rust has thread-local variables in shared libraries
+//! only through a function call, so the variable is written in assembly where the processor is
+//! known. Its offset from the thread pointer is constant once the library is loaded (the "initial
+//! exec" model), and a read takes two loads.
 
 use crate::tasks::Task;
 

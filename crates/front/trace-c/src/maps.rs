@@ -1,4 +1,5 @@
-//! The module or kind of memory to which an address belongs, from `/proc/self/maps`, read without the heap.
+//! The module or kind of memory to which an address belongs, from `/proc/self/maps`, read without
+//! the heap.
 
 use std::ffi::{CStr, c_int};
 
@@ -37,7 +38,8 @@ pub fn each(mut give: impl FnMut(&Mapping)) {
     });
 }
 
-/// The region of an address. A module's variables without initial values follow its file and belong to it.
+/// The region of an address. A module's variables without initial values follow its file and belong
+/// to it.
 pub fn region(address: usize) -> Option<Region> {
     let mut module = Region { path: [0; LONGEST], length: 0, base: 0 };
     let mut end = 0;
@@ -102,16 +104,20 @@ fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
 
 fn read(file: c_int, buffer: &mut [u8]) -> usize {
     // SAFETY: the kernel writes at most the buffer's length.
-    usize::try_from(unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) }).unwrap_or(0)
+    usize::try_from(unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) })
+        .unwrap_or(0)
 }
 
 fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
     let mut range = fields.next()?.split(|byte| *byte == b'-');
-    let (from, to) = (hex(range.next()?)?, hex(range.next()?)?);
-    let (rights, offset) = (fields.next()?, hex(fields.next()?)?);
+    let from = hex(range.next()?)?;
+    let to = hex(range.next()?)?;
+    let rights = fields.next()?;
+    let offset = hex(fields.next()?)?;
     let inode = fields.nth(1).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok())?;
-    let start = fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
+    let start =
+        fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
     Some(Mapping { from, to, rights, offset, inode, path: &line[start..] })
 }
 

@@ -2,7 +2,8 @@
 
 use std::ptr::null_mut;
 
-/// A table of zeros for this many bytes; NULL if the kernel refuses. Pages cost memory only once they are written.
+/// A table of zeros for this many bytes; NULL if the kernel refuses. Pages cost memory only once
+/// they are written.
 pub fn zeros(bytes: usize) -> *mut u8 {
     let address = plain(bytes, libc::MAP_NORESERVE);
     if !address.is_null() {
@@ -12,7 +13,8 @@ pub fn zeros(bytes: usize) -> *mut u8 {
     address
 }
 
-/// Memory of zeros for this many bytes, as programs have it, with more flags of mmap(2); NULL if the kernel refuses.
+/// Memory of zeros for this many bytes, as programs have it, with more flags of mmap(2); NULL if
+/// the kernel refuses.
 pub fn plain(bytes: usize, flags: i32) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
@@ -23,6 +25,7 @@ pub fn plain(bytes: usize, flags: i32) -> *mut u8 {
 
 /// Makes a table that [`zeros`] returned zero again.
 pub fn clear(table: *mut u8, bytes: usize) {
-    // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages read as zeros.
+    // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages read as
+    // zeros.
     unsafe { libc::madvise(table.cast(), bytes, libc::MADV_DONTNEED) };
 }

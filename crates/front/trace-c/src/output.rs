@@ -29,7 +29,8 @@ impl Write for Path {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.length + text.len();
         // The last byte stays zero.
-        let room = self.bytes.get_mut(self.length..end).filter(|_| end < LONGEST).ok_or(fmt::Error)?;
+        let room =
+            self.bytes.get_mut(self.length..end).filter(|_| end < LONGEST).ok_or(fmt::Error)?;
         room.copy_from_slice(text.as_bytes());
         self.length = end;
         Ok(())

@@ -55,7 +55,8 @@ fn watch() {
 
 /// Writes the file before a signal ends the process, unless the program has a use for the signal.
 fn catch(signal: c_int) {
-    // SAFETY: the structures are local and valid as zeros; the handler uses only what a handler may.
+    // SAFETY: the structures are local and valid as zeros; the handler uses only what a handler
+    // may.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, null_mut(), &raw mut before);

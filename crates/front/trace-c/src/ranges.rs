@@ -3,7 +3,8 @@
 use crate::shadow::access;
 use std::ffi::{c_int, c_void};
 
-/// The most lines of one range that are looked at; a longer range is looked at as far as this (4 MiB).
+/// The most lines of one range that are looked at; a longer range is looked at as far as this (4
+/// MiB).
 const MOST_LINES: usize = 1 << 16;
 
 fn range(address: usize, bytes: usize, is_write: bool) {
@@ -30,7 +31,11 @@ extern "C" fn __tsan_write_range(address: *const c_void, bytes: usize) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn __tsan_memcpy(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
     range(from as usize, bytes, false);
     range(to as usize, bytes, true);
     // SAFETY: the compiler replaced a call of memcpy with the same arguments.
@@ -38,7 +43,11 @@ unsafe extern "C" fn __tsan_memcpy(to: *mut c_void, from: *const c_void, bytes: 
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __tsan_memmove(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn __tsan_memmove(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
     range(from as usize, bytes, false);
     range(to as usize, bytes, true);
     // SAFETY: the compiler replaced a call of memmove with the same arguments.

@@ -1,11 +1,13 @@
 //! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
 //!
-//! A read by a thread that has no copy since the last write, and a write by a thread that is not the owner, take the
-//! line from the owner. That is how a processor's caches work, so a thread that spins on a line receives it once for
-//! each write. The sharing is true if the thread accesses bytes that the owner wrote, and false if not.
+//! A read by a thread that has no copy since the last write, and a write by a thread that is not
+//! the owner, take the line from the owner. That is how a processor's caches work, so a thread that
+//! spins on a line receives it once for each write. The sharing is true if the thread accesses
+//! bytes that the owner wrote, and false if not.
 //!
-//! The table is lossy: lines whose numbers agree in their last bits replace each other, and the loss is counted.
-//! Threads do not wait for each other here; where two access a line at the same instant a transfer may be missed.
+//! The table is lossy: lines whose numbers agree in their last bits replace each other, and the
+//! loss is counted. Threads do not wait for each other here; where two access a line at the same
+//! instant a transfer may be missed.
 
 use crate::tasks::Task;
 use crate::{hot, local, memory, threads};
@@ -19,8 +21,8 @@ pub const LINE_BITS: u32 = 6;
 const OWNER_BITS: u32 = 16;
 /// Bytes of an entry, as a power of two.
 const ENTRY_BITS: u32 = 5;
-/// Entries of the table: 512 MiB of addresses, of which a program uses those it touches. Lines whose addresses agree
-/// in their last 30 bits share an entry.
+/// Entries of the table: 512 MiB of addresses, of which a program uses those it touches. Lines
+/// whose addresses agree in their last 30 bits share an entry.
 const ENTRIES: usize = 1 << 24;
 /// The bits of an entry's offset.
 const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
@@ -120,7 +122,8 @@ fn mask(address: usize, bytes: u32) -> u64 {
 #[inline(always)]
 fn entry(address: usize) -> &'static Entry {
     let offset = (address >> (LINE_BITS - ENTRY_BITS)) & OFFSETS;
-    // SAFETY: only a thread with a task comes here, so that the table exists; the offset is that of one of its entries.
+    // SAFETY: only a thread with a task comes here, so that the table exists; the offset is that of
+    // one of its entries.
     unsafe { &*TABLE.load(Relaxed).byte_add(offset) }
 }
 
@@ -145,7 +148,8 @@ impl Entry {
         if key == own {
             return self.own(own, task.bit(), self.written.load(Relaxed) | mask);
         }
-        let (owner, written) = ((key & 0xffff) as usize, self.written.load(Relaxed));
+        let owner = (key & 0xffff) as usize;
+        let written = self.written.load(Relaxed);
         if written != 0 {
             self.receive(task, owner, line, written, mask);
         }
@@ -171,7 +175,8 @@ impl Entry {
         }
     }
 
-    /// Counts a transfer if the thread has no copy; turns a false one into a true one if its bytes are accessed now.
+    /// Counts a transfer if the thread has no copy; turns a false one into a true one if its bytes
+    /// are accessed now.
     fn receive(&self, task: &Task, owner: usize, line: u64, written: u64, mask: u64) {
         let is_true = written & mask != 0;
         let has_copy = self.sharers.load(Relaxed) & task.bit() != 0;
@@ -189,7 +194,10 @@ impl Entry {
             _ => task.receive(owner, is_true),
         }
         let base = (line as usize) << LINE_BITS;
-        let places = (base + written.trailing_zeros() as usize, base + (mask.trailing_zeros() & 63) as usize);
+        let places = (
+            base + written.trailing_zeros() as usize,
+            base + (mask.trailing_zeros() & 63) as usize,
+        );
         hot::count(owner as u16, task.slot.load(Relaxed) as u16, places, sharing);
     }
 }

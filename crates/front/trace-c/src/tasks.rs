@@ -3,7 +3,9 @@
 use crate::memory;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{
+    AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+};
 
 /// Threads that are told apart. All later ones share the last place.
 pub const MOST: usize = 1024;
@@ -46,7 +48,8 @@ impl Task {
         1 << (self.slot.load(Relaxed) & 63)
     }
 
-    /// Counts a line received. Only the thread itself writes here, so that a load and a store suffice.
+    /// Counts a line received. Only the thread itself writes here, so that a load and a store
+    /// suffice.
     pub fn receive(&self, from: usize, truly: bool) {
         let Some(received) = self.received.get(from) else { return };
         let count = if truly { &received.truly } else { &received.falsely };
@@ -114,6 +117,9 @@ mod tests {
         task.receive(3, false);
         task.correct(3);
         task.receive(MOST, true);
-        assert_eq!((task.received[3].truly.load(Relaxed), task.received[3].falsely.load(Relaxed)), (1, 0));
+        assert_eq!(
+            (task.received[3].truly.load(Relaxed), task.received[3].falsely.load(Relaxed)),
+            (1, 0)
+        );
     }
 }

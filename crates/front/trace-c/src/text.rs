@@ -16,7 +16,8 @@ pub struct Text {
 impl Text {
     /// Replaces the file at this path.
     pub fn create(path: &CStr) -> Option<Self> {
-        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+        let flags =
+            libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NOFOLLOW;
         // SAFETY: the path is a C string.
         let file = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
         (file >= 0).then_some(Text { file, buffer: [0; BUFFER], used: 0, failed: false })
@@ -85,6 +86,9 @@ mod tests {
         text.write_str(&"x".repeat(10_000)).unwrap();
         text.quoted(b"a\"b\\c\n\xff").unwrap();
         drop(text);
-        assert_eq!(std::fs::read_to_string(path).unwrap(), "x".repeat(10_000) + "\"a\\\"b\\\\c??\"");
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            "x".repeat(10_000) + "\"a\\\"b\\\\c??\""
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The creation and the end of threads.
 //!
-//! The library's `pthread_create` stands before the C library's. It gives a thread its place before the thread runs,
-//! so that places follow the order of creation, and knows the parent. OpenMP, C++ and Rust create threads through it.
+//! The library's `pthread_create` stands before the C library's. It gives a thread its place before
+//! the thread runs, so that places follow the order of creation, and knows the parent. OpenMP, C++
+//! and Rust create threads through it.
 
 use crate::tasks::Task;
 use crate::{local, pages, process, tasks};
@@ -14,7 +15,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 /// The C library's `pthread_create`.
-pub type Create = unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
+pub type Create =
+    unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
 /// A new thread's work, and its place where accesses are counted.
 struct Begin {
@@ -65,8 +67,10 @@ fn enter(task: &'static Task) {
 /// The addresses of this thread's stack; zeros if they are unknown.
 pub fn stack() -> [usize; 2] {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
-    let (mut low, mut bytes) = (null_mut(), 0);
-    // SAFETY: the first call fills the attributes that the others read, and the last one frees them.
+    let mut low = null_mut();
+    let mut bytes = 0;
+    // SAFETY: the first call fills the attributes that the others read, and the last one frees
+    // them.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return [0, 0];
@@ -77,7 +81,8 @@ pub fn stack() -> [usize; 2] {
     [low as usize, low as usize + bytes]
 }
 
-/// A thread ends: keeps its name and CPU time. Later accesses, of other destructors, count for the same place.
+/// A thread ends: keeps its name and CPU time. Later accesses, of other destructors, count for the
+/// same place.
 extern "C" fn end(task: *mut c_void) {
     // SAFETY: `enter` set the value to a task of the table, which is never unmapped.
     let task = unsafe { &*task.cast::<Task>() };

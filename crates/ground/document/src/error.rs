@@ -39,7 +39,8 @@ impl From<serde_json::Error> for DocumentError {
     }
 }
 
-/// A mistake of a text of one line, such as a line of a journal, whose number the reader of the file knows.
+/// A mistake of a text of one line, such as a line of a journal, whose number the reader of the
+/// file knows.
 #[must_use]
 pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {

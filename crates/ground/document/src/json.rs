@@ -5,12 +5,16 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// JSON without spaces, and its strings without hidden characters: those are `\u` escapes, so that a document can be
-/// shown on a terminal, and reading it gives the same text.
+/// JSON without spaces, and its strings without hidden characters: those are `\u` escapes, so that
+/// a document can be shown on a terminal, and reading it gives the same text.
 struct Compact;
 
 impl Formatter for Compact {
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, to: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        to: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut units = [0; 2];
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
@@ -22,8 +26,8 @@ impl Formatter for Compact {
     }
 }
 
-/// A document as JSON on one line, with a line end. Hidden characters ([`crate::is_hidden`]) in its strings are
-/// escaped.
+/// A document as JSON on one line, with a line end. Hidden characters ([`crate::is_hidden`]) in its
+/// strings are escaped.
 #[must_use]
 pub fn written<T: Serialize + ?Sized>(document: &T) -> String {
     let mut text = Vec::new();
@@ -41,7 +45,10 @@ mod tests {
     fn strings_are_shown_and_come_back() {
         let name = "a\u{202e}b\u{9b}c\u{7f}\u{feff}\u{e0041}\n\"Ä\"机\\\u{2066}";
         let text = written(&[name]);
-        assert_eq!(text, "[\"a\\u202eb\\u009bc\\u007f\\ufeff\\udb40\\udc41\\n\\\"Ä\\\"机\\\\\\u2066\"]\n");
+        assert_eq!(
+            text,
+            "[\"a\\u202eb\\u009bc\\u007f\\ufeff\\udb40\\udc41\\n\\\"Ä\\\"机\\\\\\u2066\"]\n"
+        );
         assert_eq!(serde_json::from_str::<[String; 1]>(&text).unwrap(), [name]);
     }
 

@@ -1,8 +1,9 @@
-//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version. Beside them what every
-//! writer of text needs: hidden characters made visible, and files that are replaced as a whole.
+//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version.
+//! Beside them what every writer of text needs: hidden characters made visible, and files that are
+//! replaced as a whole.
 //!
-//! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use the same words. So
-//! these stand here once, below the crates that own the formats.
+//! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use
+//! the same words. So these stand here once, below the crates that own the formats.
 //!
 //! | item | is |
 //! |---|---|
@@ -55,8 +56,8 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
     serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
 }
 
-/// Reads a document of one format and version. The format is looked at before anything else, so that a later version is
-/// told as such and not by the first key that it has otherwise.
+/// Reads a document of one format and version. The format is looked at before anything else, so
+/// that a later version is told as such and not by the first key that it has otherwise.
 ///
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
@@ -105,6 +106,9 @@ mod tests {
             refused("{\n \"format\": note"),
             "line 2, column 13: this is not a JSON value; text stands in double quotes"
         );
-        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: the key 'value' is missing");
+        assert_eq!(
+            refused("{\"format\":\"note/1\"}"),
+            "line 1, column 19: the key 'value' is missing"
+        );
     }
 }

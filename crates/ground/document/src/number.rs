@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
-/// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything else, such as the
-/// decimal commas of other languages ("1.234,5" and "1,5"), which a program that drops commas would read as another
-/// number. Also `None` for infinity, for what is not a number, and for what is too small to be exact (subnormal).
+/// A number in decimal digits; commas may part thousands, in groups of three. `None` for everything
+/// else, such as the decimal commas of other languages ("1.234,5" and "1,5"), which a program that
+/// drops commas would read as another number. Also `None` for infinity, for what is not a number,
+/// and for what is too small to be exact (subnormal).
 ///
 /// ```
 /// use seatmap_document::printed_number;
@@ -15,17 +16,21 @@ use std::str::FromStr;
 pub fn printed_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let whole_end = unsigned.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(unsigned.len());
+    let whole_end =
+        unsigned.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(unsigned.len());
     let (whole, rest) = unsigned.split_at(whole_end);
-    if rest.contains(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c)) || !has_thousands_in_groups(whole) {
+    if rest.contains(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c))
+        || !has_thousands_in_groups(whole)
+    {
         return None;
     }
     let number: f64 = text.replace(',', "").parse().ok()?;
     (number.is_normal() || is_zero(unsigned)).then_some(number)
 }
 
-/// A number of a file in decimal digits, with a point and an exponent where it has them. `None` for everything else:
-/// thousands in groups, `nan`, `inf`, and numbers so small that they are not exact or become zero (`1e-320`, `1e-400`).
+/// A number of a file in decimal digits, with a point and an exponent where it has them. `None` for
+/// everything else: thousands in groups, `nan`, `inf`, and numbers so small that they are not exact
+/// or become zero (`1e-320`, `1e-400`).
 ///
 /// ```
 /// use seatmap_document::decimal_number;
@@ -38,7 +43,8 @@ pub fn decimal_number(text: &str) -> Option<f64> {
     printed_number(text).filter(|_| is_one_word)
 }
 
-/// A whole number of a file in decimal digits and nothing else: no sign, no `0x`, no `_`. `None` where it does not fit.
+/// A whole number of a file in decimal digits and nothing else: no sign, no `0x`, no `_`. `None`
+/// where it does not fit.
 ///
 /// ```
 /// use seatmap_document::whole_number;
@@ -50,7 +56,8 @@ pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     if is_digits { text.parse().ok() } else { None }
 }
 
-/// Whether no digit but 0 stands in the number: what is too small for a number becomes zero as well.
+/// Whether no digit but 0 stands in the number: what is too small for a number becomes zero as
+/// well.
 fn is_zero(unsigned: &str) -> bool {
     let mantissa = unsigned.split(['e', 'E']).next().unwrap_or_default();
     !mantissa.contains(|c: char| ('1'..='9').contains(&c))
@@ -97,8 +104,9 @@ mod tests {
     #[test]
     fn what_may_mean_another_number_is_refused() {
         for text in [
-            "", ",", ".", "-", "1,5", "1.234,5", "1,23,456", "1234,567", ",123", "1,234,", "1.5,000", "inf", "-nan",
-            "infinity", "0x10", "1e400", "1e-400", "1e-310", "4.9e-324", "1 2", "12 ms", "1_000", "1'000", "1e", "--1",
+            "", ",", ".", "-", "1,5", "1.234,5", "1,23,456", "1234,567", ",123", "1,234,",
+            "1.5,000", "inf", "-nan", "infinity", "0x10", "1e400", "1e-400", "1e-310", "4.9e-324",
+            "1 2", "12 ms", "1_000", "1'000", "1e", "--1",
         ] {
             assert_eq!(printed_number(text), None, "{text}");
         }

@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn counts_from_one_and_stops_at_the_end() {
-        let places: Vec<_> = [0, 1, 2, 3, 99].map(|offset| Position::of(b"a\nbc", offset).to_string()).into();
+        let places: Vec<_> =
+            [0, 1, 2, 3, 99].map(|offset| Position::of(b"a\nbc", offset).to_string()).into();
         insta::assert_compact_debug_snapshot!(places, @r#"["line 1, column 1", "line 1, column 2", "line 2, column 1", "line 2, column 2", "line 2, column 3"]"#);
         assert_eq!(Position::end("ab\nc \n\n"), Position { line: 2, column: 2 });
     }

@@ -1,9 +1,10 @@
 //! The messages of the JSON and TOML parsers as sentences about the file.
 //!
-//! A parser speaks of what it does and of the types that it fills: "invalid type: string "8", expected u32". The owner
-//! of a file knows keys and values, not types, so each message is said again in those words. The parsers' messages are
-//! text (neither crate has a type for them); those here are of `serde` 1, `serde_json` 1 and `toml` 1. A message that
-//! is not known stays as it is: the words of Seatmap's own readers come through the parsers as well.
+//! A parser speaks of what it does and of the types that it fills: "invalid type: string "8",
+//! expected u32". The owner of a file knows keys and values, not types, so each message is said
+//! again in those words. The parsers' messages are text (neither crate has a type for them); those
+//! here are of `serde` 1, `serde_json` 1 and `toml` 1. A message that is not known stays as it is:
+//! the words of Seatmap's own readers come through the parsers as well.
 
 use crate::visible;
 
@@ -27,7 +28,10 @@ const SYNTAX: [(&str, &str); 21] = [
     ("invalid escape", "unknown escape in a string; write a backslash as \\\\"),
     ("unexpected end of hex escape", "an escape \\u needs four hexadecimal digits"),
     ("lone leading surrogate in hex escape", "an escape \\u names half a character"),
-    ("invalid unicode code point", "an escape \\u does not name a character, or the text is not UTF-8"),
+    (
+        "invalid unicode code point",
+        "an escape \\u does not name a character, or the text is not UTF-8",
+    ),
     (
         "control character (\\u0000-\\u001F) found while parsing a string",
         "write a line end or tab in a string as \\n or \\t",
@@ -86,7 +90,9 @@ fn about_a_key(message: &str) -> Option<String> {
         .or_else(|| behind("unknown variant `").map(|rest| ("value", rest)))?;
     // The name is the file's and may hold anything; the words behind it are Seatmap's own.
     if let Some((name, known)) = rest.rsplit_once("`, expected ") {
-        let several = known.strip_prefix("one of ").map(|known| format!("one of: {}", known.replace('`', "")));
+        let several = known
+            .strip_prefix("one of ")
+            .map(|known| format!("one of: {}", known.replace('`', "")));
         let known = several.unwrap_or_else(|| known.replace('`', "'"));
         return Some(format!("unknown {kind} '{}'; expected {known}", visible(name)));
     }
@@ -98,7 +104,9 @@ fn about_a_key(message: &str) -> Option<String> {
 fn about_a_value(message: &str) -> Option<String> {
     let (start, expected) = message.rsplit_once(", expected ")?;
     let expected = expectation(expected);
-    if let Some(found) = start.strip_prefix("invalid type: ").or_else(|| start.strip_prefix("invalid value: ")) {
+    if let Some(found) =
+        start.strip_prefix("invalid type: ").or_else(|| start.strip_prefix("invalid value: "))
+    {
         return Some(format!("expected {expected}, and found {}", finding(found)));
     }
     let length = start.strip_prefix("invalid length ")?;
@@ -129,12 +137,18 @@ fn expectation(expected: &str) -> String {
 
 /// Expectations that name a type of the program, or a length.
 fn structure(expected: &str) -> String {
-    let length = ["an array of length ", "a tuple of size "].iter().find_map(|start| expected.strip_prefix(start));
+    let length = ["an array of length ", "a tuple of size "]
+        .iter()
+        .find_map(|start| expected.strip_prefix(start));
     if let Some(length) = length {
         return format!("a list of length {length}");
     }
     if let Some(integer) = expected.strip_prefix("a nonzero ") {
-        let least_one = if integer.starts_with('u') { "a whole number, 1 or more" } else { "a whole number except 0" };
+        let least_one = if integer.starts_with('u') {
+            "a whole number, 1 or more"
+        } else {
+            "a whole number except 0"
+        };
         return least_one.to_owned();
     }
     let is_of_a_type = |starts: &[&str]| starts.iter().any(|start| expected.starts_with(start));
@@ -144,7 +158,13 @@ fn structure(expected: &str) -> String {
     if is_of_a_type(&["enum "]) {
         return "one of the words that are known here".to_owned();
     }
-    if is_of_a_type(&["struct ", "internally tagged enum ", "adjacently tagged enum ", "newtype ", "unit "]) {
+    if is_of_a_type(&[
+        "struct ",
+        "internally tagged enum ",
+        "adjacently tagged enum ",
+        "newtype ",
+        "unit ",
+    ]) {
         return "keys with values".to_owned();
     }
     plain(expected)
@@ -170,7 +190,9 @@ fn finding(found: &str) -> String {
 /// Words in the quotation marks that Seatmap has everywhere.
 fn plain(words: &str) -> String {
     let quoted = words.replace('`', "'");
-    quoted.strip_prefix("wanted ").map_or_else(|| quoted.clone(), |expected| format!("expected {expected}"))
+    quoted
+        .strip_prefix("wanted ")
+        .map_or_else(|| quoted.clone(), |expected| format!("expected {expected}"))
 }
 
 #[cfg(test)]
@@ -242,9 +264,12 @@ mod tests {
             r#"{"names":{"a":true}}"#,
             "7",
         ];
-        let sentences: Vec<String> = texts.iter().map(|text| format!("{text:?}: {}", json(text))).collect();
+        let sentences: Vec<String> =
+            texts.iter().map(|text| format!("{text:?}: {}", json(text))).collect();
         insta::assert_snapshot!(sentences.join("\n"));
-        for words in ["EOF", "field", "invalid type", "u32", "struct", "variant", "ident", "sequence", "`"] {
+        for words in
+            ["EOF", "field", "invalid type", "u32", "struct", "variant", "ident", "sequence", "`"]
+        {
             let said = sentences.iter().find(|sentence| sentence.contains(words));
             assert_eq!(said, None, "{words}");
         }
@@ -252,14 +277,21 @@ mod tests {
 
     #[test]
     fn a_name_in_a_message_is_the_files_own_and_is_shown_so() {
-        let sentence = parser_sentence("unknown field `a`, expected `\u{1b}[2J`, expected one of `x`, `y`");
+        let sentence =
+            parser_sentence("unknown field `a`, expected `\u{1b}[2J`, expected one of `x`, `y`");
         assert_eq!(sentence, "unknown key 'a`, expected `\\u{1b}[2J'; expected one of: x, y");
     }
 
     #[test]
     fn our_own_words_stay_and_toml_has_one_line() {
         assert_eq!(parser_sentence("a distance is negative"), "a distance is negative");
-        assert_eq!(parser_sentence("extra comma in array\nexpected `]`"), "extra comma in array, expected ']'");
-        assert_eq!(parser_sentence("key with no value\nexpected `=`"), "a '=' and a value are missing after the key");
+        assert_eq!(
+            parser_sentence("extra comma in array\nexpected `]`"),
+            "extra comma in array, expected ']'"
+        );
+        assert_eq!(
+            parser_sentence("key with no value\nexpected `=`"),
+            "a '=' and a value are missing after the key"
+        );
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::is_hidden;
 
-/// A word as a POSIX shell takes it: as it is where that is safe, in quotes otherwise. Hidden characters are written as
-/// bash, ksh, zsh and POSIX of 2024 read them (`$'\012'`), so that the command can be copied from a terminal.
+/// A word as a POSIX shell takes it: as it is where that is safe, in quotes otherwise. Hidden
+/// characters are written as bash, ksh, zsh and POSIX of 2024 read them (`$'\012'`), so that the
+/// command can be copied from a terminal.
 ///
 /// ```
 /// use seatmap_document::shell_word;
@@ -51,7 +52,8 @@ mod tests {
 
     #[test]
     fn a_shell_reads_the_same_word() {
-        for word in ["a", "", "two words", "it's", "$HOME `x` \"y\" \\", "a\nb\u{1b}'\u{202e}", "*"] {
+        for word in ["a", "", "two words", "it's", "$HOME `x` \"y\" \\", "a\nb\u{1b}'\u{202e}", "*"]
+        {
             let script = format!("printf %s {}", shell_word(word));
             let shell = std::process::Command::new("bash").args(["-c", &script]).output();
             let Ok(shell) = shell else { return };

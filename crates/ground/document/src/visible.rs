@@ -1,12 +1,12 @@
 //! Names and other text from files, as people are shown it.
 
-/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL, C1), which command
-/// a terminal or end a line; direction marks, embeddings, overrides and isolates, which show text in another order
-/// than it has; and what takes no room at all.
+/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL,
+/// C1), which command a terminal or end a line; direction marks, embeddings, overrides and
+/// isolates, which show text in another order than it has; and what takes no room at all.
 ///
 /// These are the Unicode Standard's general category Cc, its property Default_Ignorable_Code_Point
-/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the separators of
-/// lines and paragraphs, and the annotation marks.
+/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the
+/// separators of lines and paragraphs, and the annotation marks.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -19,8 +19,8 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Text on one line with every hidden character escaped as Rust writes it: `\n`, `\u{202e}`.
 ///
-/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name goes through
-/// here, in the terminal, on pages, in pictures and in comments of scripts.
+/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name
+/// goes through here, in the terminal, on pages, in pictures and in comments of scripts.
 ///
 /// ```
 /// assert_eq!(seatmap_document::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
@@ -51,12 +51,18 @@ mod tests {
 
     #[test]
     fn what_commands_a_terminal_is_escaped() {
-        assert_eq!(visible("a\nb\t\u{1b}[31m\u{7f}\u{9b}1m"), "a\\nb\\t\\u{1b}[31m\\u{7f}\\u{9b}1m");
+        assert_eq!(
+            visible("a\nb\t\u{1b}[31m\u{7f}\u{9b}1m"),
+            "a\\nb\\t\\u{1b}[31m\\u{7f}\\u{9b}1m"
+        );
     }
 
     #[test]
     fn what_turns_text_around_or_takes_no_room_is_escaped() {
-        for c in ['\u{200b}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}'] {
+        for c in [
+            '\u{200b}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}',
+            '\u{2066}',
+        ] {
             assert_eq!(visible(&format!("a{c}b")), format!("a\\u{{{:x}}}b", c as u32));
         }
         for c in ['\u{2069}', '\u{feff}', '\u{ad}', '\u{61c}', '\u{180e}', '\u{e0041}'] {

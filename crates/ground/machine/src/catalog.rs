@@ -47,8 +47,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MACHINES.iter().map(|(name, _)| *name)
 }
 
-/// The names of the bundled machines that are described by their distances, in alphabetical order; the others are
-/// models.
+/// The names of the bundled machines that are described by their distances, in alphabetical order;
+/// the others are models.
 pub fn descriptions() -> impl Iterator<Item = &'static str> {
     let format = format!("\nformat = \"{}\"", crate::description::FORMAT);
     MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
@@ -63,7 +63,8 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// The profile that a bundled machine's description predicts.
 ///
 /// # Errors
-/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this name.
+/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this
+/// name.
 ///
 /// ```
 /// let error = seatmap_machine::catalog::load("epic-7r13-2s").unwrap_err();
@@ -73,12 +74,13 @@ pub fn find(name: &str) -> Option<&'static str> {
 pub fn load(name: &str) -> Result<Profile, CatalogError> {
     let unknown = || CatalogError::Unknown { name: name.to_owned(), nearest: suggest(name) };
     let text = find(name).ok_or_else(unknown)?;
-    let description = Description::from_toml(text).map_err(|error| CatalogError::Invalid(name.to_owned(), error))?;
+    let description = Description::from_toml(text)
+        .map_err(|error| CatalogError::Invalid(name.to_owned(), error))?;
     Ok(description.to_profile())
 }
 
-/// The bundled machine that a mistyped name was perhaps meant for: one that begins with it or has it inside, else the
-/// one with the fewest letters to change, if those are no more than a third.
+/// The bundled machine that a mistyped name was perhaps meant for: one that begins with it or has
+/// it inside, else the one with the fewest letters to change, if those are no more than a third.
 #[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
@@ -86,9 +88,13 @@ pub fn suggest(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.len() > 2 * longest {
         return None;
     }
-    let containing = names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
-    let nearest =
-        || names().min_by_key(|known| edits(&name, known)).filter(|known| 3 * edits(&name, known) <= known.len());
+    let containing =
+        names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
+    let nearest = || {
+        names()
+            .min_by_key(|known| edits(&name, known))
+            .filter(|known| 3 * edits(&name, known) <= known.len())
+    };
     containing.or_else(nearest)
 }
 
@@ -114,8 +120,10 @@ mod tests {
 
     #[test]
     fn every_file_in_machines_is_bundled_under_its_name() {
-        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines")).unwrap();
-        let mut files: Vec<String> = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let folder =
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines")).unwrap();
+        let mut files: Vec<String> =
+            folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         files.sort();
         assert_eq!(files, names().map(|name| format!("{name}.toml")).collect::<Vec<_>>());
     }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Clock {
-    /// The smallest step it takes, in nanoseconds; for an imported file, the step that its values fall on.
+    /// The smallest step it takes, in nanoseconds; for an imported file, the step that its values
+    /// fall on.
     pub step_ns: Option<f64>,
     /// `tsc`, `cntvct` or `clock_gettime`.
     pub source: Option<String>,

@@ -4,10 +4,11 @@ use crate::topology::place_of;
 use crate::{Matrix, PairStatus, Square};
 use serde::{Deserialize, Serialize};
 
-/// Core distances (Liu et al. 2015): round-trip nanoseconds for one cache line, for every pair of PUs.
+/// Core distances (Liu et al. 2015): round-trip nanoseconds for one cache line, for every pair of
+/// PUs.
 ///
-/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where not known. Only the
-/// median is always there; files of other tools carry nothing else.
+/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where
+/// not known. Only the median is always there; files of other tools carry nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoreDistance {
     /// OS indices, in matrix order.
@@ -26,8 +27,9 @@ pub struct CoreDistance {
     /// Upper end of that interval.
     #[serde(default)]
     pub ci95_high_ns: Option<Matrix>,
-    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first; `null` for pairs
-    /// without batches. Samples themselves are not kept: a large machine has millions.
+    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first;
+    /// `null` for pairs without batches. Samples themselves are not kept: a large machine has
+    /// millions.
     #[serde(default)]
     pub deciles_ns: Option<Vec<Option<Deciles>>>,
     /// How far each pair can be trusted; `null` on the diagonal.
@@ -40,7 +42,8 @@ pub struct CoreDistance {
     pub protocol: Option<Protocol>,
 }
 
-/// The fastest batch of a pair, its first to its ninth decile, and its slowest batch, in round-trip nanoseconds.
+/// The fastest batch of a pair, its first to its ninth decile, and its slowest batch, in round-trip
+/// nanoseconds.
 pub type Deciles = [f64; 11];
 
 /// The levels between which one pair flips.
@@ -91,7 +94,8 @@ pub struct Protocol {
 }
 
 impl CoreDistance {
-    /// Distances of which only the medians are known, as other tools' files hold them. Round-trip nanoseconds.
+    /// Distances of which only the medians are known, as other tools' files hold them. Round-trip
+    /// nanoseconds.
     #[must_use]
     pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
         let status = |i, j| (i != j).then_some(PairStatus::Imported);

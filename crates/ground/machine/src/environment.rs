@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The circumstances of a measurement that may have changed its figures. Every field is optional: files of other
-/// tools have none of them.
+/// The circumstances of a measurement that may have changed its figures. Every field is optional:
+/// files of other tools have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Environment {
@@ -36,7 +36,8 @@ pub struct Environment {
     pub cpuset: Option<String>,
     /// CPUs that the machine has but that are offline.
     pub offline: Option<String>,
-    /// The smallest quota of CPU time that a control group sets on this process, in words; `none` without one.
+    /// The smallest quota of CPU time that a control group sets on this process, in words; `none`
+    /// without one.
     pub quota: Option<String>,
 }
 
@@ -48,7 +49,8 @@ impl Environment {
     }
 }
 
-/// The kernel's word for simultaneous multithreading (`/sys/devices/system/cpu/smt/control`) in plain words.
+/// The kernel's word for simultaneous multithreading (`/sys/devices/system/cpu/smt/control`) in
+/// plain words.
 #[must_use]
 pub fn smt_word(control: &str) -> String {
     match control {

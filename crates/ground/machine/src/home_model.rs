@@ -4,21 +4,24 @@ use crate::nanoseconds::{optional_rows, rows};
 use crate::{HomesChecked, Matrix};
 use serde::{Deserialize, Serialize};
 
-/// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip nanoseconds.
+/// The model d(i, j, home) = between\[group(i), group(j)\] + a_i(home) + a_j(home), in round-trip
+/// nanoseconds.
 ///
-/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the matrix of pairs
-/// does: on Intel rings and meshes a single line's matrix is a_i + a_j to a fraction of a nanosecond. The model
-/// leaves SMT siblings out; their distance stands beside it.
+/// It costs O(N x H) numbers instead of O(N^2 x H), and on most machines it explains more than the
+/// matrix of pairs does: on Intel rings and meshes a single line's matrix is a_i + a_j to a
+/// fraction of a nanosecond. The model leaves SMT siblings out; their distance stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HomeModel {
-    /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster or socket.
+    /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster
+    /// or socket.
     pub groups: Vec<Vec<u32>>,
-    /// Typical distance inside (diagonal) and between groups: the median of the distances without the offsets; `null`
-    /// inside a group of one core.
+    /// Typical distance inside (diagonal) and between groups: the median of the distances without
+    /// the offsets; `null` inside a group of one core.
     pub between_ns: Matrix,
-    /// Typical distance inside each group (row) for lines of each home (column), where several homes were told apart
-    /// and there are three groups or more; it stands in for the diagonal of `between_ns`. PUs that share a cache
-    /// settle a line between them whatever its home, while their offsets tell how far they are from it.
+    /// Typical distance inside each group (row) for lines of each home (column), where several
+    /// homes were told apart and there are three groups or more; it stands in for the diagonal of
+    /// `between_ns`. PUs that share a cache settle a line between them whatever its home, while
+    /// their offsets tell how far they are from it.
     #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
@@ -28,10 +31,11 @@ pub struct HomeModel {
     pub r2: f64,
     /// Root mean square of the part that it does not explain.
     pub residual_ns: f64,
-    /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs is near the home is
-    /// all that such a matrix tells.
+    /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs
+    /// is near the home is all that such a matrix tells.
     pub pair_view_empty: bool,
-    /// The share of the variance inside the groups that the star a_i + a_j explains; `null` where nothing varies.
+    /// The share of the variance inside the groups that the star a_i + a_j explains; `null` where
+    /// nothing varies.
     #[serde(default)]
     pub star_r2: Option<f64>,
     /// The median distance of SMT siblings, where there are any.
@@ -42,16 +46,19 @@ pub struct HomeModel {
     pub lines: Option<HomeLines>,
 }
 
-/// Candidate lines sorted by home, without privileges: lines whose distances agree from everywhere share one.
+/// Candidate lines sorted by home, without privileges: lines whose distances agree from everywhere
+/// share one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HomeLines {
     /// For each candidate line the column of `offset_ns` it belongs to.
     pub home_of_line: Vec<u32>,
     /// The PU nearest to each home.
     pub nearest_pu: Vec<u32>,
-    /// Probability that two lines said to share a home do, estimated from the separation of the clusters; 0 to 1.
+    /// Probability that two lines said to share a home do, estimated from the separation of the
+    /// clusters; 0 to 1.
     pub confidence: f64,
-    /// False where the differences between lines drown in noise; then there is one home and `confidence` is 0.
+    /// False where the differences between lines drown in noise; then there is one home and
+    /// `confidence` is 0.
     pub resolvable: bool,
     /// Number of visits to pairs that it rests on; 0 where they were not measured, or not counted.
     #[serde(default)]
@@ -65,31 +72,41 @@ impl HomeModel {
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
-        let place: std::collections::HashMap<u32, usize> =
-            self.groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |os| (*os, at))).collect();
+        let place: std::collections::HashMap<u32, usize> = self
+            .groups
+            .iter()
+            .enumerate()
+            .flat_map(|(at, group)| group.iter().map(move |os| (*os, at)))
+            .collect();
         pus.iter().map(|os| place.get(os).copied()).collect()
     }
 
-    /// B for two PUs of these groups and a line of this home, in nanoseconds; NaN where it is not known.
+    /// B for two PUs of these groups and a line of this home, in nanoseconds; NaN where it is not
+    /// known.
     #[must_use]
     pub fn base_ns(&self, from: usize, to: usize, home: usize) -> f64 {
         let inside = self.inside_ns.as_ref().filter(|_| from == to);
         match inside {
-            Some(inside) => inside.get(from).and_then(|homes| homes.get(home)).copied().unwrap_or(f64::NAN),
+            Some(inside) => {
+                inside.get(from).and_then(|homes| homes.get(home)).copied().unwrap_or(f64::NAN)
+            }
             None => self.between_ns[(from, to)],
         }
     }
 
-    /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in ns: B + a_i + a_j.
-    /// `None` where it is not known. SMT siblings are left out of the model, so that it says nothing of them.
+    /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in ns:
+    /// B + a_i + a_j. `None` where it is not known. SMT siblings are left out of the model, so that
+    /// it says nothing of them.
     #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
-        let group = |row: usize| self.groups.iter().position(|group| pus.get(row).is_some_and(|os| group.contains(os)));
+        let group = |row: usize| {
+            self.groups.iter().position(|group| pus.get(row).is_some_and(|os| group.contains(os)))
+        };
         self.of_groups_ns([group(i)?, group(j)?], [i, j], home)
     }
 
-    /// The same for two rows whose groups are known: where many pairs are asked for, [`HomeModel::group_of`] tells
-    /// the groups once.
+    /// The same for two rows whose groups are known: where many pairs are asked for,
+    /// [`HomeModel::group_of`] tells the groups once.
     #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();

@@ -9,7 +9,8 @@ pub struct HomesChecked {
     pub found: Rate,
     /// Among the pairs of lines that were found to share a home, those that do.
     pub said: Rate,
-    /// Among the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et al. 2015).
+    /// Among the lines, those for which the nearest PU was found (`FindTD`, algorithm 2 of Liu et
+    /// al. 2015).
     pub nearest: Rate,
 }
 

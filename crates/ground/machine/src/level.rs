@@ -71,7 +71,8 @@ impl Level {
         }
     }
 
-    /// The group of each of these PUs, numbered from 0 in order of appearance; `None` where one is unknown.
+    /// The group of each of these PUs, numbered from 0 in order of appearance; `None` where one is
+    /// unknown.
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
         let mut seen = Vec::new();

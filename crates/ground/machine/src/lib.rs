@@ -1,8 +1,9 @@
-//! Machines as pure data: the PUs and their places, how far apart they are, and the files that say so.
+//! Machines as pure data: the PUs and their places, how far apart they are, and the files that say
+//! so.
 //!
-//! It measures nothing and runs nothing. All other crates share its [`Profile`], so
-//! that a machine measured a minute ago, one imported from a ten-year-old CSV and one written down by hand look the
-//! same to a program that places threads on them.
+//! It measures nothing and runs nothing. All other crates share its [`Profile`], so that a machine
+//! measured a minute ago, one imported from a ten-year-old CSV and one written down by hand look
+//! the same to a program that places threads on them.
 //!
 //! | module | holds |
 //! |---|---|
@@ -17,8 +18,8 @@
 //! | [`description`], [`catalog`] | machines written by hand in TOML, and those that come with Seatmap |
 //! | [`import`], [`export`] | other tools' files |
 //!
-//! Words and units follow the design: a *PU* is a hardware thread named by its OS index; a *core distance* is the round
-//! trip of one cache line, in nanoseconds; a name ends in its unit.
+//! Words and units follow the design: a *PU* is a hardware thread named by its OS index; a *core
+//! distance* is the round trip of one cache line, in nanoseconds; a name ends in its unit.
 #![deny(missing_docs)]
 
 pub mod catalog;

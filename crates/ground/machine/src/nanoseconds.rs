@@ -4,13 +4,13 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of such distances,
-/// weighted with what patterns may weigh, stay far from infinity, also in single precision, so that every search on
-/// them ends.
+/// The longest round trip that is read, in nanoseconds: two seconds, far beyond any memory. Sums of
+/// such distances, weighted with what patterns may weigh, stay far from infinity, also in single
+/// precision, so that every search on them ends.
 pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
-/// A figure as it stands in a file; `None` is `null`. A figure that is too long is refused while it is read, so that
-/// the error has the line and column of the figure.
+/// A figure as it stands in a file; `None` is `null`. A figure that is too long is refused while it
+/// is read, so that the error has the line and column of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Nanoseconds(pub Option<f64>);
@@ -21,7 +21,8 @@ impl<'de> Deserialize<'de> for Nanoseconds {
     }
 }
 
-/// Refuses a figure while the reader still stands at it: one step later its place would be that of the next.
+/// Refuses a figure while the reader still stands at it: one step later its place would be that of
+/// the next.
 struct Figure;
 
 impl<'de> Visitor<'de> for Figure {
@@ -58,19 +59,24 @@ impl<'de> Visitor<'de> for Figure {
 
 /// Why a figure is refused, if it is. Offsets may be negative; NaN stands for "not known".
 pub(crate) fn too_long(ns: f64) -> Option<String> {
-    (ns.abs() > MAX_ROUND_TRIP_NS)
-        .then(|| format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read"))
+    (ns.abs() > MAX_ROUND_TRIP_NS).then(|| {
+        format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read")
+    })
 }
 
 /// Rows of figures that are all known.
 pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
     let rows = Vec::<Vec<Nanoseconds>>::deserialize(deserializer)?;
-    let known = |cell: Nanoseconds| cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"));
+    let known = |cell: Nanoseconds| {
+        cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"))
+    };
     rows.into_iter().map(|row| row.into_iter().map(known).collect()).collect()
 }
 
 /// The same, where they may be left out.
-pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Vec<f64>>>, D::Error> {
+pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Vec<f64>>>, D::Error> {
     #[derive(Deserialize)]
     struct Rows(#[serde(deserialize_with = "rows")] Vec<Vec<f64>>);
     Ok(Option::<Rows>::deserialize(deserializer)?.map(|rows| rows.0))
@@ -82,10 +88,15 @@ mod tests {
 
     #[test]
     fn what_is_too_long_has_its_place() {
-        let read = |text: &str| serde_json::from_str::<Vec<Vec<Nanoseconds>>>(text).map_err(|error| error.to_string());
+        let read = |text: &str| {
+            serde_json::from_str::<Vec<Vec<Nanoseconds>>>(text).map_err(|error| error.to_string())
+        };
         assert_eq!(read("[[null, 2e9]]").unwrap(), [[Nanoseconds(None), Nanoseconds(Some(2e9))]]);
         let error = read("[[1],\n[0, 1e100,\n 3]]").unwrap_err();
-        assert_eq!(error, "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 9");
+        assert_eq!(
+            error,
+            "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 9"
+        );
         assert!(read("[[-2.1e9]]").is_err());
     }
 }

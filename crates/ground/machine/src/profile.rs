@@ -2,7 +2,8 @@
 
 use crate::nanoseconds::too_long;
 use crate::{
-    Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed, Topology, Wakeups,
+    Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed,
+    Topology, Wakeups,
 };
 use seatmap_document::DocumentError;
 use seatmap_statistics::words::counted;
@@ -37,8 +38,8 @@ pub struct Profile {
     /// Distances under load, by ascending number of pairs.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
-    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again; `null` where it is
-    /// unknown.
+    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again;
+    /// `null` where it is unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
     /// How fast each PU works, where that is known.
@@ -100,7 +101,9 @@ impl Profile {
         if let Some(speed) = &self.speed {
             check_speed(speed, &self.topology)?;
         }
-        if let Some(problem) = self.wakeups.as_ref().and_then(|wakeups| wakeups.problem(&self.topology)) {
+        if let Some(problem) =
+            self.wakeups.as_ref().and_then(|wakeups| wakeups.problem(&self.topology))
+        {
             return wrong(format!("wakeups.{problem}"));
         }
         Ok(())
@@ -149,13 +152,14 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
         check_matrix(name, matrix, distance.pus.len())?;
     }
     check_deciles(distance)?;
-    match distance.status.n() == distance.pus.len() {
-        true => Ok(()),
-        false => wrong(format!(
+    if distance.status.n() == distance.pus.len() {
+        Ok(())
+    } else {
+        wrong(format!(
             "core_distance.status has {} for {}",
             counted(distance.status.n(), "row"),
             counted(distance.pus.len(), "PU")
-        )),
+        ))
     }
 }
 
@@ -171,18 +175,27 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
     }
     let ascend = |row: &Deciles| row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1]);
     match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
-        Some(at) => wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above")),
+        Some(at) => {
+            wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above"))
+        }
         None => Ok(()),
     }
 }
 
 fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
     if matrix.n() != n {
-        return wrong(format!("core_distance.{name} has {} for {}", counted(matrix.n(), "row"), counted(n, "PU")));
+        return wrong(format!(
+            "core_distance.{name} has {} for {}",
+            counted(matrix.n(), "row"),
+            counted(n, "PU")
+        ));
     }
     for i in 0..n {
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
-            return wrong(format!("core_distance.{name}[{i}][{j}] is negative: {}", matrix[(i, j)]));
+            return wrong(format!(
+                "core_distance.{name}[{i}][{j}] is negative: {}",
+                matrix[(i, j)]
+            ));
         }
     }
     check_length(&format!("core_distance.{name}"), (0..n).map(|i| matrix.row(i)))?;
@@ -190,30 +203,40 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
 }
 
 /// Profiles that were not read from a file must keep to the limits of files.
-fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Result<(), DocumentError> {
+fn check_length<'a>(
+    name: &str,
+    rows: impl Iterator<Item = &'a [f64]>,
+) -> Result<(), DocumentError> {
     for (i, row) in rows.enumerate() {
-        if let Some((j, problem)) = row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?))) {
+        if let Some((j, problem)) =
+            row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?)))
+        {
             return wrong(format!("{name}[{i}][{j}]: {problem}"));
         }
     }
     Ok(())
 }
 
-/// A round trip is the same from both ends, and searches that trust in that would never end where it is not.
+/// A round trip is the same from both ends, and searches that trust in that would never end where
+/// it is not.
 fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     let differ = |(i, j, there): &(usize, usize, &f64)| {
         let back = matrix[(*j, *i)];
         **there != back && !(there.is_nan() && back.is_nan())
     };
     match matrix.pairs().find(differ) {
-        Some((i, j, there)) => {
-            wrong(format!("{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal", matrix[(j, i)]))
-        }
+        Some((i, j, there)) => wrong(format!(
+            "{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal",
+            matrix[(j, i)]
+        )),
         None => Ok(()),
     }
 }
 
-fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Result<(), DocumentError> {
+fn check_home_model(
+    model: &HomeModel,
+    distance: Option<&CoreDistance>,
+) -> Result<(), DocumentError> {
     let Some(distance) = distance else {
         return wrong("home_model stands there without core_distance".to_owned());
     };
@@ -222,15 +245,28 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
         return wrong(format!("home_model.groups: PU {os} is not in core_distance.pus"));
     }
     if model.between_ns.n() != model.groups.len() {
-        let (rows, groups) = (model.between_ns.n(), model.groups.len());
-        return wrong(format!("home_model.between_ns has {} for {}", counted(rows, "row"), counted(groups, "group")));
+        let rows = model.between_ns.n();
+        let groups = model.groups.len();
+        return wrong(format!(
+            "home_model.between_ns has {} for {}",
+            counted(rows, "row"),
+            counted(groups, "group")
+        ));
     }
     check_symmetric("home_model.between_ns", &model.between_ns)?;
     if model.offset_ns.len() != distance.pus.len() {
-        let (rows, pus) = (model.offset_ns.len(), distance.pus.len());
-        return wrong(format!("home_model.offset_ns has {} for {}", counted(rows, "row"), counted(pus, "PU")));
+        let rows = model.offset_ns.len();
+        let pus = distance.pus.len();
+        return wrong(format!(
+            "home_model.offset_ns has {} for {}",
+            counted(rows, "row"),
+            counted(pus, "PU")
+        ));
     }
-    check_length("home_model.between_ns", (0..model.groups.len()).map(|i| model.between_ns.row(i)))?;
+    check_length(
+        "home_model.between_ns",
+        (0..model.groups.len()).map(|i| model.between_ns.row(i)),
+    )?;
     check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
     check_length("home_model.inside_ns", model.inside_ns.iter().flatten().map(Vec::as_slice))?;
     let homes = model.homes();
@@ -244,7 +280,9 @@ fn check_home_model(model: &HomeModel, distance: Option<&CoreDistance>) -> Resul
         ));
     }
     match model.offset_ns.iter().position(|row| row.len() != homes) {
-        Some(bad) => wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0")),
+        Some(bad) => {
+            wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0"))
+        }
         None => Ok(()),
     }
 }
@@ -255,7 +293,8 @@ mod tests {
     use crate::OriginKind;
 
     fn small() -> Profile {
-        let origin = Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+        let origin =
+            Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
         let mut profile = Profile::new("small", origin, Topology::unknown([0, 4]));
         let mut median_ns = Matrix::filled(2, 0.0);
         median_ns.set_both(0, 1, 80.0);
@@ -271,9 +310,14 @@ mod tests {
     #[test]
     fn keeps_the_promised_keys() {
         let value: serde_json::Value = serde_json::from_str(&small().to_json()).unwrap();
-        for pointer in
-            ["/format", "/name", "/origin/kind", "/clock/step_ns", "/topology/pus/0/os", "/topology/pus/0/l3"]
-        {
+        for pointer in [
+            "/format",
+            "/name",
+            "/origin/kind",
+            "/clock/step_ns",
+            "/topology/pus/0/os",
+            "/topology/pus/0/l3",
+        ] {
             assert!(value.pointer(pointer).is_some(), "{pointer}");
         }
         assert_eq!(value.pointer("/core_distance/median_ns/0/1").unwrap(), 80.0);
@@ -325,7 +369,10 @@ mod tests {
     fn bad_parts_are_named() {
         let mut profile = small();
         profile.topology = Topology::unknown([0, 1]);
-        assert_eq!(profile.check().unwrap_err().to_string(), "core_distance.pus: PU 4 is not in topology.pus");
+        assert_eq!(
+            profile.check().unwrap_err().to_string(),
+            "core_distance.pus: PU 4 is not in topology.pus"
+        );
         let text = small().to_json().replace("80.0", "-80.0");
         let error = Profile::from_json(&text).unwrap_err().to_string();
         assert_eq!(error, "core_distance.median_ns[0][1] is negative: -80");
@@ -339,11 +386,17 @@ mod tests {
         assert!(Profile::from_json(&longest).is_ok());
         let error = Profile::from_json(&longest.replace("2e9", "1e100")).unwrap_err().to_string();
         let place = "line 1, column ";
-        assert!(error.starts_with(place) && error.contains(": 1e100 ns is beyond any machine"), "{error}");
+        assert!(
+            error.starts_with(place) && error.contains(": 1e100 ns is beyond any machine"),
+            "{error}"
+        );
         let mut profile = small();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::INFINITY);
         let error = profile.check().unwrap_err().to_string();
-        assert!(error.starts_with("core_distance.median_ns[0][1]: inf ns is beyond any machine"), "{error}");
+        assert!(
+            error.starts_with("core_distance.median_ns[0][1]: inf ns is beyond any machine"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// A hardware thread (PU) and the parts that it shares with others.
 ///
-/// Two PUs share a level where the numbers of that level are equal; the numbers have no other meaning and need not be
-/// dense. `None` means unknown, or that the machine has no such level. The words are hwloc's.
+/// Two PUs share a level where the numbers of that level are equal; the numbers have no other
+/// meaning and need not be dense. `None` means unknown, or that the machine has no such level. The
+/// words are hwloc's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pu {
     /// The index by which the operating system knows it.
@@ -19,7 +20,8 @@ pub struct Pu {
     /// The level-2 cache.
     #[serde(default)]
     pub l2: Option<u32>,
-    /// The cluster: cores that share an L3 tag or a bus below the L3 cache, where the kernel says so.
+    /// The cluster: cores that share an L3 tag or a bus below the L3 cache, where the kernel says
+    /// so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u32>,
     /// The level-3 cache: a core complex on AMD, a whole socket on most Intel parts.
@@ -52,14 +54,15 @@ pub struct Pu {
     /// The size of its level-3 cache, in bytes; the dies of one package may differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l3_bytes: Option<u64>,
-    /// The firmware's ranking of this PU, where it ranks some above others: the scheduler prefers a higher one (CPPC's
-    /// highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
+    /// The firmware's ranking of this PU, where it ranks some above others: the scheduler prefers a
+    /// higher one (CPPC's highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
 }
 
 impl Pu {
-    /// The NUMA node that its memory comes from: its own, or the nearest with memory where its own has none.
+    /// The NUMA node that its memory comes from: its own, or the nearest with memory where its own
+    /// has none.
     #[must_use]
     pub fn memory_node(&self) -> Option<u32> {
         self.memory.or(self.numa)

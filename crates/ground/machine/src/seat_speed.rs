@@ -8,8 +8,8 @@ pub const EQUAL_WITHIN: f64 = 0.03;
 
 /// The speed of each PU, relative to the fastest PU while the others are idle, which has 1.
 ///
-/// Speeds follow from the tenth percentile of the times, because interference only ever adds time to a fixed piece of
-/// work. The medians stand beside them.
+/// Speeds follow from the tenth percentile of the times, because interference only ever adds time
+/// to a fixed piece of work. The medians stand beside them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SeatSpeed {
     /// OS indices, in the order of all other lists.
@@ -69,9 +69,9 @@ impl SeatSpeed {
         crate::topology::place_of(&self.pus, os, |other| *other)
     }
 
-    /// How far the slowest PU is behind the fastest while the others are idle, as a share of the fastest: 0 where all
-    /// are equal. Noise alone is not a difference: where the medians disagree less than the tenth percentiles do, the
-    /// smaller of the two counts.
+    /// How far the slowest PU is behind the fastest while the others are idle, as a share of the
+    /// fastest: 0 where all are equal. Noise alone is not a difference: where the medians disagree
+    /// less than the tenth percentiles do, the smaller of the two counts.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
@@ -98,20 +98,30 @@ impl SeatSpeed {
                 ("work.together_median_ns", &work.together_median_ns),
             ]
         });
-        let lists = [("alone", &self.alone)].into_iter().chain(self.together.as_ref().map(|it| ("together", it)));
+        let lists = [("alone", &self.alone)]
+            .into_iter()
+            .chain(self.together.as_ref().map(|it| ("together", it)));
         for (name, list) in lists.chain(work) {
             if list.len() != n {
-                return Some(format!("{name} has {} for {}", counted(list.len(), "entry"), counted(n, "PU")));
+                return Some(format!(
+                    "{name} has {} for {}",
+                    counted(list.len(), "entry"),
+                    counted(n, "PU")
+                ));
             }
             if let Some(at) = list.iter().position(|value| !is_figure(*value)) {
-                return Some(format!("{name}[{at}] is {}; a figure is above 0 and at most {LARGEST:e}", list[at]));
+                return Some(format!(
+                    "{name}[{at}] is {}; a figure is above 0 and at most {LARGEST:e}",
+                    list[at]
+                ));
             }
         }
         None
     }
 }
 
-/// The largest speed or time that is read: sums of millions of them, and their quotients, stay finite.
+/// The largest speed or time that is read: sums of millions of them, and their quotients, stay
+/// finite.
 const LARGEST: f64 = 1e15;
 /// The smallest.
 const SMALLEST: f64 = 1e-6;
@@ -148,7 +158,10 @@ mod tests {
     #[test]
     fn the_fastest_alone_has_speed_one() {
         let speed = timed([200.0, 100.0], [210.0, 105.0]);
-        assert_eq!((speed.alone_of(0), speed.alone_of(4), speed.alone_of(1)), (Some(0.5), Some(1.0), None));
+        assert_eq!(
+            (speed.alone_of(0), speed.alone_of(4), speed.alone_of(1)),
+            (Some(0.5), Some(1.0), None)
+        );
         assert_eq!((speed.together_of(4), speed.spread(), speed.differs()), (Some(0.5), 0.5, true));
     }
 

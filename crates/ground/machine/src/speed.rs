@@ -15,8 +15,9 @@ pub struct Speed {
 
 /// Performance or efficiency core, for each of these speeds; all `None` where they are alike.
 ///
-/// The capacity decides where it is known of all and differs, then the base frequency, then the highest frequency.
-/// Speeds within 10 % of the fastest are of one kind: turbo modes let some cores of a kind clock a little higher.
+/// The capacity decides where it is known of all and differs, then the base frequency, then the
+/// highest frequency. Speeds within 10 % of the fastest are of one kind: turbo modes let some cores
+/// of a kind clock a little higher.
 ///
 /// ```
 /// # use seatmap_machine::{CoreKind, Speed, speed::kinds_of};
@@ -37,7 +38,8 @@ fn kinds_by(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<
     let values = speeds.iter().map(measure).collect::<Option<Vec<u64>>>()?;
     let fastest = u128::from(*values.iter().max()?);
     let is_fast = |value: u64| u128::from(value) * 110 >= fastest * 100;
-    let kind = |value: u64| if is_fast(value) { CoreKind::Performance } else { CoreKind::Efficiency };
+    let kind =
+        |value: u64| if is_fast(value) { CoreKind::Performance } else { CoreKind::Efficiency };
     let differ = values.iter().any(|value| !is_fast(*value));
     differ.then(|| values.into_iter().map(|value| Some(kind(value))).collect())
 }

@@ -12,9 +12,11 @@ pub enum PairStatus {
     Drifting,
     /// The pair flips between two or more levels, as vCPUs do that their host moves about.
     MultiRegime,
-    /// The passes disagree and show no levels: the median is one of many values that it could have been.
+    /// The passes disagree and show no levels: the median is one of many values that it could have
+    /// been.
     Unsteady,
-    /// The host runs both vCPUs on one CPU: each round trip waits until the host changes from one to the other.
+    /// The host runs both vCPUs on one CPU: each round trip waits until the host changes from one
+    /// to the other.
     Stacked,
     /// Read from a file that says nothing about it.
     Imported,

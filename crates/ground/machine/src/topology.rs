@@ -3,7 +3,8 @@
 use crate::Pu;
 use serde::{Deserialize, Serialize};
 
-/// The PUs that can be used, by ascending OS index; holes are normal (offline CPUs, a reduced cpuset).
+/// The PUs that can be used, by ascending OS index; holes are normal (offline CPUs, a reduced
+/// cpuset).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
     /// One entry a PU.
@@ -48,8 +49,9 @@ impl Topology {
     }
 }
 
-/// The place of a PU in a list, by its OS index. Lists are in ascending order but where a file or a user has them in
-/// another, so that halving finds nearly all; the whole list is looked through only for the rest.
+/// The place of a PU in a list, by its OS index. Lists are in ascending order but where a file or a
+/// user has them in another, so that halving finds nearly all; the whole list is looked through
+/// only for the rest.
 pub fn place_of<T>(list: &[T], os: u32, os_of: impl Fn(&T) -> u32) -> Option<usize> {
     let halved = list.binary_search_by_key(&os, &os_of).ok();
     halved.or_else(|| list.iter().position(|one| os_of(one) == os))

@@ -5,11 +5,12 @@ use crate::{Level, Matrix, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Round trips of two threads that take turns and sleep in between: each waits in futex(2) until the other wakes it.
+/// Round trips of two threads that take turns and sleep in between: each waits in futex(2) until
+/// the other wakes it.
 ///
-/// Threads that spin pay a core distance. Threads that sleep pay the kernel's wakeup besides, and on one CPU a
-/// wakeup needs no interrupt. The other CPUs are idle meanwhile, so that a wakeup across includes the way out of an
-/// idle state.
+/// Threads that spin pay a core distance. Threads that sleep pay the kernel's wakeup besides, and
+/// on one CPU a wakeup needs no interrupt. The other CPUs are idle meanwhile, so that a wakeup
+/// across includes the way out of an idle state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wakeups {
     /// Visits to each pair, in a new random order each.
@@ -76,7 +77,9 @@ impl Nearness {
     pub fn name(self) -> &'static str {
         match self {
             Nearness::SameCpu => "same CPU",
-            Nearness::Level(at) => Level::ALL.get(at).map_or("same machine", |level| shared(*level)),
+            Nearness::Level(at) => {
+                Level::ALL.get(at).map_or("same machine", |level| shared(*level))
+            }
             Nearness::Machine => "same machine",
         }
     }
@@ -104,11 +107,11 @@ impl Wakeups {
         self.pairs.iter().any(is_one) && !self.pairs.iter().all(is_one)
     }
 
-    /// The round trips between these CPUs in nanoseconds, on the diagonal those of two threads on one CPU; `None`
-    /// unless [`tell_one_from_two`](Self::tell_one_from_two).
+    /// The round trips between these CPUs in nanoseconds, on the diagonal those of two threads on
+    /// one CPU; `None` unless [`tell_one_from_two`](Self::tell_one_from_two).
     ///
-    /// A pair has its own figure where it was measured, else the median of the pairs that are as near, else that of the
-    /// next further ones, else that of the furthest.
+    /// A pair has its own figure where it was measured, else the median of the pairs that are as
+    /// near, else that of the next further ones, else that of the furthest.
     #[must_use]
     pub fn round_trips_ns(&self, topology: &Topology, pus: &[u32]) -> Option<Matrix> {
         if !self.tell_one_from_two() {
@@ -116,7 +119,8 @@ impl Wakeups {
         }
         let classes: Vec<(Nearness, f64)> =
             self.classes(topology).iter().map(|class| (class.sharing, class.median_ns())).collect();
-        let own: HashMap<[u32; 2], f64> = self.pairs.iter().map(|pair| (ordered(pair.pus), pair.median_ns)).collect();
+        let own: HashMap<[u32; 2], f64> =
+            self.pairs.iter().map(|pair| (ordered(pair.pus), pair.median_ns)).collect();
         let of_class = |wanted: Nearness| {
             let exact = classes.iter().find(|(sharing, _)| *sharing == wanted);
             let further = || classes.iter().find(|(sharing, _)| *sharing > wanted);
@@ -157,8 +161,12 @@ impl Wakeups {
                 ("ci95_low_ns", pair.ci95_low_ns),
                 ("ci95_high_ns", pair.ci95_high_ns),
             ];
-            if let Some((name, ns)) = figures.into_iter().find(|(_, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(ns)) {
-                return Some(format!("pairs[{at}].{name} is {ns}; a wakeup takes 0 to {MAX_ROUND_TRIP_NS:e} ns"));
+            if let Some((name, ns)) =
+                figures.into_iter().find(|(_, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(ns))
+            {
+                return Some(format!(
+                    "pairs[{at}].{name} is {ns}; a wakeup takes 0 to {MAX_ROUND_TRIP_NS:e} ns"
+                ));
             }
         }
         None
@@ -175,7 +183,8 @@ impl WakeupClass<'_> {
     pub fn median_ns(&self) -> f64 {
         let mut medians: Vec<f64> = self.pairs.iter().map(|pair| pair.median_ns).collect();
         medians.sort_by(f64::total_cmp);
-        let (below, above) = (medians[(medians.len() - 1) / 2], medians[medians.len() / 2]);
+        let below = medians[(medians.len() - 1) / 2];
+        let above = medians[medians.len() / 2];
         f64::midpoint(below, above)
     }
 }
@@ -199,13 +208,20 @@ mod tests {
 
     #[test]
     fn pairs_that_were_not_measured_take_the_figure_of_those_as_near() {
-        let pairs = vec![pair([0, 2], 9000.0), pair([0, 0], 2000.0), pair([0, 1], 5000.0), pair([3, 3], 3000.0)];
-        let (wakeups, topology) = (Wakeups { pairs, ..Wakeups::default() }, topology());
+        let pairs = vec![
+            pair([0, 2], 9000.0),
+            pair([0, 0], 2000.0),
+            pair([0, 1], 5000.0),
+            pair([3, 3], 3000.0),
+        ];
+        let wakeups = Wakeups { pairs, ..Wakeups::default() };
+        let topology = topology();
         let all = wakeups.round_trips_ns(&topology, &[0, 1, 2, 3, 4]).unwrap();
         let ns = |a: usize, b: usize| all[(a, b)];
         assert_eq!([ns(0, 0), ns(3, 3), ns(1, 1)], [2000.0, 3000.0, 2500.0]);
         assert_eq!([ns(1, 0), ns(2, 3), ns(1, 3), ns(4, 0)], [5000.0, 5000.0, 9000.0, 9000.0]);
-        let names: Vec<&str> = wakeups.classes(&topology).iter().map(|class| class.sharing.name()).collect();
+        let names: Vec<&str> =
+            wakeups.classes(&topology).iter().map(|class| class.sharing.name()).collect();
         assert_eq!(names, ["same CPU", "same L3", "same package"]);
     }
 
@@ -221,7 +237,10 @@ mod tests {
     fn figures_that_no_clock_gives_are_refused() {
         let wakeups = |pus, ns| Wakeups { pairs: vec![pair(pus, ns)], ..Wakeups::default() };
         assert_eq!(wakeups([0, 1], 5.0).problem(&topology()), None);
-        assert_eq!(wakeups([0, 9], 5.0).problem(&topology()).unwrap(), "pairs[0].pus: PU 9 is not in topology.pus");
+        assert_eq!(
+            wakeups([0, 9], 5.0).problem(&topology()).unwrap(),
+            "pairs[0].pus: PU 9 is not in topology.pus"
+        );
         let text = wakeups([0, 1], f64::NAN).problem(&topology()).unwrap();
         assert!(text.starts_with("pairs[0].median_ns is NaN; a wakeup takes 0 to "), "{text}");
     }

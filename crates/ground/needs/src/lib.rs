@@ -56,13 +56,14 @@ macro_rules! skipped {
 pub fn skip(why: impl Display) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // One write, so that lines of tests that run side by side stay whole. The macros of the standard library would be
-    // captured. Where the standard error is closed, nobody wants to know.
+    // One write, so that lines of tests that run side by side stay whole. The macros of the
+    // standard library would be captured. Where the standard error is closed, nobody wants to know.
     let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
 }
 
-/// Whether a tool does the least that its tests want of it: a compiler builds, a launcher launches, a browser reads a
-/// page, and another program tells its version. Where it does not, the test is [skipped](skip).
+/// Whether a tool does the least that its tests want of it: a compiler builds, a launcher launches,
+/// a browser reads a page, and another program tells its version. Where it does not, the test is
+/// [skipped](skip).
 pub fn tool(name: &str) -> bool {
     match name {
         "cc" | "gcc" | "g++" | "clang" => threads(name),
@@ -89,7 +90,8 @@ fn least(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a program starts with these arguments and ends with 0. Where it does not, the test is [skipped](skip).
+/// Whether a program starts with these arguments and ends with 0. Where it does not, the test is
+/// [skipped](skip).
 pub fn program(name: &str, arguments: &[&str]) -> bool {
     let asked = format!("{name} {}", arguments.join(" "));
     let works = answer(&asked, || ends_well(Command::new(name).args(arguments)));
@@ -108,14 +110,17 @@ pub fn starts(name: &str) -> bool {
     works
 }
 
-/// Whether a compiler, with these options, makes a program of this C source. Where it does not, the test is
-/// [skipped](skip). The program is not started.
+/// Whether a compiler, with these options, makes a program of this C source. Where it does not, the
+/// test is [skipped](skip). The program is not started.
 pub fn compiler(name: &str, options: &[&str], source: &str) -> bool {
     let asked = format!("{name} {} {source}", options.join(" "));
     let works = answer(&asked, || compiles(name, options, source, |_| true));
     if !works {
         let first = source.lines().next().unwrap_or_default();
-        skip(format_args!("'{name} {}' cannot build a program that begins with '{first}'", options.join(" ")));
+        skip(format_args!(
+            "'{name} {}' cannot build a program that begins with '{first}'",
+            options.join(" ")
+        ));
     }
     works
 }
@@ -130,7 +135,8 @@ pub fn mpi(name: &str) -> bool {
     compiler(name, &[], MPI)
 }
 
-/// Whether a compiler makes programs with ThreadSanitizer, and they run: some kernels map memory where it has its own.
+/// Whether a compiler makes programs with ThreadSanitizer, and they run: some kernels map memory
+/// where it has its own.
 pub fn thread_sanitizer(name: &str) -> bool {
     let options = ["-pthread", "-fsanitize=thread"];
     let runs = |program: &str| ends_well(&mut Command::new(program));
@@ -181,10 +187,17 @@ mod tests {
 
     #[test]
     fn a_compiler_without_its_header_is_no_compiler() {
-        assert!(!compiler("true", &[], "int main(void) { return 0; }"), "it says yes and makes nothing");
+        assert!(
+            !compiler("true", &[], "int main(void) { return 0; }"),
+            "it says yes and makes nothing"
+        );
         assert!(!compiler("no-such-compiler", &[], ""));
         if threads("cc") {
-            assert!(!compiler("cc", &[], "#include <no-such-header.h>\nint main(void) { return 0; }\n"));
+            assert!(!compiler(
+                "cc",
+                &[],
+                "#include <no-such-header.h>\nint main(void) { return 0; }\n"
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pinning of the calling thread, verified; masks as they stand, for putting them back.
 //!
-//! sched_getaffinity(2) leaves out the CPUs that are offline. A mask that is put back from its answer lacks them for
-//! good, also when they have come back.
+//! sched_getaffinity(2) leaves out the CPUs that are offline. A mask that is put back from its
+//! answer lacks them for good, also when they have come back.
 //!
 //! | question | function |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | does a thread have the mask that it was given? | [`has_mask`], [`is_as_given`] |
 //! | what does the cpuset of this process allow? | [`granted`] |
 //!
-//! Linux 6.3 and newer keep CPUs that are offline in the masks of threads outside cpusets, and remember those that a
-//! thread in a cpuset was given. Older kernels take them out of every mask that is set ([`forgets_offline`]).
+//! Linux 6.3 and newer keep CPUs that are offline in the masks of threads outside cpusets, and
+//! remember those that a thread in a cpuset was given. Older kernels take them out of every mask
+//! that is set ([`forgets_offline`]).
 
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::root::Root;
@@ -21,8 +22,9 @@ use crate::{CpuSet, Tid, small};
 use std::io;
 use std::thread;
 
-/// The first kernel that keeps CPUs that are offline in masks that are set: "cgroup/cpuset: Don't filter offline CPUs
-/// in cpuset_cpus_allowed() for top cpuset tasks", after "sched: Always preserve the user requested cpumask" in 6.2.
+/// The first kernel that keeps CPUs that are offline in masks that are set: "cgroup/cpuset: Don't
+/// filter offline CPUs in cpuset_cpus_allowed() for top cpuset tasks", after "sched: Always
+/// preserve the user requested cpumask" in 6.2.
 const KEEPS_OFFLINE: (u32, u32) = (6, 3);
 
 /// The largest number of CPUs that a kernel can be built for (`NR_CPUS`, arch/x86/Kconfig).
@@ -39,23 +41,24 @@ pub fn current() -> io::Result<Vec<u32>> {
 /// Restricts the calling thread to exactly these CPUs, and checks that this took effect.
 ///
 /// # Errors
-/// The kernel's error, or `InvalidInput` where it accepted the call and then reports another mask: it drops CPUs
-/// outside the cpuset without a word.
+/// The kernel's error, or `InvalidInput` where it accepted the call and then reports another mask:
+/// it drops CPUs outside the cpuset without a word.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let wanted: CpuSet = cpus.iter().copied().collect();
     wanted.give(0)?;
     let seated = CpuSet::of_thread(0)?;
-    match seated == wanted {
-        true => Ok(()),
-        false => Err(io::Error::new(
+    if seated == wanted {
+        Ok(())
+    } else {
+        Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             format!("asked for CPUs {wanted}, the kernel gave {seated}"),
-        )),
+        ))
     }
 }
 
-/// The mask of a thread with the CPUs that are offline, from its `status` file; thread 0 is the caller. Where `/proc`
-/// does not show the file, the mask without them.
+/// The mask of a thread with the CPUs that are offline, from its `status` file; thread 0 is the
+/// caller. Where `/proc` does not show the file, the mask without them.
 ///
 /// # Errors
 /// The kernel's error: `ESRCH` where the thread has gone.
@@ -65,9 +68,9 @@ pub fn whole(tid: Tid) -> io::Result<CpuSet> {
     mask().filter(|mask| !mask.is_empty()).map_or_else(|| CpuSet::of_thread(tid), Ok)
 }
 
-/// The mask that gives a thread back all that it has now; thread 0 is the caller. A thread that may use every CPU
-/// that its cpuset has online gets those that are offline as well, since the kernel lets it use them when they come
-/// back.
+/// The mask that gives a thread back all that it has now; thread 0 is the caller. A thread that may
+/// use every CPU that its cpuset has online gets those that are offline as well, since the kernel
+/// lets it use them when they come back.
 ///
 /// # Errors
 /// The kernel's error: `ESRCH` where the thread has gone.
@@ -81,7 +84,8 @@ pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     Ok(if is_open { whole.with(&hidden) } else { whole })
 }
 
-/// Whether a thread has the mask that it was given, as far as its CPUs are online; thread 0 is the caller.
+/// Whether a thread has the mask that it was given, as far as its CPUs are online; thread 0 is the
+/// caller.
 ///
 /// # Errors
 /// The kernel's error: `ESRCH` where the thread has gone.
@@ -95,7 +99,8 @@ pub fn is_as_given(given: &CpuSet, found: &CpuSet) -> bool {
     is_as_given_without(given, found, offline)
 }
 
-/// The CPUs that are offline are read only where they can matter: this is asked for each thread that is created.
+/// The CPUs that are offline are read only where they can matter: this is asked for each thread
+/// that is created.
 fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() -> CpuSet) -> bool {
     let is_part = !found.is_empty() && found.is_subset(given);
     given == found || is_part && given.without(found).is_subset(&offline())
@@ -114,8 +119,9 @@ pub fn offline() -> CpuSet {
     }
 }
 
-/// The CPUs that the cpuset of this process allows, those included that are outside its mask: the mask that the
-/// kernel gives to a thread that asks for all. A process starts without the CPUs of `isolcpus=`, and may ask for them.
+/// The CPUs that the cpuset of this process allows, those included that are outside its mask: the
+/// mask that the kernel gives to a thread that asks for all. A process starts without the CPUs of
+/// `isolcpus=`, and may ask for them.
 ///
 /// # Errors
 /// The kernel's error: no thread can be started, or a filter of system calls forbids it to ask.
@@ -129,12 +135,13 @@ pub fn granted() -> io::Result<CpuSet> {
 }
 
 fn possible() -> CpuSet {
-    let listed = small::read("/sys/devices/system/cpu/possible").and_then(|text| CpuSet::of_list(&text));
+    let listed =
+        small::read("/sys/devices/system/cpu/possible").and_then(|text| CpuSet::of_list(&text));
     listed.unwrap_or_else(|| (0..MOST_CPUS).collect())
 }
 
-/// The CPUs that the cpuset of a thread has online; `None` for the root cpuset, whose threads' masks show all CPUs, and
-/// where the cpuset cannot be read.
+/// The CPUs that the cpuset of a thread has online; `None` for the root cpuset, whose threads'
+/// masks show all CPUs, and where the cpuset cannot be read.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
     let own = crate::task::own_tid();
@@ -148,12 +155,14 @@ fn cpuset_of(tid: Tid) -> Option<CpuSet> {
         return granted().ok();
     }
     // One above the root of this namespace of control groups is not mounted here.
-    let membership = root.read(&format!("/proc/{tid}/cgroup")).ok().filter(|_| !cpuset.starts_with("/.."))?;
+    let membership =
+        root.read(&format!("/proc/{tid}/cgroup")).ok().filter(|_| !cpuset.starts_with("/.."))?;
     let groups = Hierarchies::read(&root).groups(&root, tid, &membership);
     CpuSet::of_list(&Hierarchies::limits(&root, &groups).cpus?).filter(|cpus| !cpus.is_empty())
 }
 
-/// Whether this kernel takes CPUs that are offline out of the masks that threads are given, for good.
+/// Whether this kernel takes CPUs that are offline out of the masks that threads are given, for
+/// good.
 #[must_use]
 pub fn forgets_offline() -> bool {
     is_older(&small::read("/proc/sys/kernel/osrelease").unwrap_or_default())
@@ -195,7 +204,9 @@ mod tests {
         assert!(now.is_subset(&whole(0).unwrap()));
         assert!(whole(0).unwrap().is_subset(&to_put_back(0).unwrap()));
         let seat = CpuSet::single(now.first().unwrap());
-        let seated = aside(|| seat.give(0).and_then(|()| Ok((whole(0)?, has_mask(0, &seat)?, has_mask(0, &now)?))));
+        let seated = aside(|| {
+            seat.give(0).and_then(|()| Ok((whole(0)?, has_mask(0, &seat)?, has_mask(0, &now)?)))
+        });
         assert_eq!(seated.unwrap(), (seat.clone(), true, seat == now));
         assert_eq!(whole(Tid::MAX).unwrap_err().raw_os_error(), Some(libc::ESRCH));
     }
@@ -203,8 +214,9 @@ mod tests {
     #[test]
     fn cpus_that_are_offline_may_be_missing_from_what_was_given() {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
-        let fits =
-            |given: &str, found: &str, offline: &str| is_as_given_without(&set(given), &set(found), || set(offline));
+        let fits = |given: &str, found: &str, offline: &str| {
+            is_as_given_without(&set(given), &set(found), || set(offline))
+        };
         assert!(fits("0-3", "0-3", "") && fits("0-3", "0-1,3", "2") && fits("0-3", "0-3", "2"));
         assert!(!fits("0-3", "0-1", "2"), "CPU 3 is online, and missing");
         assert!(!fits("0-1", "0-1,3", "2") && !fits("2", "", "2"), "more, or nothing at all");
@@ -222,7 +234,12 @@ mod tests {
     #[test]
     fn kernels_that_forget_are_known_by_their_release() {
         assert!(is_older("6.1.0-56-cloud-amd64") && is_older("5.15.0") && is_older("6.2.16"));
-        assert!(!is_older("6.12.117+deb12") && !is_older("7.0") && !is_older("6.3-rc1") && !is_older(""));
+        assert!(
+            !is_older("6.12.117+deb12")
+                && !is_older("7.0")
+                && !is_older("6.3-rc1")
+                && !is_older("")
+        );
     }
 
     #[test]

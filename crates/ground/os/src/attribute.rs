@@ -1,6 +1,7 @@
 //! Notes that the kernel keeps with a file or folder for as long as that is there (xattr(7)).
 //!
-//! A note that all may read is tried first, then one for root alone: kernels before 6.6 have no others in a tmpfs.
+//! A note that all may read is tried first, then one for root alone: kernels before 6.6 have no
+//! others in a tmpfs.
 
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::io;
@@ -53,7 +54,8 @@ pub fn names(path: &Path, prefix: &str) -> Vec<String> {
 /// Removes the notes of this name whose content is to go.
 pub fn remove(path: &Path, name: &str, is_to_go: impl Fn(&[u8]) -> bool) {
     for space in SPACES {
-        let (name, mut value) = (format!("{space}.{name}"), vec![0; MOST_BYTES]);
+        let name = format!("{space}.{name}");
+        let mut value = vec![0; MOST_BYTES];
         let length = getxattr(path, &name, value.as_mut_slice());
         if length.is_ok_and(|length| is_to_go(&value[..length])) {
             // A failure means that the attribute is gone already.
@@ -83,6 +85,9 @@ mod tests {
         remove(path, "seatmap.test.one", |value| value == b"1");
         assert_eq!(read("seatmap.test.one").len(), 1, "another's");
         remove(path, "seatmap.test.one", |value| value == b"2");
-        assert_eq!((read("seatmap.test.one"), names(path, "seatmap.")), (Vec::new(), vec!["test.two".to_owned()]));
+        assert_eq!(
+            (read("seatmap.test.one"), names(path, "seatmap.")),
+            (Vec::new(), vec!["test.two".to_owned()])
+        );
     }
 }

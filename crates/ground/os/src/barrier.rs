@@ -1,8 +1,9 @@
 //! Order between threads where one side must be cheap: `membarrier(2)`.
 //!
-//! Two threads that each announce something and then look at the other's announcement need a fence between the two
-//! steps on both sides. Where one side does so a million times for each time of the other, the rare one can pay for
-//! both: the kernel makes every running thread of the process pass a fence.
+//! Two threads that each announce something and then look at the other's announcement need a fence
+//! between the two steps on both sides. Where one side does so a million times for each time of the
+//! other, the rare one can pay for both: the kernel makes every running thread of the process pass
+//! a fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
@@ -22,13 +23,11 @@ fn has_help() -> bool {
     *HELPS.get_or_init(|| command(REGISTER))
 }
 
-/// The frequent side's fence: nothing but an order for the compiler, where the kernel helps the other side.
+/// The frequent side's fence: nothing but an order for the compiler, where the kernel helps the
+/// other side.
 #[inline]
 pub fn light() {
-    match has_help() {
-        true => compiler_fence(Ordering::SeqCst),
-        false => fence(Ordering::SeqCst),
-    }
+    if has_help() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
 }
 
 /// The rare side's fence: when it returns, every other thread has passed one as well.

@@ -14,7 +14,8 @@ pub fn seconds() -> u64 {
     milliseconds() / 1000
 }
 
-/// The same in clock ticks, the unit in which `/proc` says when a thread started (proc_pid_stat(5), `starttime`).
+/// The same in clock ticks, the unit in which `/proc` says when a thread started (proc_pid_stat(5),
+/// `starttime`).
 #[must_use]
 pub fn ticks() -> u64 {
     milliseconds().saturating_mul(ticks_per_s()) / 1000
@@ -39,7 +40,8 @@ pub fn nanoseconds() -> u64 {
     read(libc::CLOCK_BOOTTIME)
 }
 
-/// The same without the time that the computer slept, in ns: the clock of programs in the kernel (`bpf_ktime_get_ns`).
+/// The same without the time that the computer slept, in ns: the clock of programs in the kernel
+/// (`bpf_ktime_get_ns`).
 #[must_use]
 pub fn awake_nanoseconds() -> u64 {
     read(libc::CLOCK_MONOTONIC)

@@ -7,8 +7,8 @@
 //! | [`map`] | tables that the kernel's programs and this process share |
 //! | [`program`] | loads a program, attaches it, and asks how long it ran |
 //!
-//! Nothing is pinned in a file system: each object lives as long as its descriptor, so that the kernel removes all of
-//! it when this process ends, by SIGKILL too.
+//! Nothing is pinned in a file system: each object lives as long as its descriptor, so that the
+//! kernel removes all of it when this process ends, by SIGKILL too.
 
 pub mod assembler;
 pub mod btf;

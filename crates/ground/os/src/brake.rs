@@ -12,26 +12,28 @@ use crate::root::Root;
 pub enum BrakeKind {
     /// `cpu.idle`: the members run only while no other thread wants the CPU.
     Idle,
-    /// `cpu.uclamp.max`: the kernel chooses speeds of CPUs as if the members never needed more than this share, in
-    /// percent.
+    /// `cpu.uclamp.max`: the kernel chooses speeds of CPUs as if the members never needed more than
+    /// this share, in percent.
     Clamped {
         /// The share.
         percent: f64,
     },
-    /// `memory.high`: the kernel stops the members that allocate, and takes memory back, while they have more.
+    /// `memory.high`: the kernel stops the members that allocate, and takes memory back, while they
+    /// have more.
     Memory {
         /// The bytes from which on.
         high_bytes: u64,
     },
-    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: the kernel stops threads with a real-time policy that have had this
-    /// share of a period, in percent.
+    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: the kernel stops threads with a real-time policy
+    /// that have had this share of a period, in percent.
     RealTime {
         /// The share.
         percent: f64,
     },
 }
 
-/// The limit on the real-time threads of the whole computer; -1 means none, also for groups (`rt_bandwidth_enabled`).
+/// The limit on the real-time threads of the whole computer; -1 means none, also for groups
+/// (`rt_bandwidth_enabled`).
 const REAL_TIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const REAL_TIME_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 
@@ -44,7 +46,8 @@ pub struct Brake {
     pub file: String,
     /// The setting.
     pub kind: BrakeKind,
-    /// The number of times that it stopped a member since the group was made; `None` where the kernel does not count.
+    /// The number of times that it stopped a member since the group was made; `None` where the
+    /// kernel does not count.
     pub stops: Option<u64>,
     /// The unit of systemd that sets it, where there is one.
     pub unit: Option<String>,
@@ -61,21 +64,32 @@ impl Brake {
         let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
         let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
         let clamped = percent.filter(|percent| *percent < 100.0);
-        let clamped = clamped.map(|percent| Brake::new(root, folder, "cpu.uclamp.max", BrakeKind::Clamped { percent }));
+        let clamped = clamped.map(|percent| {
+            Brake::new(root, folder, "cpu.uclamp.max", BrakeKind::Clamped { percent })
+        });
         idle.into_iter().chain(clamped).collect()
     }
 
     /// That on the memory of the group of version 2 in this folder.
     pub(crate) fn on_memory(root: &Root, folder: &str) -> Option<Self> {
-        let high_bytes: u64 = root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
+        let high_bytes: u64 =
+            root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
         let events = root.read(&format!("{folder}/memory.events")).unwrap_or_default();
         let stops = events.lines().find_map(|line| line.strip_prefix("high ")?.trim().parse().ok());
-        Some(Brake { stops, ..Brake::new(root, folder, "memory.high", BrakeKind::Memory { high_bytes }) })
+        Some(Brake {
+            stops,
+            ..Brake::new(root, folder, "memory.high", BrakeKind::Memory { high_bytes })
+        })
     }
 
-    /// That on the real-time threads of the group of version 1 in this folder. A group with nothing has none.
+    /// That on the real-time threads of the group of version 1 in this folder. A group with nothing
+    /// has none.
     pub(crate) fn on_real_time(root: &Root, folder: &str) -> Option<Self> {
-        let percent = share(root, &format!("{folder}/cpu.rt_runtime_us"), &format!("{folder}/cpu.rt_period_us"))?;
+        let percent = share(
+            root,
+            &format!("{folder}/cpu.rt_runtime_us"),
+            &format!("{folder}/cpu.rt_period_us"),
+        )?;
         Some(Brake::new(root, folder, "cpu.rt_runtime_us", BrakeKind::RealTime { percent }))
     }
 
@@ -108,18 +122,23 @@ impl Brake {
     pub fn words(&self) -> String {
         match self.kind {
             BrakeKind::Idle => "idle (cpu.idle)".to_owned(),
-            BrakeKind::Clamped { percent } => format!("clamped to {percent} % of the speed (cpu.uclamp.max)"),
+            BrakeKind::Clamped { percent } => {
+                format!("clamped to {percent} % of the speed (cpu.uclamp.max)")
+            }
             BrakeKind::Memory { high_bytes } => {
                 format!("slowed down above {} MiB of memory (memory.high)", high_bytes >> 20)
             }
             BrakeKind::RealTime { percent } => {
                 let name = self.file.rsplit('/').next().unwrap_or_default();
-                format!("limited to {percent} % of a CPU for threads with a real-time policy ({name})")
+                format!(
+                    "limited to {percent} % of a CPU for threads with a real-time policy ({name})"
+                )
             }
         }
     }
 
-    /// The command that takes it away, through systemd where a unit of it owns the group and has such a property.
+    /// The command that takes it away, through systemd where a unit of it owns the group and has
+    /// such a property.
     #[must_use]
     pub fn release(&self) -> String {
         release(&self.file, self.unit.as_deref())
@@ -129,7 +148,8 @@ impl Brake {
 /// A share of a period, in percent; `None` where it is nothing, all, or not told.
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
     let number = |file: &str| root.read(file).ok()?.trim().parse::<i64>().ok();
-    let (runtime_us, period_us) = (number(runtime)?, number(period)?);
+    let runtime_us = number(runtime)?;
+    let period_us = number(period)?;
     (0 < runtime_us && runtime_us < period_us).then(|| 100.0 * runtime_us as f64 / period_us as f64)
 }
 
@@ -138,8 +158,12 @@ fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
     match (name, unit) {
-        ("cpu.idle", Some(unit)) => format!("systemctl set-property --runtime {unit} CPUWeight=100"),
-        ("memory.high", Some(unit)) => format!("systemctl set-property --runtime {unit} MemoryHigh=infinity"),
+        ("cpu.idle", Some(unit)) => {
+            format!("systemctl set-property --runtime {unit} CPUWeight=100")
+        }
+        ("memory.high", Some(unit)) => {
+            format!("systemctl set-property --runtime {unit} MemoryHigh=infinity")
+        }
         ("cpu.idle", None) => format!("echo 0 > {file}"),
         // A group gets no more than the group above it has, so that the limit is taken from all.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
@@ -156,7 +180,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
         let root = Root::new("/");
-        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         let read = || {
             let memory = Brake::on_memory(&root, &path);
             Brake::on_time(&root, &path).into_iter().chain(memory).collect::<Vec<Brake>>()
@@ -176,7 +201,13 @@ mod tests {
         assert_eq!(words, expected);
         assert_eq!(found[2].stops, Some(9));
         for brake in &found {
-            assert!(std::process::Command::new("sh").args(["-c", &brake.release()]).status().unwrap().success());
+            assert!(
+                std::process::Command::new("sh")
+                    .args(["-c", &brake.release()])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
         }
         assert_eq!(read(), []);
         let by_unit = release("/c/a.service/memory.high", Some("a.service"));

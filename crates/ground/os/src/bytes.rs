@@ -56,7 +56,9 @@ pub(crate) fn unescaped(name: &[u8]) -> String {
 }
 
 fn octal(digits: &[u8]) -> Option<u8> {
-    let digit = |code: u8, digit: &u8| code.checked_mul(8)?.checked_add(digit.checked_sub(b'0').filter(|it| *it < 8)?);
+    let digit = |code: u8, digit: &u8| {
+        code.checked_mul(8)?.checked_add(digit.checked_sub(b'0').filter(|it| *it < 8)?)
+    };
     digits.iter().try_fold(0, digit)
 }
 
@@ -67,7 +69,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_whole_or_not_at_all() {
-        assert_eq!((unsigned(b"18446744073709551615"), unsigned(b"18446744073709551616")), (Some(u64::MAX), None));
+        assert_eq!(
+            (unsigned(b"18446744073709551615"), unsigned(b"18446744073709551616")),
+            (Some(u64::MAX), None)
+        );
         assert_eq!((unsigned(b""), unsigned(b"7x"), unsigned(b"+7")), (None, None, None));
         assert_eq!((signed(b"-20"), signed(b"19"), signed(b"--1")), (Some(-20), Some(19), None));
         assert_eq!((small::<u8>(b"255"), small::<u8>(b"256")), (Some(255), None));

@@ -1,8 +1,8 @@
 //! One measurement of this computer at a time, whichever user makes it and wherever it writes to.
 //!
-//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can write: there is
-//! nothing to create, to own or to leave behind, and the kernel gives the lock back when the process ends. Containers
-//! with a sysfs of their own do not see each other.
+//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can
+//! write: there is nothing to create, to own or to leave behind, and the kernel gives the lock back
+//! when the process ends. Containers with a sysfs of their own do not see each other.
 
 use crate::small;
 use std::fs::{File, TryLockError};
@@ -25,8 +25,9 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which process has it,
-    /// where the kernel tells, and ends the wait by breaking; the result is then `None`.
+    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which
+    /// process has it, where the kernel tells, and ends the wait by breaking; the result is then
+    /// `None`.
     pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
         Self::on(Path::new(FOLDER), observe)
     }
@@ -46,12 +47,13 @@ impl Claim {
 
 fn holder(file: &File) -> Option<u32> {
     let found = file.metadata().ok()?;
-    let (major, minor) = (libc::major(found.dev()), libc::minor(found.dev()));
+    let major = libc::major(found.dev());
+    let minor = libc::minor(found.dev());
     holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
 }
 
-/// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process that cannot be seen
-/// from here, and counts as no process.
+/// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process
+/// that cannot be seen from here, and counts as no process.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
     let process = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,4 +1,5 @@
-//! Counts of the kernel and the processor over a program and everything that it starts (perf_event_open(2)).
+//! Counts of the kernel and the processor over a program and everything that it starts
+//! (perf_event_open(2)).
 
 use std::fmt;
 use std::fs::File;
@@ -39,7 +40,8 @@ const NAMED: [(&str, u32, u64); 17] = [
     ("major-faults", SOFTWARE, 6),
 ];
 
-/// An event that can be counted: one of [`Event::names`], or `r` and a hexadecimal number for the processor's own.
+/// An event that can be counted: one of [`Event::names`], or `r` and a hexadecimal number for the
+/// processor's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     name: String,
@@ -51,7 +53,10 @@ impl Event {
     /// The event of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let known = NAMED.iter().find(|(known, ..)| *known == name).map(|(_, kind, number)| (*kind, *number));
+        let known = NAMED
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(_, kind, number)| (*kind, *number));
         let raw = || Some((RAW, u64::from_str_radix(name.strip_prefix('r')?, 16).ok()?));
         let (kind, number) = known.or_else(raw)?;
         Some(Event { name: name.to_owned(), kind, number })
@@ -91,8 +96,8 @@ struct Attributes {
     config1: u64,
 }
 
-/// A count that begins with the next program that a child of the calling thread executes, and includes its threads
-/// and children. Whatever the calling thread does itself is not counted.
+/// A count that begins with the next program that a child of the calling thread executes, and
+/// includes its threads and children. Whatever the calling thread does itself is not counted.
 #[derive(Debug)]
 pub struct Counter(File);
 
@@ -100,8 +105,8 @@ impl Counter {
     /// Prepares a count for the children that the calling thread starts while the counter lives.
     ///
     /// # Errors
-    /// The kernel's: ENOENT where the processor has no such counter (virtual machines mostly have none), EACCES where
-    /// `/proc/sys/kernel/perf_event_paranoid` forbids it to this user.
+    /// The kernel's: ENOENT where the processor has no such counter (virtual machines mostly have
+    /// none), EACCES where `/proc/sys/kernel/perf_event_paranoid` forbids it to this user.
     pub fn of_children(event: &Event) -> io::Result<Self> {
         let attributes = Attributes {
             kind: event.kind,
@@ -110,9 +115,12 @@ impl Counter {
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC,
             ..Attributes::default()
         };
-        let (this_thread, any_cpu, no_group) = (0, -1, -1);
+        let this_thread = 0;
+        let any_cpu = -1;
+        let no_group = -1;
         let close_on_exec: libc::c_ulong = 1 << 3;
-        // SAFETY: the kernel reads `size` bytes of `attributes`, which is that large, and keeps no reference to it.
+        // SAFETY: the kernel reads `size` bytes of `attributes`, which is that large, and keeps no
+        // reference to it.
         let fd = unsafe {
             libc::syscall(
                 libc::SYS_perf_event_open,
@@ -149,8 +157,14 @@ mod tests {
     #[test]
     fn events_have_names() {
         assert!(Event::named("task-clock").is_some_and(|event| event.is_software()));
-        assert!(Event::named("r01c2").is_some_and(|event| event.number == 0x1c2 && !event.is_software()));
-        assert_eq!([Event::named("tasks"), Event::named("r"), Event::named("rxyz")], [None, None, None]);
+        assert!(
+            Event::named("r01c2")
+                .is_some_and(|event| event.number == 0x1c2 && !event.is_software())
+        );
+        assert_eq!(
+            [Event::named("tasks"), Event::named("r"), Event::named("rxyz")],
+            [None, None, None]
+        );
         assert_eq!(size_of::<Attributes>(), FIRST_SIZE as usize);
     }
 
@@ -163,7 +177,9 @@ mod tests {
         std::hint::black_box(vec![1_u8; 1 << 20]);
         assert_eq!(counter.read().unwrap(), 0);
         // The shell's own child counts as well.
-        assert!(Command::new("sh").args(["-c", "/bin/true; /bin/true"]).status().unwrap().success());
+        assert!(
+            Command::new("sh").args(["-c", "/bin/true; /bin/true"]).status().unwrap().success()
+        );
         let count = counter.read().unwrap();
         assert!(count > 50, "{count}");
     }

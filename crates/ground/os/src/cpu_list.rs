@@ -3,14 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for later kernels.
+/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for
+/// later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
 /// A list of OS indices, in the order given and with repetitions kept.
 ///
-/// Ranges (`4-7`), strides (`0-14:2`) and single numbers, separated by commas, as in cpuset(7). Whether order and
-/// repetition mean anything is the reader's business: a set of PUs to measure refuses repetitions
-/// ([`CpuList::distinct`]), a seating order does not.
+/// Ranges (`4-7`), strides (`0-14:2`) and single numbers, separated by commas, as in cpuset(7).
+/// Whether order and repetition mean anything is the reader's business: a set of PUs to measure
+/// refuses repetitions ([`CpuList::distinct`]), a seating order does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
@@ -32,7 +33,9 @@ pub enum CpuListError {
         text: String,
     },
     /// A number beyond [`MAX_CPU`].
-    #[error("column {column}: CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}")]
+    #[error(
+        "column {column}: CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}"
+    )]
     TooLarge {
         /// Counted from 1, in bytes.
         column: usize,
@@ -81,7 +84,8 @@ impl FromStr for CpuList {
 }
 
 fn parse_member(member: &str, column: usize, cpus: &mut Vec<u32>) -> Result<(), CpuListError> {
-    let (range, stride) = member.split_once(':').map_or((member, "1"), |(range, stride)| (range, stride));
+    let (range, stride) =
+        member.split_once(':').map_or((member, "1"), |(range, stride)| (range, stride));
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let first = parse_number(first, column)?;
     let last = parse_number(last, column)?;
@@ -122,13 +126,19 @@ impl fmt::Display for CpuList {
         let mut rest = self.0.as_slice();
         let mut separator = "";
         while let Some(&first) = rest.first() {
-            // Wider than a CPU's number: the ranges of a list that was not typed have not been checked.
+            // Wider than a CPU's number: the ranges of a list that was not typed have not been
+            // checked.
             let expected = u64::from(first)..;
-            let run = rest.iter().zip(expected).take_while(|(cpu, expected)| u64::from(**cpu) == *expected).count();
+            let run = rest
+                .iter()
+                .zip(expected)
+                .take_while(|(cpu, expected)| u64::from(**cpu) == *expected)
+                .count();
             let taken = if run >= 3 { run } else { 1 };
-            match run >= 3 {
-                true => write!(out, "{separator}{first}-{}", u64::from(first) + run as u64 - 1)?,
-                false => write!(out, "{separator}{first}")?,
+            if run >= 3 {
+                write!(out, "{separator}{first}-{}", u64::from(first) + run as u64 - 1)?
+            } else {
+                write!(out, "{separator}{first}")?
             }
             separator = ",";
             rest = &rest[taken..];
@@ -165,7 +175,10 @@ mod tests {
         assert_eq!(parse("0,"), Err(CpuListError::Missing { column: 3 }));
         assert_eq!(parse("0,x1"), Err(CpuListError::NotANumber { column: 3, text: "x1".into() }));
         assert_eq!(parse("1,7-3"), Err(CpuListError::EmptyRange { column: 3, text: "7-3".into() }));
-        assert_eq!(parse("0-4:0"), Err(CpuListError::EmptyRange { column: 1, text: "0-4:0".into() }));
+        assert_eq!(
+            parse("0-4:0"),
+            Err(CpuListError::EmptyRange { column: 1, text: "0-4:0".into() })
+        );
         assert!(matches!(parse("99999999999999"), Err(CpuListError::TooLarge { .. })));
         assert!(matches!(parse("0-4294967295"), Err(CpuListError::TooLarge { .. })));
         assert!(matches!(parse("-1"), Err(CpuListError::Missing { .. })));

@@ -32,8 +32,9 @@ const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
 /// A set of CPUs, by OS index. Its members come out in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
-    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that equal sets compare
-    /// equal, and a number that no computer has, from a damaged file, costs one word.
+    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that
+    /// equal sets compare equal, and a number that no computer has, from a damaged file, costs one
+    /// word.
     words: BTreeMap<u32, Word>,
 }
 
@@ -53,9 +54,9 @@ impl CpuSet {
         }
     }
 
-    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first, with or without
-    /// `0x`. A mask without commas may have any length. `None` where the text is not a mask, or names a CPU beyond
-    /// [`MAX_CPU`].
+    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first,
+    /// with or without `0x`. A mask without commas may have any length. `None` where the text is
+    /// not a mask, or names a CPU beyond [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -89,17 +90,24 @@ impl CpuSet {
         (0..groups).rev().map(|group| format!("{:08x}", bits(group))).collect::<Vec<_>>().join(",")
     }
 
-    /// The CPUs that a thread may run on now; thread 0 is the caller. CPUs of its mask that are offline are missing:
-    /// what is put back later is read by [`crate::affinity::to_put_back`].
+    /// The CPUs that a thread may run on now; thread 0 is the caller. CPUs of its mask that are
+    /// offline are missing: what is put back later is read by [`crate::affinity::to_put_back`].
     ///
     /// # Errors
     /// The kernel's error: `ESRCH` where the thread has gone.
     pub fn of_thread(tid: Tid) -> io::Result<Self> {
         let mut words: Vec<Word> = vec![0; USUAL_WORDS];
         loop {
-            // SAFETY: the kernel writes at most `size_of_val` bytes to `words`, which is that long and writable.
-            let written =
-                unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(&*words), words.as_mut_ptr()) };
+            // SAFETY: the kernel writes at most `size_of_val` bytes to `words`, which is that long
+            // and writable.
+            let written = unsafe {
+                libc::syscall(
+                    libc::SYS_sched_getaffinity,
+                    tid,
+                    size_of_val(&*words),
+                    words.as_mut_ptr(),
+                )
+            };
             let error = io::Error::last_os_error();
             match written {
                 0.. => return Ok(CpuSet::of_words(words)),
@@ -112,12 +120,12 @@ impl CpuSet {
         }
     }
 
-    /// Makes this set the affinity mask of a thread; thread 0 is the caller. The kernel drops CPUs outside the thread's
-    /// cpuset without a word: [`crate::affinity::pin`] checks that it did not.
+    /// Makes this set the affinity mask of a thread; thread 0 is the caller. The kernel drops CPUs
+    /// outside the thread's cpuset without a word: [`crate::affinity::pin`] checks that it did not.
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another user, `EINVAL`
-    /// where its cpuset has none of these CPUs.
+    /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another
+    /// user, `EINVAL` where its cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
         if length > MOST_WORDS {
@@ -125,7 +133,9 @@ impl CpuSet {
         }
         let words: Vec<Word> = (0..length as u32).map(|at| self.word(at)).collect();
         // SAFETY: the kernel reads `size_of_val` bytes from `words`, which is that long.
-        let status = unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*words), words.as_ptr()) };
+        let status = unsafe {
+            libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*words), words.as_ptr())
+        };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -328,14 +338,20 @@ mod tests {
     fn a_thread_gets_what_it_is_given() {
         let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
         let seated = std::thread::scope(|scope| {
-            scope.spawn(|| CpuSet::single(cpu).give(0).and_then(|()| CpuSet::of_thread(0)).unwrap()).join().unwrap()
+            scope
+                .spawn(|| CpuSet::single(cpu).give(0).and_then(|()| CpuSet::of_thread(0)).unwrap())
+                .join()
+                .unwrap()
         });
         assert_eq!((seated.only(), seated), (Some(cpu), CpuSet::single(cpu)));
     }
 
     #[test]
     fn a_thread_that_is_not_there_is_an_error() {
-        assert_eq!(CpuSet::of_thread(libc::pid_t::MAX).unwrap_err().raw_os_error(), Some(libc::ESRCH));
+        assert_eq!(
+            CpuSet::of_thread(libc::pid_t::MAX).unwrap_err().raw_os_error(),
+            Some(libc::ESRCH)
+        );
         assert_eq!(CpuSet::single(u32::MAX).last(), Some(u32::MAX));
         assert!([500_000, u32::MAX].iter().all(|cpu| CpuSet::single(*cpu).give(0).is_err()));
         assert!(CpuSet::default().give(0).is_err());
@@ -395,7 +411,8 @@ mod tests {
             prop_assert_eq!(left.iter().collect::<Vec<_>>(), a.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(left.iter().rev().collect::<Vec<_>>(), a.iter().rev().copied().collect::<Vec<_>>());
             let mut both = left.iter();
-            let (first, last) = (both.next(), both.next_back());
+            let first = both.next();
+            let last = both.next_back();
             prop_assert_eq!((first, last), (a.first().copied(), a.iter().skip(1).last().copied()));
             prop_assert!((0..310).all(|cpu| left.contains(cpu) == a.contains(&cpu)));
         }

@@ -36,7 +36,9 @@ impl CpuTimes {
             Some((cpu, ticks))
         };
         // The lines of CPUs come first; the line of interrupts behind them is long.
-        CpuTimes(lines(text).take_while(|line| line.starts_with(b"cpu")).filter_map(of_line).collect())
+        CpuTimes(
+            lines(text).take_while(|line| line.starts_with(b"cpu")).filter_map(of_line).collect(),
+        )
     }
 
     /// The CPUs that it counts.
@@ -44,7 +46,8 @@ impl CpuTimes {
         self.0.keys().copied()
     }
 
-    /// The time that a hypervisor took from a CPU so far, in clock ticks; `None` where the CPU is not counted.
+    /// The time that a hypervisor took from a CPU so far, in clock ticks; `None` where the CPU is
+    /// not counted.
     #[must_use]
     pub fn stolen_ticks(&self, cpu: u32) -> Option<u64> {
         Some(self.0.get(&cpu)?[STOLEN])
@@ -53,14 +56,16 @@ impl CpuTimes {
     /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<Shares> {
-        let (now, then) = (self.0.get(&cpu)?, earlier.0.get(&cpu)?);
+        let now = self.0.get(&cpu)?;
+        let then = earlier.0.get(&cpu)?;
         // The kernel's count of idle time may go backwards by a tick.
         let passed = |column: usize| now[column].saturating_sub(then[column]);
         let total = (0..COLUMNS).map(passed).fold(0, u64::saturating_add);
         let idle = passed(IDLE).saturating_add(passed(WAITS_FOR_DISK));
         let busy = total.saturating_sub(idle).saturating_sub(passed(STOLEN));
         let percent = |ticks: u64| 100.0 * ticks as f64 / total as f64;
-        (total > 0).then(|| Shares { busy_percent: percent(busy), steal_percent: percent(passed(STOLEN)) })
+        (total > 0)
+            .then(|| Shares { busy_percent: percent(busy), steal_percent: percent(passed(STOLEN)) })
     }
 }
 
@@ -71,10 +76,14 @@ mod tests {
 
     #[test]
     fn shares_are_of_all_time() {
-        let before =
-            CpuTimes::parse(b"cpu  9 9\ncpu0 10 0 10 80 0 0 0 0 0 0\ncpu12 0 0 0 5\nintr 7 0 0\ncpu3 1 1 1 1\n");
+        let before = CpuTimes::parse(
+            b"cpu  9 9\ncpu0 10 0 10 80 0 0 0 0 0 0\ncpu12 0 0 0 5\nintr 7 0 0\ncpu3 1 1 1 1\n",
+        );
         let after = CpuTimes::parse(b"cpu  9 9\ncpu0 20 5 20 130 5 3 2 15 0 0\ncpu12 0 0 0 5\n");
-        assert_eq!(after.since(&before, 0), Some(Shares { busy_percent: 30.0, steal_percent: 15.0 }));
+        assert_eq!(
+            after.since(&before, 0),
+            Some(Shares { busy_percent: 30.0, steal_percent: 15.0 })
+        );
         assert_eq!((after.since(&before, 12), after.since(&before, 3)), (None, None));
         assert_eq!([0, 12, 7].map(|cpu| after.stolen_ticks(cpu)), [Some(15), Some(0), None]);
         assert_eq!(before.cpus().collect::<Vec<_>>(), [0, 12]);
@@ -84,7 +93,8 @@ mod tests {
         #[test]
         fn any_bytes_will_do(text: Vec<u8>, ticks: [u64; 8]) {
             let line = format!("cpu0 {}", ticks.map(|tick| tick.to_string()).join(" "));
-            let (some, other) = (CpuTimes::parse(line.as_bytes()), CpuTimes::parse(&text));
+            let some = CpuTimes::parse(line.as_bytes());
+            let other = CpuTimes::parse(&text);
             let _ = (some.since(&other, 0), other.since(&some, 0));
             let begun = CpuTimes::parse(b"cpu0 0 0 0 0 0 0 0 0");
             let shares = some.since(&begun, 0).map_or(0.0, |shares| shares.busy_percent + shares.steal_percent);

@@ -9,7 +9,9 @@ use crate::{affinity, small};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
     /// There is no such CPU.
-    #[error("CPU {cpu} does not exist: this machine has CPUs {present}; 'seatmap show host' lists them")]
+    #[error(
+        "CPU {cpu} does not exist: this machine has CPUs {present}; 'seatmap show host' lists them"
+    )]
     Absent {
         /// The CPU asked for.
         cpu: u32,
@@ -17,13 +19,17 @@ pub enum CpuError {
         present: String,
     },
     /// The CPU is present, but offline.
-    #[error("CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, as root")]
+    #[error(
+        "CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, as root"
+    )]
     Offline {
         /// The CPU asked for.
         cpu: u32,
     },
     /// Online, but outside this process's cpuset or affinity mask.
-    #[error("CPU {cpu} is outside the CPUs that this process may use, {allowed}: its cpuset or a taskset forbids it")]
+    #[error(
+        "CPU {cpu} is outside the CPUs that this process may use, {allowed}: its cpuset or a taskset forbids it"
+    )]
     Forbidden {
         /// The CPU asked for.
         cpu: u32,
@@ -41,9 +47,9 @@ pub struct Cpus {
     pub online: Vec<u32>,
     /// The CPUs of this process's mask: it runs there without having asked.
     pub allowed: Vec<u32>,
-    /// The CPUs outside that mask that this process may use if it names them: the kernel was started to set them apart
-    /// (`isolcpus=`, `nohz_full=`), so that no process begins with them. None where a taskset, and not the kernel, has
-    /// narrowed the mask.
+    /// The CPUs outside that mask that this process may use if it names them: the kernel was
+    /// started to set them apart (`isolcpus=`, `nohz_full=`), so that no process begins with them.
+    /// None where a taskset, and not the kernel, has narrowed the mask.
     pub set_apart: Vec<u32>,
 }
 
@@ -66,8 +72,8 @@ impl Cpus {
         Ok(cpus)
     }
 
-    /// Those CPUs that are set apart and open to this process, by what its cpuset grants. A mask that leaves out other
-    /// CPUs as well was narrowed by a taskset, which binds.
+    /// Those CPUs that are set apart and open to this process, by what its cpuset grants. A mask
+    /// that leaves out other CPUs as well was narrowed by a taskset, which binds.
     fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
         let set = |cpus: &[u32]| cpus.iter().copied().collect::<CpuSet>();
         let open = granted.within(&set(&self.online));
@@ -112,7 +118,8 @@ impl Cpus {
     }
 }
 
-/// The CPUs that the kernel was started to keep tasks or the tick away from: `isolcpus=` and `nohz_full=`.
+/// The CPUs that the kernel was started to keep tasks or the tick away from: `isolcpus=` and
+/// `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     let kernel = Scheduler::read(root);
@@ -130,7 +137,9 @@ mod tests {
 
     #[test]
     fn each_circle_has_its_word() {
-        let (present, online, allowed) = (vec![0, 1, 2, 3], vec![0, 1, 3], vec![0, 3]);
+        let present = vec![0, 1, 2, 3];
+        let online = vec![0, 1, 3];
+        let allowed = vec![0, 3];
         let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
         assert_eq!(cpus.check(&[0, 3]), Ok(()));
         assert_eq!(cpus.check(&[0, 9]), Err(CpuError::Absent { cpu: 9, present: "0-3".into() }));
@@ -156,7 +165,9 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_set_apart_can_be_named() {
-        let (present, online, allowed) = (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![0, 3]);
+        let present = vec![0, 1, 2, 3];
+        let online = vec![0, 1, 2, 3];
+        let allowed = vec![0, 3];
         let cpus = Cpus { present, online, allowed, set_apart: vec![1] };
         assert_eq!((cpus.check(&[1, 3]), cpus.reachable()), (Ok(()), vec![0, 1, 3]));
         assert_eq!(cpus.check(&[2]), Err(CpuError::Forbidden { cpu: 2, allowed: "0,1,3".into() }));

@@ -1,4 +1,5 @@
-//! Accelerators and fast network cards that a program has open, and the NUMA node that each is next to.
+//! Accelerators and fast network cards that a program has open, and the NUMA node that each is next
+//! to.
 
 use crate::root::Root;
 
@@ -15,8 +16,8 @@ pub struct Device {
     pub cpus: Option<String>,
 }
 
-/// Whether this computer has any such device, or hides whether it has, so that looking for open ones can find
-/// something.
+/// Whether this computer has any such device, or hides whether it has, so that looking for open
+/// ones can find something.
 #[must_use]
 pub fn is_any(root: &Root) -> bool {
     let is_device = |name: &String| name == "kfd" || numbered(name, "nvidia").is_some();
@@ -38,7 +39,12 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
     });
     // The kernel writes -1 for a device without a node.
     let node = read("numa_node").and_then(|node| node.parse().ok());
-    Some(Device { name: file.to_owned(), kind, node, cpus: read("local_cpulist").filter(|list| !list.is_empty()) })
+    Some(Device {
+        name: file.to_owned(),
+        kind,
+        node,
+        cpus: read("local_cpulist").filter(|list| !list.is_empty()),
+    })
 }
 
 /// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.
@@ -57,11 +63,16 @@ fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String
             Some((Some("gpu"), class("drm")))
         }
         "accel" if numbered(file, "accel").is_some() => Some((Some("gpu"), class("accel"))),
-        "infiniband" if numbered(file, "uverbs").is_some() => Some((Some("nic"), class("infiniband_verbs"))),
+        "infiniband" if numbered(file, "uverbs").is_some() => {
+            Some((Some("nic"), class("infiniband_verbs")))
+        }
         "vfio/devices" if numbered(file, "vfio").is_some() => Some((None, class("vfio-dev"))),
         "vfio" if numbered(file, "").is_some() => {
             let devices = format!("/sys/kernel/iommu_groups/{file}/devices");
-            Some((None, root.names(&devices).ok()?.first().map(|first| format!("{devices}/{first}"))))
+            Some((
+                None,
+                root.names(&devices).ok()?.first().map(|first| format!("{devices}/{first}")),
+            ))
         }
         _ => None,
     }
@@ -80,7 +91,11 @@ fn nvidia(root: &Root, minor: &str) -> Option<String> {
         let text = root.read(&format!("{folder}/{address}/information")).unwrap_or_default();
         crate::small::value_of(&text, "Device Minor").as_deref() == Some(minor)
     };
-    root.folders(folder).ok()?.into_iter().find(has_minor).map(|address| format!("/sys/bus/pci/devices/{address}"))
+    root.folders(folder)
+        .ok()?
+        .into_iter()
+        .find(has_minor)
+        .map(|address| format!("/sys/bus/pci/devices/{address}"))
 }
 
 #[cfg(test)]
@@ -109,7 +124,8 @@ mod tests {
     #[test]
     fn devices_are_next_to_their_nodes() {
         let (_folder, root) = computer();
-        let told = |file: &str| of(&root, file).map(|device| (device.kind, device.node, device.cpus));
+        let told =
+            |file: &str| of(&root, file).map(|device| (device.kind, device.node, device.cpus));
         assert_eq!(told("/dev/nvidia1"), Some(("gpu", Some(1), Some("8-15".to_owned()))));
         assert_eq!(told("/dev/nvidia0"), Some(("gpu", None, None)), "its driver does not say");
         assert_eq!(told("/dev/infiniband/uverbs0"), Some(("nic", None, None)));
@@ -117,9 +133,14 @@ mod tests {
         assert_eq!(told("/dev/vfio/7"), Some(("nic", None, None)));
         assert_eq!(told("/dev/vfio/8"), Some(("device", None, None)));
         assert_eq!(told("/dev/kfd"), Some(("gpu", None, None)));
-        for file in
-            ["/dev/null", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/vfio/vfio", "/dev/dri/by-path", "socket:[1]"]
-        {
+        for file in [
+            "/dev/null",
+            "/dev/nvidiactl",
+            "/dev/nvidia-uvm",
+            "/dev/vfio/vfio",
+            "/dev/dri/by-path",
+            "socket:[1]",
+        ] {
             assert_eq!(told(file), None, "{file}");
         }
     }

@@ -5,15 +5,16 @@ use crate::layout::Layout;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
-/// How often emptying a group is tried: its threads may create others meanwhile. A process that is about to end
-/// cannot be moved. It leaves when its memory has been given back, which took most of a second for 300 MiB on a busy
-/// computer.
+/// How often emptying a group is tried: its threads may create others meanwhile. A process that is
+/// about to end cannot be moved. It leaves when its memory has been given back, which took most of
+/// a second for 300 MiB on a busy computer.
 const ATTEMPTS: u32 = 750;
 
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The file that lists members and takes new ones: threads one by one in version 1, processes in version 2.
+/// The file that lists members and takes new ones: threads one by one in version 1, processes in
+/// version 2.
 #[must_use]
 pub fn members_file(root: &Root, group: &str) -> String {
     let tasks = format!("{group}/tasks");
@@ -33,7 +34,8 @@ pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// The group that this process is in, in the hierarchy of another group (cgroups(7), `/proc/PID/cgroup`).
+/// The group that this process is in, in the hierarchy of another group (cgroups(7),
+/// `/proc/PID/cgroup`).
 #[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let layout = Layout::read(root);
@@ -42,8 +44,13 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let base = if is_v2 { layout.v2? } else { layout.v1? };
     let own = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
-        let fits = if is_v2 { controllers.is_empty() } else { controllers.split(',').any(|name| name == "cpuset") };
+        let controllers = fields.next()?;
+        let path = fields.next()?;
+        let fits = if is_v2 {
+            controllers.is_empty()
+        } else {
+            controllers.split(',').any(|name| name == "cpuset")
+        };
         fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
     };
     text.lines().find_map(own)
@@ -54,7 +61,8 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
 /// # Errors
 /// The kernel's error for a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
-    // Kernels before 6.12 take a removed partition apart later, in their own time, and every thread's mask with it.
+    // Kernels before 6.12 take a removed partition apart later, in their own time, and every
+    // thread's mask with it.
     let partition = format!("{group}/cpuset.cpus.partition");
     if root.has(&partition) {
         root.write(&partition, "member")?;

@@ -1,19 +1,23 @@
-//! Copies of memory at addresses that somebody else chose: a bad address is an error and not the end of the process.
+//! Copies of memory at addresses that somebody else chose: a bad address is an error and not the
+//! end of the process.
 //!
-//! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them makes the copy return
-//! an error. A fault at an address that stands for a [register](crate::registers) is that device's. Any other fault
-//! goes to the handler that was there before.
+//! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them
+//! makes the copy return an error. A fault at an address that stands for a
+//! [register](crate::registers) is that device's. Any other fault goes to the handler that was
+//! there before.
 
 use std::io;
 
-/// Copies `bytes` bytes between two places, either of which may not be there. One, two, four, eight and multiples of
-/// 16 bytes at aligned addresses are moved in units of their own size, up to 16 bytes: nobody sees half a unit.
+/// Copies `bytes` bytes between two places, either of which may not be there. One, two, four, eight
+/// and multiples of 16 bytes at aligned addresses are moved in units of their own size, up to 16
+/// bytes: nobody sees half a unit.
 ///
 /// # Safety
 /// The bytes written belong to nobody who relies on them: no Rust reference to them is alive.
 ///
 /// # Errors
-/// `Other` for an address that cannot be read or written, or the kernel's error where no handler can be set.
+/// `Other` for an address that cannot be read or written, or the kernel's error where no handler
+/// can be set.
 #[inline]
 pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()> {
     machine::prepare()?;
@@ -24,10 +28,12 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<()>
     }
 }
 
-/// Replaces eight bytes at an address that may not be there, if they still hold `old`; says whether they did.
+/// Replaces eight bytes at an address that may not be there, if they still hold `old`; says whether
+/// they did.
 ///
 /// # Safety
-/// The address is a multiple of eight, and no Rust reference to the bytes is alive, except to an atomic.
+/// The address is a multiple of eight, and no Rust reference to the bytes is alive, except to an
+/// atomic.
 ///
 /// # Errors
 /// As for [`copy`].
@@ -55,8 +61,8 @@ mod machine {
     use std::io;
     use std::sync::OnceLock;
 
-    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` resume at the latter. Below 2 KiB, moves of
-    // 16 bytes are faster than the start of a string instruction.
+    // Faults between the labels `seatmap_copy` and `seatmap_copy_fault` resume at the latter. Below
+    // 2 KiB, moves of 16 bytes are faster than the start of a string instruction.
     std::arch::global_asm!(
         ".hidden seatmap_copy",
         ".globl seatmap_copy",
@@ -133,7 +139,8 @@ mod machine {
 
     fn set(signal: libc::c_int) -> Result<libc::sigaction, i32> {
         // SAFETY: all fields of it may be zero.
-        let (mut ours, mut before): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
+        let (mut ours, mut before): (libc::sigaction, libc::sigaction) =
+            unsafe { std::mem::zeroed() };
         ours.sa_sigaction = handle as *const () as usize;
         // The stack at the fault may be a small one of a coroutine.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
@@ -144,11 +151,16 @@ mod machine {
         }
     }
 
-    extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    extern "C" fn handle(
+        signal: libc::c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut libc::c_void,
+    ) {
         let registers = libc::REG_RIP as usize;
         // SAFETY: the kernel hands a handler with SA_SIGINFO such a context.
         let at = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[registers] };
-        let (first, fault) = (copy as *const () as i64, seatmap_copy_fault as *const () as i64);
+        let first = copy as *const () as i64;
+        let fault = seatmap_copy_fault as *const () as i64;
         if (first..fault).contains(at) {
             *at = fault;
             return;
@@ -160,7 +172,8 @@ mod machine {
         }
     }
 
-    /// Calls the handler that was there before; without one, the fault happens again and ends the process.
+    /// Calls the handler that was there before; without one, the fault happens again and ends the
+    /// process.
     fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         let which = usize::from(signal == SIGNALS[1]);
         let before = BEFORE.get().and_then(|set| set.as_ref().ok()).map(|set| set[which]);
@@ -172,7 +185,9 @@ mod machine {
             }
             Some((handler, false)) if handler > 1 => {
                 // SAFETY: the process set this address as a handler with one argument.
-                unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler)(signal) };
+                unsafe {
+                    std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler)(signal)
+                };
             }
             // SAFETY: the default action for this signal.
             _ => _ = unsafe { libc::signal(signal, libc::SIG_DFL) },
@@ -205,7 +220,11 @@ mod machine {
         use std::sync::atomic::{AtomicU64, Ordering};
         // SAFETY: the caller's promise.
         let word = unsafe { AtomicU64::from_ptr(at) };
-        if word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() { 0 } else { 2 }
+        if word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+            0
+        } else {
+            2
+        }
     }
 }
 
@@ -228,8 +247,9 @@ mod tests {
     fn an_exchange_says_whether_it_happened() {
         let mut word = 5_u64;
         // SAFETY: memory of the test.
-        let (first, second) =
-            unsafe { (exchange(&raw mut word, 5, 6).unwrap(), exchange(&raw mut word, 5, 7).unwrap()) };
+        let (first, second) = unsafe {
+            (exchange(&raw mut word, 5, 6).unwrap(), exchange(&raw mut word, 5, 7).unwrap())
+        };
         assert_eq!((first, second, word), (true, false, 6));
         // SAFETY: nothing is there, which is the point.
         assert!(unsafe { exchange(16 as *mut u64, 0, 1) }.is_err());

@@ -1,8 +1,9 @@
-//! Control groups as they limit living programs: the CPUs, nodes and CPU time of a group, in either version, and the
-//! processes below it (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
+//! Control groups as they limit living programs: the CPUs, nodes and CPU time of a group, in either
+//! version, and the processes below it (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
 //!
-//! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are relative to the cgroup
-//! namespace of the reader, and either may lead out of it with `/..`: `located` joins the two.
+//! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are
+//! relative to the cgroup namespace of the reader, and either may lead out of it with `/..`:
+//! `located` joins the two.
 
 mod located;
 
@@ -53,15 +54,16 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Why there may be limits on the CPU time that cannot be seen from here; `None` where all can be seen.
+    /// Why there may be limits on the CPU time that cannot be seen from here; `None` where all can
+    /// be seen.
     #[must_use]
     pub fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref()
     }
 
-    /// The threads that are in the group of CPUs and in that of CPU time, without those of the groups below; `None`
-    /// where the kernel lists neither. Version 1 has a hierarchy for each, and a thread may have a group of its own in
-    /// either.
+    /// The threads that are in the group of CPUs and in that of CPU time, without those of the
+    /// groups below; `None` where the kernel lists neither. Version 1 has a hierarchy for each, and
+    /// a thread may have a group of its own in either.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
         let listed = |group: &Option<Located>| located::threads(root, &group.as_ref()?.folder());
@@ -84,9 +86,11 @@ impl Groups {
 /// The limits of a group, with those of the groups above it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Its path below the mounted hierarchy: of CPUs, or of CPU time where that one is not the root.
+    /// Its path below the mounted hierarchy: of CPUs, or of CPU time where that one is not the
+    /// root.
     pub path: String,
-    /// The lists of CPUs of the group and those above it, its own first; without groups that leave it to the one above.
+    /// The lists of CPUs of the group and those above it, its own first; without groups that leave
+    /// it to the one above.
     pub cpusets: Vec<Cpuset>,
     /// Whether these files cannot be written from here.
     pub is_read_only: bool,
@@ -98,8 +102,8 @@ pub struct Limits {
     pub quotas: Vec<Quota>,
     /// The other settings of these groups that hold their members back.
     pub brakes: Vec<Brake>,
-    /// The tightest limit on the time of members with a real-time policy, of a group of version 1 or of the whole
-    /// computer. It holds nobody else back.
+    /// The tightest limit on the time of members with a real-time policy, of a group of version 1
+    /// or of the whole computer. It holds nobody else back.
     pub real_time: Option<Brake>,
 }
 
@@ -121,15 +125,16 @@ impl Limits {
         self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
     }
 
-    /// The number of periods in which a quota of it or of a group above was used up; `None` without a quota.
+    /// The number of periods in which a quota of it or of a group above was used up; `None` without
+    /// a quota.
     #[must_use]
     pub fn throttled(&self) -> Option<u64> {
         self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
     }
 }
 
-/// Whether paths of control groups begin at the root of each hierarchy for this process, as they do outside
-/// containers.
+/// Whether paths of control groups begin at the root of each hierarchy for this process, as they do
+/// outside containers.
 #[must_use]
 pub fn is_first_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
@@ -141,7 +146,10 @@ impl Hierarchies {
     #[must_use]
     pub fn read(root: &Root) -> Self {
         Hierarchies {
-            mounted: mounts::all(root).into_iter().filter_map(|mount| Hierarchy::of(root, mount)).collect(),
+            mounted: mounts::all(root)
+                .into_iter()
+                .filter_map(|mount| Hierarchy::of(root, mount))
+                .collect(),
             is_first_namespace: is_first_namespace(root),
         }
     }
@@ -150,7 +158,10 @@ impl Hierarchies {
     #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> Groups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
-        let memory = self.located(root, tid, membership, "memory").unwrap_or_default().filter(Located::is_v2);
+        let memory = self
+            .located(root, tid, membership, "memory")
+            .unwrap_or_default()
+            .filter(Located::is_v2);
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
                 let unseen = time.as_ref().and_then(Located::unseen);
@@ -160,9 +171,16 @@ impl Hierarchies {
         }
     }
 
-    /// The group of a thread in the hierarchy of a controller: that of version 1 where a line names the controller, as
-    /// version 2 then does not have it. `None` where no group can limit the thread.
-    fn located(&self, root: &Root, tid: Tid, membership: &str, controller: &str) -> Result<Option<Located>, String> {
+    /// The group of a thread in the hierarchy of a controller: that of version 1 where a line names
+    /// the controller, as version 2 then does not have it. `None` where no group can limit the
+    /// thread.
+    fn located(
+        &self,
+        root: &Root,
+        tid: Tid,
+        membership: &str,
+        controller: &str,
+    ) -> Result<Option<Located>, String> {
         let Some((is_v2, path)) = line_of(membership, controller) else { return Ok(None) };
         let has_it = |hierarchy: &&Hierarchy| match &hierarchy.controllers {
             Some(controllers) => !is_v2 && controllers.iter().any(|one| one == controller),
@@ -171,7 +189,8 @@ impl Hierarchies {
         let mut mounted: Vec<&Hierarchy> = self.mounted.iter().filter(has_it).collect();
         // A container may show a part of a hierarchy twice, and the whole one as well.
         mounted.sort_by_key(|hierarchy| !hierarchy.is_whole);
-        if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path)) {
+        if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path))
+        {
             return Ok(Some(found));
         }
         let is_root = path == "/" && self.is_first_namespace;
@@ -192,7 +211,12 @@ impl Hierarchies {
         let inherited = |names: &[&str]| groups.cpuset.as_ref()?.inherited(root, names);
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
-            path: paths.filter(|path| *path != "/").chain(["/"]).next().unwrap_or_default().to_owned(),
+            path: paths
+                .filter(|path| *path != "/")
+                .chain(["/"])
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             cpusets: groups.cpuset.as_ref().map(|found| found.cpusets(root)).unwrap_or_default(),
             is_read_only: groups.cpuset.as_ref().is_some_and(Located::is_read_only),
             cpus: inherited(&["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"]),
@@ -203,8 +227,8 @@ impl Hierarchies {
         }
     }
 
-    /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path that one or several
-    /// hierarchies have.
+    /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path
+    /// that one or several hierarchies have.
     #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
@@ -214,10 +238,14 @@ impl Hierarchies {
         }
         let spelled = format!("/{}", path.trim_start_matches('/'));
         let in_one = |hierarchy: &Hierarchy| {
-            let below = hierarchy.below(&spelled).filter(|below| !below.is_empty() || path.is_empty());
+            let below =
+                hierarchy.below(&spelled).filter(|below| !below.is_empty() || path.is_empty());
             let plain = format!("{}{}", hierarchy.folder, spelled.trim_end_matches('/'));
             let folder = below.map(|below| format!("{}{below}", hierarchy.folder));
-            folder.into_iter().chain([plain]).find(|folder| root.has(&format!("{folder}/cgroup.procs")))
+            folder
+                .into_iter()
+                .chain([plain])
+                .find(|folder| root.has(&format!("{folder}/cgroup.procs")))
         };
         let mut found: Vec<String> = self.mounted.iter().filter_map(in_one).collect();
         found.dedup();
@@ -229,13 +257,16 @@ impl Hierarchies {
     /// # Errors
     /// [`FileError`]: a group cannot be read.
     pub fn all(&self, root: &Root) -> Result<Vec<String>, FileError> {
-        let mut found: Vec<String> = self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
+        let mut found: Vec<String> =
+            self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
         found.sort_unstable();
         found.dedup();
         let mut at = 0;
         while at < found.len() {
-            let inner = root.folders(&found[at])?.into_iter().map(|name| format!("{}/{name}", found[at]));
-            let inner: Vec<String> = inner.filter(|folder| root.has(&format!("{folder}/cgroup.procs"))).collect();
+            let inner =
+                root.folders(&found[at])?.into_iter().map(|name| format!("{}/{name}", found[at]));
+            let inner: Vec<String> =
+                inner.filter(|folder| root.has(&format!("{folder}/cgroup.procs"))).collect();
             found.extend(inner);
             at += 1;
         }
@@ -245,21 +276,24 @@ impl Hierarchies {
 
 /// The settings that hold the members of these groups back, beside quotas.
 fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
-    let time = groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
+    let time =
+        groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
     let on_memory = |folder: &str| Brake::on_memory(root, folder).into_iter().collect();
     let memory = groups.memory.iter().flat_map(|found| found.brakes(on_memory));
     time.chain(memory).collect()
 }
 
-/// The tightest limit on real-time threads. Groups count only while the kernel limits the whole computer.
+/// The tightest limit on real-time threads. Groups count only while the kernel limits the whole
+/// computer.
 fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root)?;
-    let of_groups = groups
-        .time
-        .iter()
-        .flat_map(|found| found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect()));
+    let of_groups = groups.time.iter().flat_map(|found| {
+        found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect())
+    });
     // Of two that are as tight, that of the computer is named.
-    let share = |brake: &Brake| if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY };
+    let share = |brake: &Brake| {
+        if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
+    };
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
@@ -276,7 +310,8 @@ fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)>
             Some((fields.next()?, fields.next()?))
         })
     };
-    let of_v1 = lines().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
+    let of_v1 =
+        lines().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
     let of_v2 = || lines().find(|(controllers, _)| controllers.is_empty());
     of_v1.map(|(_, path)| (false, path)).or_else(|| of_v2().map(|(_, path)| (true, path)))
 }
@@ -284,28 +319,39 @@ fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)>
 impl Hierarchy {
     fn of(root: &Root, mount: Mount) -> Option<Self> {
         let has = |file: &str| root.has(&format!("{}/{file}", mount.folder));
-        // Of version 1, the root alone has an agent; of version 2, every group but the root has events.
+        // Of version 1, the root alone has an agent; of version 2, every group but the root has
+        // events.
         let (controllers, is_whole) = match mount.kind.as_str() {
             "cgroup" => (Some(mount.options), has("release_agent")),
             "cgroup2" => (None, !has("cgroup.events")),
             _ => return None,
         };
         let is_read_only = mount.is_read_only;
-        Some(Hierarchy { folder: mount.folder, root: mount.root, controllers, is_whole, is_read_only })
+        Some(Hierarchy {
+            folder: mount.folder,
+            root: mount.root,
+            controllers,
+            is_whole,
+            is_read_only,
+        })
     }
 }
 
-/// The members of a group and of all groups below it, ascending: processes, or single threads where a group of version
-/// 2 holds threads. None where the group is not there.
+/// The members of a group and of all groups below it, ascending: processes, or single threads where
+/// a group of version 2 holds threads. None where the group is not there.
 ///
 /// # Errors
 /// [`FileError`]: a group below cannot be listed.
 pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
-    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    let mut folders = vec![folder.to_owned()];
+    let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
-        let list =
-            ["cgroup.procs", "cgroup.threads"].iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok());
-        found.extend(list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()));
+        let list = ["cgroup.procs", "cgroup.threads"]
+            .iter()
+            .find_map(|name| root.read(&format!("{folder}/{name}")).ok());
+        found.extend(
+            list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
+        );
         folders.extend(root.folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
     }
     found.sort_unstable();

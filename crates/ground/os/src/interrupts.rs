@@ -1,6 +1,8 @@
-//! Interrupts as the kernel counts them, by source and CPU (`/proc/interrupts`, proc_interrupts(5)).
+//! Interrupts as the kernel counts them, by source and CPU (`/proc/interrupts`,
+//! proc_interrupts(5)).
 //!
-//! On a computer of 256 CPUs the file is a megabyte, so it is read as bytes and only the rows that changed get a name.
+//! On a computer of 256 CPUs the file is a megabyte, so it is read as bytes and only the rows that
+//! changed get a name.
 
 use crate::bytes::{self, lines, small, unsigned, words};
 use crate::irq;
@@ -35,7 +37,8 @@ pub struct Came {
 }
 
 impl Interrupts {
-    /// Reads the file. Rows without a figure for each CPU (`ERR`, `MIS`) belong to none and are left out.
+    /// Reads the file. Rows without a figure for each CPU (`ERR`, `MIS`) belong to none and are
+    /// left out.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         let mut lines = lines(text);
@@ -47,7 +50,8 @@ impl Interrupts {
     }
 
     fn add(&mut self, line: &[u8]) {
-        let (columns, before) = (self.cpus.len(), self.counts.len());
+        let columns = self.cpus.len();
+        let before = self.counts.len();
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { return };
         let mut rest = &line[colon + 1..];
         while self.counts.len() < before + columns {
@@ -57,9 +61,10 @@ impl Interrupts {
             self.counts.push(count);
             rest = &rest[digits..];
         }
-        match columns > 0 && self.counts.len() == before + columns {
-            true => self.rows.push(Row { label: line[..colon].trim_ascii().to_vec(), about: rest.to_vec() }),
-            false => self.counts.truncate(before),
+        if columns > 0 && self.counts.len() == before + columns {
+            self.rows.push(Row { label: line[..colon].trim_ascii().to_vec(), about: rest.to_vec() })
+        } else {
+            self.counts.truncate(before)
         }
     }
 
@@ -94,25 +99,28 @@ impl Interrupts {
         self.counts[row * self.cpus.len() + column]
     }
 
-    /// Where the same source stands in this reading: at the same place, unless one was added or removed.
+    /// Where the same source stands in this reading: at the same place, unless one was added or
+    /// removed.
     fn place(&self, row: &Row, guess: usize) -> Option<usize> {
         let is_same = |other: &Row| other.label == row.label;
-        match self.rows.get(guess).is_some_and(is_same) {
-            true => Some(guess),
-            false => self.rows.iter().position(is_same),
+        if self.rows.get(guess).is_some_and(is_same) {
+            Some(guess)
+        } else {
+            self.rows.iter().position(is_same)
         }
     }
 }
 
-/// The rows of IBM Z whose interrupts are those of devices: it shows classes of them instead of numbers
-/// (`irqclass_sub_desc` in arch/s390/kernel/irq.c). The rows `I/O` and `AIO` are their sums.
+/// The rows of IBM Z whose interrupts are those of devices: it shows classes of them instead of
+/// numbers (`irqclass_sub_desc` in arch/s390/kernel/irq.c). The rows `I/O` and `AIO` are their
+/// sums.
 const CLASSES: [&[u8]; 18] = [
-    b"CIO", b"DAS", b"C15", b"C70", b"TAP", b"VMR", b"LCS", b"CTC", b"ADM", b"CSC", b"VIR", b"QAI", b"APB", b"PCF",
-    b"PCD", b"MSI", b"VAI", b"GAL",
+    b"CIO", b"DAS", b"C15", b"C70", b"TAP", b"VMR", b"LCS", b"CTC", b"ADM", b"CSC", b"VIR", b"QAI",
+    b"APB", b"PCF", b"PCD", b"MSI", b"VAI", b"GAL",
 ];
 
-/// Whether a row is one of devices, by its label alone: the kernel's own rows have letters, but so have the classes of
-/// IBM Z. A number may still be the CPU's own.
+/// Whether a row is one of devices, by its label alone: the kernel's own rows have letters, but so
+/// have the classes of IBM Z. A number may still be the CPU's own.
 #[must_use]
 pub fn is_of_device(label: &str) -> bool {
     unsigned(label.as_bytes()).is_some() || CLASSES.contains(&label.as_bytes())
@@ -124,24 +132,31 @@ impl Row {
         !is_of_device(&label) || self.source().is_some_and(|source| source.is_per_cpu())
     }
 
-    /// The controller of a numbered interrupt, whose name may be several words, and the number there.
+    /// The controller of a numbered interrupt, whose name may be several words, and the number
+    /// there.
     fn source(&self) -> Option<irq::Source> {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let at = self.number_at(&about)?;
         let digits = about[at].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let hwirq = unsigned(&about[at][..digits]);
-        Some(irq::Source { chip: bytes::text(&about[..at].join(&b' ')), hwirq, handlers: self.name() })
+        Some(irq::Source {
+            chip: bytes::text(&about[..at].join(&b' ')),
+            hwirq,
+            handlers: self.name(),
+        })
     }
 
     /// The word with the number at the controller. Xen writes the kind instead, as `-virq`.
     fn number_at(&self, about: &[&[u8]]) -> Option<usize> {
         unsigned(&self.label)?;
-        let is_number = |word: &&[u8]| word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
+        let is_number =
+            |word: &&[u8]| word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
         about.iter().skip(1).position(is_number).map(|at| at + 1)
     }
 
-    /// Behind the counts of a numbered interrupt stand its chip, its number there with or before the way that it
-    /// triggers, and its handlers. An interrupt without a handler is called by its chip.
+    /// Behind the counts of a numbered interrupt stand its chip, its number there with or before
+    /// the way that it triggers, and its handlers. An interrupt without a handler is called by its
+    /// chip.
     fn name(&self) -> String {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let is_number = unsigned(&self.label).is_some();
@@ -172,7 +187,8 @@ ERR:          0
 ";
 
     fn came(irq: &str, name: &str, count: u64) -> Came {
-        let is_per_cpu = irq.parse::<u32>().is_err() || name.contains("arch_timer") || name.starts_with("GICv3");
+        let is_per_cpu =
+            irq.parse::<u32>().is_err() || name.contains("arch_timer") || name.starts_with("GICv3");
         Came { irq: irq.to_owned(), name: name.to_owned(), is_per_cpu, count }
     }
 
@@ -188,11 +204,16 @@ DAS:          0  [I/O] DASD
 I/O:          0
 CLK:          0  [EXT] Clock Comparator
 ";
-        let after = text.replace("          0 ", "          9 ").replace("I/O:          0", "I/O:          9");
-        let (before, after) = (Interrupts::parse(text.as_bytes()), Interrupts::parse(after.as_bytes()));
+        let after = text
+            .replace("          0 ", "          9 ")
+            .replace("I/O:          0", "I/O:          9");
+        let before = Interrupts::parse(text.as_bytes());
+        let after = Interrupts::parse(after.as_bytes());
         let found = after.since(&before, 0);
-        let found: Vec<(&str, &str, bool)> =
-            found.iter().map(|came| (came.irq.as_str(), came.name.as_str(), came.is_per_cpu)).collect();
+        let found: Vec<(&str, &str, bool)> = found
+            .iter()
+            .map(|came| (came.irq.as_str(), came.name.as_str(), came.is_per_cpu))
+            .collect();
         let wanted = [
             ("12", "ttyS0", false),
             ("16", "IPI", true),
@@ -208,10 +229,15 @@ CLK:          0  [EXT] Clock Comparator
 
     #[test]
     fn the_difference_of_two_readings_is_by_cpu() {
-        let after = BEFORE.replace("         10 PCI", "         17 PCI").replace("        200 ", "        950 ");
-        let after = after.replace(" 24:", " 12:  0  3  chip 1-edge new\n 24:").replace("0  GICv3  28", "1  GICv3  28");
+        let after = BEFORE
+            .replace("         10 PCI", "         17 PCI")
+            .replace("        200 ", "        950 ");
+        let after = after
+            .replace(" 24:", " 12:  0  3  chip 1-edge new\n 24:")
+            .replace("0  GICv3  28", "1  GICv3  28");
         let after = after.replace("          0  GICv3  27", "          2  GICv3  27");
-        let (before, after) = (Interrupts::parse(BEFORE.as_bytes()), Interrupts::parse(after.as_bytes()));
+        let before = Interrupts::parse(BEFORE.as_bytes());
+        let after = Interrupts::parse(after.as_bytes());
         let wanted = [
             came("LOC", "Local timer interrupts", 750),
             came("36", "virtio1-req.0, spare", 7),
@@ -233,7 +259,9 @@ CLK:          0  [EXT] Clock Comparator
 
     #[test]
     fn this_computer_has_some() {
-        let Ok(text) = std::fs::read("/proc/interrupts") else { return seatmap_needs::skipped!("no /proc/interrupts") };
+        let Ok(text) = std::fs::read("/proc/interrupts") else {
+            return seatmap_needs::skipped!("no /proc/interrupts");
+        };
         let table = Interrupts::parse(&text);
         assert_eq!(table.counts.len(), table.cpus.len() * table.rows.len());
         assert!(table.since(&table, table.cpus[0]).is_empty());

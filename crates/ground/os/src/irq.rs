@@ -18,8 +18,9 @@ pub struct Source {
     pub handlers: String,
 }
 
-/// The controllers of one CPU, all of whose interrupts are that CPU's own, by the beginning of their drivers' names
-/// (`irq_chip.name` in drivers/irqchip and arch/*): the timer, the performance counters, calls between CPUs.
+/// The controllers of one CPU, all of whose interrupts are that CPU's own, by the beginning of
+/// their drivers' names (`irq_chip.name` in drivers/irqchip and arch/*): the timer, the performance
+/// counters, calls between CPUs.
 const OF_ONE_CPU: [&str; 10] = [
     "RISC-V INTC",
     "xen-percpu",
@@ -33,11 +34,12 @@ const OF_ONE_CPU: [&str; 10] = [
     "RISC-V IMSIC-IPI",
 ];
 
-/// The numbers of a GIC's calls between CPUs (0 to 15) and private interrupts (16 to 31), and those of the private ones
-/// that GICv3.1 added (Arm IHI 0069, 2.2.1).
+/// The numbers of a GIC's calls between CPUs (0 to 15) and private interrupts (16 to 31), and those
+/// of the private ones that GICv3.1 added (Arm IHI 0069, 2.2.1).
 const OF_GIC_CPU: [std::ops::Range<u64>; 2] = [0..32, 1056..1120];
 
-/// The number of the CPU's timer at the controllers that MIPS calls `MIPS`; all eight are the CPU's own.
+/// The number of the CPU's timer at the controllers that MIPS calls `MIPS`; all eight are the CPU's
+/// own.
 const MIPS: &str = "MIPS";
 
 impl Source {
@@ -52,13 +54,17 @@ impl Source {
         })
     }
 
-    /// Whether each CPU has this interrupt for itself, so that it goes to no other and no device is behind it.
+    /// Whether each CPU has this interrupt for itself, so that it goes to no other and no device is
+    /// behind it.
     #[must_use]
     pub fn is_per_cpu(&self) -> bool {
         let is_gic = ["GICv", "GIC-", "GIC"].iter().any(|name| {
-            self.chip.strip_prefix(name).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+            self.chip
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
         });
-        let is_private = self.hwirq.is_some_and(|number| OF_GIC_CPU.iter().any(|range| range.contains(&number)));
+        let is_private =
+            self.hwirq.is_some_and(|number| OF_GIC_CPU.iter().any(|range| range.contains(&number)));
         // POWER gives the calls between its CPUs a number at the controller of all.
         let is_call = self.handlers == "IPI" || self.handlers.starts_with("IPI-");
         let is_own = OF_ONE_CPU.iter().any(|name| self.chip.starts_with(name)) || self.chip == MIPS;
@@ -66,8 +72,8 @@ impl Source {
     }
 }
 
-/// Whether each CPU has this interrupt for itself. A controller that is not known counts as one of devices, unless the
-/// kernel neither lets the interrupt be moved nor has chosen a CPU for it.
+/// Whether each CPU has this interrupt for itself. A controller that is not known counts as one of
+/// devices, unless the kernel neither lets the interrupt be moved nor has chosen a CPU for it.
 #[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     let is_known = Source::of(root, irq).is_some_and(|source| source.is_per_cpu());
@@ -76,9 +82,9 @@ pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     is_known || is_nowhere && is_movable(root, irq) == Some(false)
 }
 
-/// Whether the kernel lets an interrupt be sent to other CPUs: it takes away the right to write the file of one that
-/// belongs to a CPU, or that it manages itself. `None` where there is no such file. Kernels before 4.20 give the right
-/// for all.
+/// Whether the kernel lets an interrupt be sent to other CPUs: it takes away the right to write the
+/// file of one that belongs to a CPU, or that it manages itself. `None` where there is no such
+/// file. Kernels before 4.20 give the right for all.
 #[must_use]
 pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt;
@@ -109,23 +115,24 @@ pub fn affinity_file(irq: &str) -> String {
     format!("{FOLDER}/{irq}/smp_affinity_list")
 }
 
-/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may go to, or all of
-/// these.
+/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may
+/// go to, or all of these.
 ///
-/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies outside the mask,
-/// and says nothing of later interrupts.
+/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies
+/// outside the mask, and says nothing of later interrupts.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     let list = |path: &str| CpuSet::of_list(&root.read(path).ok()?);
-    let chosen = list(&format!("{FOLDER}/{irq}/effective_affinity_list")).filter(|chosen| !chosen.is_empty());
+    let chosen = list(&format!("{FOLDER}/{irq}/effective_affinity_list"))
+        .filter(|chosen| !chosen.is_empty());
     match (list(&affinity_file(irq)), chosen) {
         (Some(allowed), Some(chosen)) if !chosen.is_subset(&allowed) => allowed,
         (allowed, chosen) => chosen.or(allowed).unwrap_or_default(),
     }
 }
 
-/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel refuses for interrupts
-/// that it manages itself.
+/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel
+/// refuses for interrupts that it manages itself.
 ///
 /// # Errors
 /// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.
@@ -174,7 +181,8 @@ mod tests {
     #[test]
     fn a_cpus_own_interrupts_are_known_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {
-            Source { chip: chip.to_owned(), hwirq: Some(hwirq), handlers: handlers.to_owned() }.is_per_cpu()
+            Source { chip: chip.to_owned(), hwirq: Some(hwirq), handlers: handlers.to_owned() }
+                .is_per_cpu()
         };
         let own = [
             ("GICv3", 27, "arch_timer"),
@@ -213,17 +221,30 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let fixed = |chosen: Option<&str>| {
             let (folder, root) = computer("0-3", chosen);
-            std::fs::set_permissions(root.path(&affinity_file("7")), PermissionsExt::from_mode(0o444)).unwrap();
+            std::fs::set_permissions(
+                root.path(&affinity_file("7")),
+                PermissionsExt::from_mode(0o444),
+            )
+            .unwrap();
             (folder, root)
         };
         let (_folder, own) = fixed(Some("\n"));
-        assert!(is_per_cpu(&own, "7") && is_movable(&own, "7") == Some(false) && of_devices(&own).unwrap().is_empty());
+        assert!(
+            is_per_cpu(&own, "7")
+                && is_movable(&own, "7") == Some(false)
+                && of_devices(&own).unwrap().is_empty()
+        );
         let (_folder, managed) = fixed(Some("3\n"));
-        assert!(!is_per_cpu(&managed, "7") && of_devices(&managed).unwrap() == ["7"], "a queue of a disk");
+        assert!(
+            !is_per_cpu(&managed, "7") && of_devices(&managed).unwrap() == ["7"],
+            "a queue of a disk"
+        );
         let (_folder, free) = computer("0-3", Some("\n"));
         assert!(!is_per_cpu(&free, "7") && is_movable(&free, "7") == Some(true));
         std::fs::create_dir_all(free.path("/sys/kernel/irq/7")).unwrap();
-        for (name, text) in [("chip_name", "GICv3\n"), ("hwirq", "27\n"), ("actions", "arch_timer\n")] {
+        for (name, text) in
+            [("chip_name", "GICv3\n"), ("hwirq", "27\n"), ("actions", "arch_timer\n")]
+        {
             std::fs::write(free.path(&format!("/sys/kernel/irq/7/{name}")), text).unwrap();
         }
         assert!(is_per_cpu(&free, "7"));
@@ -234,7 +255,10 @@ mod tests {
     fn interrupts_have_names() {
         let (_folder, root) = computer("0", None);
         std::fs::create_dir(root.path("/proc/irq/other")).unwrap();
-        assert_eq!((all(&root).unwrap(), name(&root, "7")), (vec!["7".to_owned()], "7 (ttyS0)".to_owned()));
+        assert_eq!(
+            (all(&root).unwrap(), name(&root, "7")),
+            (vec!["7".to_owned()], "7 (ttyS0)".to_owned())
+        );
         assert_eq!(goes_to(&root, "8"), CpuSet::default());
         assert!(try_to_move(&root, "7").is_ok() && try_to_move(&root, "8").is_err());
     }
@@ -246,7 +270,8 @@ mod tests {
             chosen in prop::collection::btree_set(0u32..8, 0..8),
         ) {
             let spelled = |cpus: std::collections::BTreeSet<u32>| cpus.into_iter().collect::<CpuSet>();
-            let (allowed, chosen) = (spelled(allowed), spelled(chosen));
+            let allowed = spelled(allowed);
+            let chosen = spelled(chosen);
             let (_folder, root) = computer(&allowed.to_string(), Some(&chosen.to_string()));
             let goes = goes_to(&root, "7");
             prop_assert!(goes.is_subset(&allowed) && !goes.is_empty());

@@ -6,7 +6,8 @@ use crate::root::Root;
 /// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
 pub(crate) const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have it as one.
+/// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have
+/// it as one.
 pub(crate) const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
 /// NUMA balancing: 0 is off, 1 and 2 are two kinds of it.
@@ -22,10 +23,11 @@ pub struct Scheduler {
     pub release: String,
     /// The scheduler that a program has loaded (sched_ext); `None` means the kernel's own.
     pub sched_ext: Option<String>,
-    /// Whether the kernel is to keep the threads of a process near one cache; `None` where it does not know how, or
-    /// this user may not ask.
+    /// Whether the kernel is to keep the threads of a process near one cache; `None` where it does
+    /// not know how, or this user may not ask.
     pub cache_aware: Option<bool>,
-    /// Whether it moves memory and threads together (NUMA balancing); `None` where it does not know how.
+    /// Whether it moves memory and threads together (NUMA balancing); `None` where it does not know
+    /// how.
     pub numa_balancing: Option<bool>,
     /// The CPUs among which it does not divide load (`isolcpus`), as a list.
     pub isolated: String,
@@ -43,8 +45,11 @@ impl Scheduler {
             // The kernel writes "(null)" where it was given none.
             if text.starts_with('(') { String::new() } else { text }
         };
-        let is_loaded = setting("/sys/kernel/sched_ext/state").is_some_and(|state| state == "enabled");
-        let loaded = || setting(&format!("{LOADED}/ops")).unwrap_or_else(|| "a scheduler without a name".into());
+        let is_loaded =
+            setting("/sys/kernel/sched_ext/state").is_some_and(|state| state == "enabled");
+        let loaded = || {
+            setting(&format!("{LOADED}/ops")).unwrap_or_else(|| "a scheduler without a name".into())
+        };
         Scheduler {
             release: setting("/proc/sys/kernel/osrelease").unwrap_or_default(),
             sched_ext: is_loaded.then(loaded),
@@ -58,9 +63,13 @@ impl Scheduler {
     }
 }
 
-/// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several positions.
+/// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several
+/// positions.
 pub(crate) fn is_on(text: &str) -> Option<bool> {
-    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(word, _)| word);
+    let chosen = text
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or(text, |(word, _)| word);
     match chosen.trim() {
         "" => None,
         "0" | "N" | "n" | "off" | "never" => Some(false),
@@ -118,12 +127,18 @@ mod tests {
         };
         assert_eq!(found, wanted);
         assert_eq!(computer(&[("/sys/kernel/sched_ext/state", "disabled\n")]).sched_ext, None);
-        assert_eq!(computer(&[(CACHE_AWARE, "1\n"), (FEATURES, "NO_SCHED_CACHE\n")]).cache_aware, Some(true));
+        assert_eq!(
+            computer(&[(CACHE_AWARE, "1\n"), (FEATURES, "NO_SCHED_CACHE\n")]).cache_aware,
+            Some(true)
+        );
     }
 
     #[test]
     fn switches_have_many_spellings() {
-        assert_eq!(["Y", "1", "always [advise] never", "x [never]"].map(is_on), [true, true, true, false].map(Some));
+        assert_eq!(
+            ["Y", "1", "always [advise] never", "x [never]"].map(is_on),
+            [true, true, true, false].map(Some)
+        );
         assert_eq!(["", "0", "N"].map(is_on), [None, Some(false), Some(false)]);
         assert_eq!(
             [feature("A SCHED_CACHE_WAKE", "SCHED_CACHE"), feature("SCHED_CACHE", "SCHED_CACHE")],

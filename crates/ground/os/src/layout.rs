@@ -18,13 +18,16 @@ impl Layout {
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();
         let lines = || mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let of_kind = |kind: &'static str| lines().filter(move |fields| fields.get(2) == Some(&kind));
+        let of_kind =
+            |kind: &'static str| lines().filter(move |fields| fields.get(2) == Some(&kind));
         let has_cpuset = |folder: &str| {
-            let controllers = root.read(&format!("{folder}/cgroup.controllers")).unwrap_or_default();
+            let controllers =
+                root.read(&format!("{folder}/cgroup.controllers")).unwrap_or_default();
             controllers.split_whitespace().any(|controller| controller == "cpuset")
         };
         let is_cpuset = |fields: &Vec<&str>| fields[3].split(',').any(|option| option == "cpuset");
-        let v2 = of_kind("cgroup2").map(|fields| fields[1].to_owned()).find(|folder| has_cpuset(folder));
+        let v2 =
+            of_kind("cgroup2").map(|fields| fields[1].to_owned()).find(|folder| has_cpuset(folder));
         let v1 = of_kind("cgroup").filter(|fields| fields.len() > 3).find(is_cpuset);
         Layout { v2, v1: v1.map(|fields| fields[1].to_owned()) }
     }
@@ -39,13 +42,17 @@ pub fn online(root: &Root) -> Result<CpuSet, FileError> {
     let text = root.read(path)?;
     CpuSet::of_list(&text).ok_or_else(|| FileError {
         path: path.to_owned(),
-        source: std::io::Error::new(std::io::ErrorKind::InvalidData, format!("'{text}' is not a list of CPUs")),
+        source: std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            format!("'{text}' is not a list of CPUs"),
+        ),
     })
 }
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// The NUMA nodes that are nearest to some CPUs and have memory; node 0 where the kernel knows none.
+/// The NUMA nodes that are nearest to some CPUs and have memory; node 0 where the kernel knows
+/// none.
 ///
 /// A node may have CPUs and no memory, as where only some of a processor's channels are populated:
 /// the nearest node with memory stands for it, by the firmware's distances.
@@ -54,13 +61,15 @@ const NODES: &str = "/sys/devices/system/node";
 /// [`FileError`]: the nodes cannot be listed.
 pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
     let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();
-    let is_near = |node: &u32| list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus));
+    let is_near =
+        |node: &u32| list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus));
     let near = root.folders(NODES)?.iter().filter_map(number).filter(is_near).collect::<Vec<_>>();
     let found: CpuSet = near.into_iter().map(|node| with_memory(root, node)).collect();
     Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }
 
-/// The node itself if it has memory, or if the kernel says nothing of memory; else the nearest that has some.
+/// The node itself if it has memory, or if the kernel says nothing of memory; else the nearest that
+/// has some.
 fn with_memory(root: &Root, node: u32) -> u32 {
     let have_memory = list(root, "has_memory").unwrap_or_default();
     if have_memory.is_empty() || have_memory.contains(node) {
@@ -109,13 +118,17 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write("online", "0-1,4-5\n");
-        for (node, cpus, distance) in
-            [(0, "0-1", "10 20 11 30"), (1, "2-3", "20 10 30 30"), (4, "4-5", "11 30 10 12"), (5, "6-7", "30 30 12 10")]
-        {
+        for (node, cpus, distance) in [
+            (0, "0-1", "10 20 11 30"),
+            (1, "2-3", "20 10 30 30"),
+            (4, "4-5", "11 30 10 12"),
+            (5, "6-7", "30 30 12 10"),
+        ] {
             write(&format!("node{node}/cpulist"), cpus);
             write(&format!("node{node}/distance"), distance);
         }
-        let near = |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).unwrap().to_string();
+        let near =
+            |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).unwrap().to_string();
         assert_eq!([near("0"), near("1-2")], ["0", "0,1"], "the kernel says nothing of memory");
         write("has_memory", "1,4\n");
         assert_eq!([near("0"), near("2"), near("7"), near("0-7")], ["4", "1", "4", "1,4"]);

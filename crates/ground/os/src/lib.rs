@@ -43,7 +43,8 @@
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //!
-//! It is the lowest crate, small and pure Rust, so that libraries which only pin a thread can afford it.
+//! It is the lowest crate, small and pure Rust, so that libraries which only pin a thread can
+//! afford it.
 #![deny(missing_docs)]
 
 pub mod affinity;

@@ -1,12 +1,16 @@
-//! Helper commands, such as compilers and shell lines that print a number, with a limit on their time.
+//! Helper commands, such as compilers and shell lines that print a number, with a limit on their
+//! time.
 //!
-//! [`Command::output`] waits for ever: for a compiler on a file system that does not answer, and for a process that the
-//! command left behind with its output open. Here a command that is late is ended with all that it started in its
-//! process group, and what it prints goes to memory, so that nobody waits for its end.
+//! [`Command::output`] waits for ever: for a compiler on a file system that does not answer, and
+//! for a process that the command left behind with its output open. Here a command that is late is
+//! ended with all that it started in its process group, and what it prints goes to memory, so that
+//! nobody waits for its end.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, Timespec, memfd_create};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
+};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::OwnedFd;
@@ -42,10 +46,11 @@ pub enum LimitedError {
     },
 }
 
-/// Runs a command without input to its end, and returns what it printed. `name` is the command in errors.
+/// Runs a command without input to its end, and returns what it printed. `name` is the command in
+/// errors.
 ///
-/// The command leads a process group of its own. It gets SIGTERM when this thread ends, so that a Ctrl-C that ends this
-/// program ends the command as well.
+/// The command leads a process group of its own. It gets SIGTERM when this thread ends, so that a
+/// Ctrl-C that ends this program ends the command as well.
 ///
 /// # Errors
 /// [`LimitedError`].
@@ -120,7 +125,8 @@ mod tests {
 
     #[test]
     fn what_a_command_prints_and_how_it_ended_come_back() {
-        let output = output("sh", &mut shell("cat; echo out; echo error >&2; exit 3"), LONG).unwrap();
+        let output =
+            output("sh", &mut shell("cat; echo out; echo error >&2; exit 3"), LONG).unwrap();
         assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"error\n"[..]));
         assert_eq!(output.status.code(), Some(3));
     }
@@ -138,8 +144,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("pid");
         // The shell and its child take no notice of TERM.
-        let line = format!("trap '' TERM; sleep 1000 & echo $! > {}; while :; do sleep 1000; done", note.display());
-        let started = std::thread::spawn(move || output("sh -c ...", &mut shell(&line), Duration::from_millis(500)));
+        let line = format!(
+            "trap '' TERM; sleep 1000 & echo $! > {}; while :; do sleep 1000; done",
+            note.display()
+        );
+        let started = std::thread::spawn(move || {
+            output("sh -c ...", &mut shell(&line), Duration::from_millis(500))
+        });
         let error = started.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "'sh -c ...' had not ended after 0.5 s and was ended");
         let left: i32 = std::fs::read_to_string(note).unwrap().trim().parse().unwrap();
@@ -149,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_command_that_is_absent_is_named() {
-        let error = output("no-such-compiler -x", &mut Command::new("no-such-compiler"), LONG).unwrap_err();
+        let error =
+            output("no-such-compiler -x", &mut Command::new("no-such-compiler"), LONG).unwrap_err();
         assert_eq!(error.to_string(), "'no-such-compiler -x' cannot be started");
     }
 }

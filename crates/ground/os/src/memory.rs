@@ -3,8 +3,8 @@
 use crate::root::Root;
 use crate::small;
 
-/// The bytes that programs can have without anything being swapped out (`MemAvailable` of proc_meminfo(5)); `None`
-/// where the kernel does not say.
+/// The bytes that programs can have without anything being swapped out (`MemAvailable` of
+/// proc_meminfo(5)); `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes(root: &Root) -> Option<u64> {
     let text = small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?;
@@ -21,7 +21,8 @@ mod tests {
         let root = Root::new(folder.path());
         assert_eq!(available_bytes(&root), None);
         std::fs::create_dir(root.path("/proc")).unwrap();
-        std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\nMemAvailable:       3 kB\n").unwrap();
+        std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\nMemAvailable:       3 kB\n")
+            .unwrap();
         assert_eq!(available_bytes(&root), Some(3072));
     }
 }

@@ -1,7 +1,8 @@
-//! NUMA memory policies: the nodes from which the kernel takes a thread's new pages (set_mempolicy(2), numa(7)).
+//! NUMA memory policies: the nodes from which the kernel takes a thread's new pages
+//! (set_mempolicy(2), numa(7)).
 //!
-//! A policy belongs to a thread. The threads and processes that it creates inherit it, and it survives execve(2). No
-//! system call sets the policy of another thread.
+//! A policy belongs to a thread. The threads and processes that it creates inherit it, and it
+//! survives execve(2). No system call sets the policy of another thread.
 
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
@@ -20,7 +21,8 @@ const LOCAL: i32 = 4;
 const WEIGHTED_INTERLEAVE: i32 = 6;
 
 /// The names of the modes in `/proc/PID/numa_maps` (`mpol_to_str` of `mm/mempolicy.c`), by number.
-const NAMES: [&str; 7] = ["default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"];
+const NAMES: [&str; 7] =
+    ["default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"];
 
 /// The bits of a mode that are flags (`MPOL_MODE_FLAGS`).
 const FLAGS: i32 = 0b111 << 13;
@@ -46,7 +48,9 @@ pub struct PolicyCall {
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     /// The kernel was built without NUMA.
-    #[error("this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place")]
+    #[error(
+        "this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place"
+    )]
     NoNuma,
     /// The system call is filtered.
     #[error(
@@ -87,7 +91,9 @@ pub enum NodeError {
         present: CpuSet,
     },
     /// The cpuset leaves it out.
-    #[error("NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset forbids it")]
+    #[error(
+        "NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset forbids it"
+    )]
     Forbidden {
         /// The node asked for.
         node: u32,
@@ -108,13 +114,15 @@ pub struct MemoryNodes {
 }
 
 impl MemoryPolicy {
-    /// The kernel's own: memory from the node of the CPU that first touches a page, or what the process's mappings say.
+    /// The kernel's own: memory from the node of the CPU that first touches a page, or what the
+    /// process's mappings say.
     #[must_use]
     pub fn usual() -> Self {
         MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
-    /// Memory from the node of the CPU that first touches a page; from elsewhere where that node is full.
+    /// Memory from the node of the CPU that first touches a page; from elsewhere where that node is
+    /// full.
     #[must_use]
     pub fn local() -> Self {
         MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
@@ -132,7 +140,8 @@ impl MemoryPolicy {
         MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
-    /// Pages from these nodes in turn, by the weights in `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
+    /// Pages from these nodes in turn, by the weights in
+    /// `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
     #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
@@ -144,15 +153,26 @@ impl MemoryPolicy {
     /// The kernel's error: `ENOSYS` where it knows no NUMA.
     pub fn of_caller() -> io::Result<Self> {
         let mut mode: libc::c_int = 0;
-        let mut words: [Word; MOST_NODES / Word::BITS as usize] = [0; MOST_NODES / Word::BITS as usize];
-        let (mode_at, words_at) = (&raw mut mode, words.as_mut_ptr());
+        let mut words: [Word; MOST_NODES / Word::BITS as usize] =
+            [0; MOST_NODES / Word::BITS as usize];
+        let mode_at = &raw mut mode;
+        let words_at = words.as_mut_ptr();
         // SAFETY: the mode is writable, and so are as many bits of the mask as are said.
-        let status =
-            unsafe { libc::syscall(libc::SYS_get_mempolicy, mode_at, words_at, MOST_NODES, ptr::null::<u8>(), 0) };
+        let status = unsafe {
+            libc::syscall(
+                libc::SYS_get_mempolicy,
+                mode_at,
+                words_at,
+                MOST_NODES,
+                ptr::null::<u8>(),
+                0,
+            )
+        };
         if status < 0 {
             return Err(io::Error::last_os_error());
         }
-        let has = |node: &u32| words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1;
+        let has =
+            |node: &u32| words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1;
         Ok(MemoryPolicy { mode, nodes: (0..MOST_NODES as u32).filter(has).collect() })
     }
 
@@ -177,7 +197,8 @@ impl MemoryPolicy {
         PolicyCall { mode: self.mode, words: (0..length).map(word).collect() }
     }
 
-    /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy stays.
+    /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy
+    /// stays.
     ///
     /// # Errors
     /// [`PolicyError`].
@@ -223,7 +244,9 @@ fn ranges(nodes: &CpuSet) -> String {
             _ => runs.push((node, node)),
         }
     }
-    let run = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let run = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
     runs.iter().map(run).collect::<Vec<_>>().join(",")
 }
 
@@ -248,13 +271,15 @@ impl PolicyCall {
         self.mode
     }
 
-    /// The node mask that the second argument points to; where it is empty, the argument is a null pointer.
+    /// The node mask that the second argument points to; where it is empty, the argument is a null
+    /// pointer.
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The third argument: one more than the bits of the mask, as the kernel takes one off (`get_nodes`).
+    /// The third argument: one more than the bits of the mask, as the kernel takes one off
+    /// (`get_nodes`).
     #[must_use]
     pub fn bits(&self) -> usize {
         if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
@@ -272,7 +297,8 @@ impl MemoryNodes {
         let present = circle("online").unwrap_or_else(|| CpuSet::single(0));
         let with_memory = circle("has_memory").unwrap_or_else(|| present.clone());
         let status = root.read("/proc/self/status").unwrap_or_default();
-        let allowed = crate::small::value_of(&status, "Mems_allowed_list").and_then(|text| CpuSet::of_list(&text));
+        let allowed = crate::small::value_of(&status, "Mems_allowed_list")
+            .and_then(|text| CpuSet::of_list(&text));
         MemoryNodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
     }
 
@@ -282,9 +308,15 @@ impl MemoryNodes {
     /// [`NodeError`] for the first from which it cannot.
     pub fn check(&self, wanted: &CpuSet) -> Result<(), NodeError> {
         wanted.iter().try_for_each(|node| match node {
-            _ if !self.present.contains(node) => Err(NodeError::Absent { node, present: self.present.clone() }),
-            _ if !self.with_memory.contains(node) => Err(NodeError::Bare { node, present: self.with_memory.clone() }),
-            _ if !self.allowed.contains(node) => Err(NodeError::Forbidden { node, allowed: self.allowed.clone() }),
+            _ if !self.present.contains(node) => {
+                Err(NodeError::Absent { node, present: self.present.clone() })
+            }
+            _ if !self.with_memory.contains(node) => {
+                Err(NodeError::Bare { node, present: self.with_memory.clone() })
+            }
+            _ if !self.allowed.contains(node) => {
+                Err(NodeError::Forbidden { node, allowed: self.allowed.clone() })
+            }
             _ => Ok(()),
         })
     }
@@ -321,7 +353,10 @@ mod tests {
             (MemoryPolicy { mode: 99, nodes: CpuSet::default() }, "unknown"),
         ];
         spelt.iter().for_each(|(policy, text)| assert_eq!(policy.to_string(), *text));
-        assert!(MemoryPolicy::interleave(nodes("0")).interleaves() && !MemoryPolicy::bind(nodes("0")).interleaves());
+        assert!(
+            MemoryPolicy::interleave(nodes("0")).interleaves()
+                && !MemoryPolicy::bind(nodes("0")).interleaves()
+        );
     }
 
     #[test]
@@ -356,23 +391,33 @@ mod tests {
 
     #[test]
     fn errors_say_what_helps() {
-        let told = |policy: MemoryPolicy, code: i32| policy.refusal(io::Error::from_raw_os_error(code)).to_string();
+        let told = |policy: MemoryPolicy, code: i32| {
+            policy.refusal(io::Error::from_raw_os_error(code)).to_string()
+        };
         assert!(told(MemoryPolicy::local(), libc::ENOSYS).contains("knows no NUMA nodes"));
         assert!(told(MemoryPolicy::local(), libc::EPERM).contains("--cap-add SYS_NICE"));
         assert!(
-            told(MemoryPolicy::weighted_interleave(nodes("0")), libc::EINVAL).contains("needs Linux 6.9, and this is")
+            told(MemoryPolicy::weighted_interleave(nodes("0")), libc::EINVAL)
+                .contains("needs Linux 6.9, and this is")
         );
-        assert_eq!(told(MemoryPolicy::bind(nodes("9")), libc::EINVAL), "the kernel refused the memory policy bind:9");
+        assert_eq!(
+            told(MemoryPolicy::bind(nodes("9")), libc::EINVAL),
+            "the kernel refused the memory policy bind:9"
+        );
     }
 
     #[test]
     fn nodes_are_in_three_circles() {
-        let known = MemoryNodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
+        let known =
+            MemoryNodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
         assert_eq!(known.check(&nodes("0")), Ok(()));
         let refusal = |list: &str| known.check(&nodes(list)).unwrap_err().to_string();
         assert_eq!(refusal("0,7"), "NUMA node 7 does not exist: this machine has nodes 0-2");
         assert_eq!(refusal("2"), "NUMA node 2 has no memory; these have: 0,1");
-        assert!(refusal("1").starts_with("NUMA node 1 is outside the nodes that this process may use, 0:"));
+        assert!(
+            refusal("1")
+                .starts_with("NUMA node 1 is outside the nodes that this process may use, 0:")
+        );
         assert_eq!(known.usable(), nodes("0"));
     }
 
@@ -392,7 +437,14 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let read = MemoryNodes::read(&root);
-        assert_eq!(read, MemoryNodes { present: nodes("0-3"), with_memory: nodes("0,2-3"), allowed: nodes("0-2") });
+        assert_eq!(
+            read,
+            MemoryNodes {
+                present: nodes("0-3"),
+                with_memory: nodes("0,2-3"),
+                allowed: nodes("0-2")
+            }
+        );
         assert_eq!(read.usable(), nodes("0,2"));
     }
 }

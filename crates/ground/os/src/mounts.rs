@@ -21,15 +21,25 @@ pub struct Mount {
 impl Mount {
     fn parse(line: &[u8]) -> Option<Self> {
         let mut front = words(line).skip(3);
-        let (root, folder) = (front.next()?, front.next()?);
+        let root = front.next()?;
+        let folder = front.next()?;
         let of_mount = front.next()?;
         // Any number of optional fields comes before the hyphen.
         let mut back = front.skip_while(|word| *word != b"-").skip(1);
-        let (kind, _source, options) = (back.next()?, back.next()?, back.next().unwrap_or_default());
-        let is_read_only =
-            [of_mount, options].iter().any(|all| all.split(|byte| *byte == b',').any(|one| one == b"ro"));
+        let kind = back.next()?;
+        let _source = back.next()?;
+        let options = back.next().unwrap_or_default();
+        let is_read_only = [of_mount, options]
+            .iter()
+            .any(|all| all.split(|byte| *byte == b',').any(|one| one == b"ro"));
         let options = options.split(|byte| *byte == b',').map(unescaped).collect();
-        Some(Mount { root: unescaped(root), folder: unescaped(folder), kind: unescaped(kind), options, is_read_only })
+        Some(Mount {
+            root: unescaped(root),
+            folder: unescaped(folder),
+            kind: unescaped(kind),
+            options,
+            is_read_only,
+        })
     }
 }
 
@@ -43,10 +53,13 @@ pub fn all(root: &Root) -> Vec<Mount> {
 /// Whether the mount that a file is on takes no writes.
 #[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
-    let holds = |folder: &str| folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let holds = |folder: &str| {
+        folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
     let mounts = all(root);
     // The innermost mount holds the file; of two on one folder the later one covers the other.
-    let innermost = mounts.iter().filter(|mount| holds(&mount.folder)).max_by_key(|mount| mount.folder.len());
+    let innermost =
+        mounts.iter().filter(|mount| holds(&mount.folder)).max_by_key(|mount| mount.folder.len());
     innermost.is_some_and(|mount| mount.is_read_only)
 }
 
@@ -65,11 +78,17 @@ mod tests {
         );
         assert_eq!(mount.options, ["rw", "cpu", "cpuacct"]);
         assert!(!mount.is_read_only);
-        for line in ["1 2 0:3 / /m ro - cgroup2 none rw", "1 2 0:3 / /m rw - cgroup2 none ro,nsdelegate"] {
+        for line in
+            ["1 2 0:3 / /m ro - cgroup2 none rw", "1 2 0:3 / /m rw - cgroup2 none ro,nsdelegate"]
+        {
             assert!(Mount::parse(line.as_bytes()).unwrap().is_read_only, "{line}");
         }
         assert_eq!(Mount::parse(b"36 35 98:0 / /mnt rw"), None);
-        assert!(all(&Root::new("/")).iter().any(|mount| mount.folder == "/proc" && mount.kind == "proc"));
+        assert!(
+            all(&Root::new("/"))
+                .iter()
+                .any(|mount| mount.folder == "/proc" && mount.kind == "proc")
+        );
     }
 
     proptest! {

@@ -7,12 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Waits until one of these can be read, or accepted from, or has ended, or until the time is over; `None` is for ever.
+/// Waits until one of these can be read, or accepted from, or has ended, or until the time is over;
+/// `None` is for ever.
 ///
 /// # Errors
 /// The kernel has no memory for it.
 pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Result<()> {
-    let mut polled: Vec<PollFd<'_>> = all.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
+    let mut polled: Vec<PollFd<'_>> =
+        all.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
     let limit = limit.map(|limit| Timespec {
         tv_sec: limit.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: limit.subsec_nanos().into(),
@@ -24,8 +26,9 @@ pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Res
     }
 }
 
-/// The addresses of interfaces that are up, those first at which other computers reach this one: addresses of this
-/// computer alone (127.0.0.1) come last, and those that hold on one link only (fe80::/10) are left out.
+/// The addresses of interfaces that are up, those first at which other computers reach this one:
+/// addresses of this computer alone (127.0.0.1) come last, and those that hold on one link only
+/// (fe80::/10) are left out.
 #[must_use]
 pub fn addresses() -> Vec<IpAddr> {
     let mut first = std::ptr::null_mut();
@@ -33,7 +36,8 @@ pub fn addresses() -> Vec<IpAddr> {
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
         return vec![Ipv4Addr::LOCALHOST.into()];
     }
-    let (mut found, mut next) = (Vec::new(), first);
+    let mut found = Vec::new();
+    let mut next = first;
     // SAFETY: each entry of the list is valid until it is freed, and the last points nowhere.
     while let Some(entry) = unsafe { next.as_ref() } {
         if entry.ifa_flags & libc::IFF_UP as u32 != 0 {

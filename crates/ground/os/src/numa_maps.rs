@@ -1,4 +1,5 @@
-//! Where the memory of a process is: `/proc/PID/numa_maps` (proc_pid_numa_maps(5)), `smaps_rollup` and `statm`.
+//! Where the memory of a process is: `/proc/PID/numa_maps` (proc_pid_numa_maps(5)), `smaps_rollup`
+//! and `statm`.
 
 use crate::bytes::{self, lines, small, unsigned, value, words};
 use std::collections::BTreeMap;
@@ -11,7 +12,8 @@ pub type OnNodes = BTreeMap<u32, u64>;
 pub struct Mapping {
     /// The first address, in hexadecimal.
     pub address: String,
-    /// The memory policy as the kernel writes it: `default`, `bind:0`, `interleave:0-1`, `prefer (many):0`.
+    /// The memory policy as the kernel writes it: `default`, `bind:0`, `interleave:0-1`, `prefer
+    /// (many):0`.
     pub policy: String,
     /// Its file, or `heap`, `stack`, `anonymous`.
     pub name: String,
@@ -19,7 +21,8 @@ pub struct Mapping {
     pub nodes: OnNodes,
     /// The bytes of one page.
     pub page_bytes: u64,
-    /// Whether a file or shared memory is behind it, whose pages other processes may have brought where they are.
+    /// Whether a file or shared memory is behind it, whose pages other processes may have brought
+    /// where they are.
     pub has_file: bool,
     /// Whether its pages come from the pool of huge pages (hugetlbfs).
     pub is_huge: bool,
@@ -46,7 +49,8 @@ impl Mapping {
         for word in words {
             mapping.take(word, &mut pages);
         }
-        // Kernels before 4.0 do not write the size of a page; small ones have 4 KiB on most processors.
+        // Kernels before 4.0 do not write the size of a page; small ones have 4 KiB on most
+        // processors.
         let page_bytes = if mapping.page_bytes == 0 { 4096 } else { mapping.page_bytes };
         for (node, count) in pages {
             let bytes = mapping.nodes.entry(node).or_default();
@@ -70,7 +74,9 @@ impl Mapping {
             }
             b"heap" | b"stack" => self.name = bytes::text(key),
             b"huge" => self.is_huge = true,
-            b"kernelpagesize_kB" => self.page_bytes = unsigned(value).unwrap_or(0).saturating_mul(1024),
+            b"kernelpagesize_kB" => {
+                self.page_bytes = unsigned(value).unwrap_or(0).saturating_mul(1024)
+            }
             [b'N', node @ ..] => {
                 pages.extend(small(node).zip(unsigned(value)));
             }
@@ -111,7 +117,9 @@ impl Resident {
         // The pool's pages are not in `Rss`.
         let pool = [&b"Shared_Hugetlb"[..], b"Private_Hugetlb"].into_iter().filter_map(bytes_of);
         let pool = pool.fold(0, u64::saturating_add);
-        let large = [&b"AnonHugePages"[..], b"ShmemPmdMapped", b"FilePmdMapped"].into_iter().filter_map(bytes_of);
+        let large = [&b"AnonHugePages"[..], b"ShmemPmdMapped", b"FilePmdMapped"]
+            .into_iter()
+            .filter_map(bytes_of);
         Some(Resident {
             bytes: bytes_of(b"Rss")?.saturating_add(pool),
             huge_bytes: large.fold(pool, u64::saturating_add),
@@ -151,7 +159,8 @@ nonsense default N0=1
     #[test]
     fn mappings_are_read_as_the_kernel_writes_them() {
         let found = parse(TEXT.as_bytes());
-        let told = |mapping: &Mapping| (mapping.name.clone(), mapping.policy.clone(), mapping.bytes());
+        let told =
+            |mapping: &Mapping| (mapping.name.clone(), mapping.policy.clone(), mapping.bytes());
         let wanted = [
             ("/usr/bin/a cat", "default", 8192),
             ("heap", "bind:0", 16384),
@@ -159,7 +168,8 @@ nonsense default N0=1
             ("stack", "prefer (many):0", 4096),
             ("anonymous", "prefer=static:1", 8192),
         ];
-        let wanted = wanted.map(|(name, policy, bytes)| (name.to_owned(), policy.to_owned(), bytes));
+        let wanted =
+            wanted.map(|(name, policy, bytes)| (name.to_owned(), policy.to_owned(), bytes));
         assert_eq!(found.iter().map(told).collect::<Vec<_>>(), wanted);
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
@@ -170,7 +180,10 @@ nonsense default N0=1
     #[test]
     fn sums_hold_both_kinds_of_huge_pages() {
         let text = b"1-2 ---p 0 00:00 0 [rollup]\nRss: 100 kB\nAnonHugePages: 40 kB\nPrivate_Hugetlb: 8 kB\n";
-        assert_eq!(Resident::parse(text), Some(Resident { bytes: 108 << 10, huge_bytes: 48 << 10 }));
+        assert_eq!(
+            Resident::parse(text),
+            Some(Resident { bytes: 108 << 10, huge_bytes: 48 << 10 })
+        );
         assert_eq!((Resident::parse(b""), Resident::parse(b"Rss: x kB")), (None, None));
         let statm = Resident::of_statm(b"900 3 1 1 0 1 0\n", 4096);
         assert_eq!(statm, Some(Resident { bytes: 12288, huge_bytes: 0 }));

@@ -1,4 +1,5 @@
-//! The NUMA nodes on which a process's pages are, and the policies of its mappings (proc_pid_numa_maps(5)).
+//! The NUMA nodes on which a process's pages are, and the policies of its mappings
+//! (proc_pid_numa_maps(5)).
 
 use crate::numa_maps::{self, Mapping};
 use crate::root::{FileError, Root};
@@ -19,11 +20,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages of a process. The kernel walks through all of its page tables for that: some milliseconds for each
-    /// gigabyte.
+    /// The pages of a process. The kernel walks through all of its page tables for that: some
+    /// milliseconds for each gigabyte.
     ///
     /// # Errors
-    /// The kernel's error: the process has gone, belongs to another user, or the kernel knows no NUMA.
+    /// The kernel's error: the process has gone, belongs to another user, or the kernel knows no
+    /// NUMA.
     pub fn of_process(root: &Root, pid: Tid) -> io::Result<Self> {
         let text = std::fs::read(root.path(&format!("/proc/{pid}/numa_maps")))?;
         Ok(Pages::of_mappings(&numa_maps::parse(&text)))
@@ -56,7 +58,11 @@ impl Pages {
     /// The process's own bytes on nodes outside these.
     #[must_use]
     pub fn own_outside(&self, nodes: &CpuSet) -> u64 {
-        self.own_bytes.iter().filter(|(node, _)| !nodes.contains(**node)).map(|(_, bytes)| bytes).sum()
+        self.own_bytes
+            .iter()
+            .filter(|(node, _)| !nodes.contains(**node))
+            .map(|(_, bytes)| bytes)
+            .sum()
     }
 
     /// All of the process's own bytes.
@@ -66,8 +72,8 @@ impl Pages {
     }
 }
 
-/// The policy of a thread, in the kernel's words: `bind:0`. It is read from the first mapping that has none of its own,
-/// which is the first of nearly all programs.
+/// The policy of a thread, in the kernel's words: `bind:0`. It is read from the first mapping that
+/// has none of its own, which is the first of nearly all programs.
 ///
 /// # Errors
 /// [`FileError`]: the thread has gone, belongs to another user, or the kernel knows no NUMA.
@@ -81,22 +87,26 @@ pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileErr
     Ok(numa_maps::policy(&line))
 }
 
-/// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of pages that the
-/// kernel did not move.
+/// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of
+/// pages that the kernel did not move.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` for another user's process, or where its cpuset leaves the nodes out.
+/// The kernel's error: `EPERM` for another user's process, or where its cpuset leaves the nodes
+/// out.
 pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
-    let (from, to) = (words(from), words(to));
+    let from = words(from);
+    let to = words(to);
     let length = from.len().max(to.len());
     let padded = |mut words: Vec<libc::c_ulong>| {
         words.resize(length, 0);
         words
     };
-    let (from, to) = (padded(from), padded(to));
+    let from = padded(from);
+    let to = padded(to);
     let bits = length * libc::c_ulong::BITS as usize + 1;
     let at = |words: &[libc::c_ulong]| if words.is_empty() { ptr::null() } else { words.as_ptr() };
-    // SAFETY: the kernel reads one bit less than it is told of from each mask, and so many are there.
+    // SAFETY: the kernel reads one bit less than it is told of from each mask, and so many are
+    // there.
     let left = unsafe { libc::syscall(libc::SYS_migrate_pages, pid, bits, at(&from), at(&to)) };
     u64::try_from(left).map_err(|_| io::Error::last_os_error())
 }
@@ -123,7 +133,10 @@ mod tests {
              7f30 default\n",
         );
         assert_eq!(found.shared_bytes, BTreeMap::from([(0, 8192), (1, 4096)]));
-        assert_eq!(found.own_bytes, BTreeMap::from([(0, (2048 + 4) << 10), (1, (2048 + 20) << 10)]));
+        assert_eq!(
+            found.own_bytes,
+            BTreeMap::from([(0, (2048 + 4) << 10), (1, (2048 + 20) << 10)])
+        );
         let policies: Vec<_> = found.policies.keys().map(String::as_str).collect();
         assert_eq!(policies, ["bind:1", "prefer (many):0", "weighted interleave:0-1"]);
         assert_eq!(found.own_outside(&CpuSet::single(0)), (2048 + 20) << 10);
@@ -134,7 +147,9 @@ mod tests {
     fn this_process_has_pages_and_a_policy() {
         let root = Root::new("/");
         let pid = std::process::id() as Tid;
-        let Ok(found) = Pages::of_process(&root, pid) else { return seatmap_needs::skipped!("no numa_maps here") };
+        let Ok(found) = Pages::of_process(&root, pid) else {
+            return seatmap_needs::skipped!("no numa_maps here");
+        };
         assert!(found.own() > 0 && !found.nodes().is_empty());
         let policy = policy_of_thread(&root, pid).unwrap().unwrap();
         assert!(!policy.contains(' ') || policy.contains(':'), "{policy}");

@@ -1,11 +1,12 @@
 //! Threads that wait for each other, and the end of their waits when one of them is gone.
 //!
-//! A thread that spins for another one spins for ever if that one has failed, and for about as long if both have
-//! come to share a CPU: the kernel then gives each of them milliseconds in turn, where a wait takes nanoseconds.
-//! That happens when a CPU is taken away (a cpuset shrinks, the CPU goes offline): the kernel moves the threads that
-//! were pinned to it. So all threads of a run share a [`Partners`]. Each one takes a [`Seat`] there, and calls
-//! [`Seat::check`] about every thousand looks of a wait, which costs nothing that can be measured. The first thread
-//! that is lost says why, and the waits of all others end with [`Gone`].
+//! A thread that spins for another one spins for ever if that one has failed, and for about as long
+//! if both have come to share a CPU: the kernel then gives each of them milliseconds in turn, where
+//! a wait takes nanoseconds. That happens when a CPU is taken away (a cpuset shrinks, the CPU goes
+//! offline): the kernel moves the threads that were pinned to it. So all threads of a run share a
+//! [`Partners`]. Each one takes a [`Seat`] there, and calls [`Seat::check`] about every thousand
+//! looks of a wait, which costs nothing that can be measured. The first thread that is lost says
+//! why, and the waits of all others end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;
@@ -26,8 +27,8 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
-/// Looks of a wait between two checks of the partners: about 30 us, many times a usual wait, and far less than the
-/// scheduler's time slices.
+/// Looks of a wait between two checks of the partners: about 30 us, many times a usual wait, and
+/// far less than the scheduler's time slices.
 pub const LOOKS: u32 = 1024;
 
 /// Threads that wait for each other during one run.
@@ -75,8 +76,8 @@ pub enum Loss {
     },
 }
 
-/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic that ends the
-/// other threads: none of them failed by itself.
+/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic
+/// that ends the other threads: none of them failed by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
@@ -89,8 +90,8 @@ pub struct Seat<'a> {
 }
 
 impl Loss {
-    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not run on any more,
-    /// or else the first.
+    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not
+    /// run on any more, or else the first.
     #[must_use]
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
@@ -119,8 +120,9 @@ impl Partners {
         if self.loss.get().is_some() { Err(Gone) } else { Ok(()) }
     }
 
-    /// Does the work of a thread that is pinned to this CPU. It begins there and ends there, or the thread counts as
-    /// lost; so it does where the work panics. `None` where a thread was lost, this one or another.
+    /// Does the work of a thread that is pinned to this CPU. It begins there and ends there, or the
+    /// thread counts as lost; so it does where the work panics. `None` where a thread was lost,
+    /// this one or another.
     pub fn work<T>(&self, rank: usize, cpu: u32, work: impl FnOnce(&Seat) -> T) -> Option<T> {
         if let Err(error) = sit_again(cpu) {
             self.lose(Loss::Unseated { cpu, why: error.to_string() });
@@ -144,8 +146,8 @@ pub fn is_gone(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Gone>()
 }
 
-/// Takes the CPU again where the thread's mask has been changed since it was pinned: a CPU that was away for a while
-/// comes back, but not into the masks.
+/// Takes the CPU again where the thread's mask has been changed since it was pinned: a CPU that was
+/// away for a while comes back, but not into the masks.
 fn sit_again(cpu: u32) -> std::io::Result<()> {
     match affinity::current() {
         Ok(mask) if mask == [cpu] => Ok(()),
@@ -179,7 +181,8 @@ impl Seat<'_> {
         self.partners.check()
     }
 
-    /// The same for a wait that returns no error: it unwinds with [`Gone`], which [`Partners::work`] takes.
+    /// The same for a wait that returns no error: it unwinds with [`Gone`], which
+    /// [`Partners::work`] takes.
     #[cold]
     pub fn check(&self) {
         if let Err(gone) = self.look() {
@@ -187,7 +190,8 @@ impl Seat<'_> {
         }
     }
 
-    /// Whether the thread could have left its CPU since it was pinned. It may have been elsewhere, and back.
+    /// Whether the thread could have left its CPU since it was pinned. It may have been elsewhere,
+    /// and back.
     fn check_mask(&self) {
         let mask = affinity::current().unwrap_or_default();
         if mask != [self.cpu] {
@@ -212,14 +216,18 @@ mod tests {
 
     #[test]
     fn a_thread_works_on_its_seat() {
-        let (partners, cpu) = (Partners::default(), own_cpu());
-        let mask = aside(|| partners.work(3, cpu, |seat| (seat.rank(), seat.cpu(), affinity::current().unwrap())));
+        let partners = Partners::default();
+        let cpu = own_cpu();
+        let mask = aside(|| {
+            partners.work(3, cpu, |seat| (seat.rank(), seat.cpu(), affinity::current().unwrap()))
+        });
         assert_eq!((mask, partners.loss()), (Some((3, cpu, vec![cpu])), None));
     }
 
     #[test]
     fn a_panic_ends_the_wait_of_the_others_and_is_named() {
-        let (partners, cpu) = (Partners::default(), own_cpu());
+        let partners = Partners::default();
+        let cpu = own_cpu();
         let never = AtomicBool::new(false);
         let waited = std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
@@ -246,7 +254,9 @@ mod tests {
     #[test]
     fn a_thread_that_is_let_go_counts_as_moved() {
         let cpus = affinity::current().unwrap();
-        let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("this needs two CPUs") };
+        let Some(other) = cpus.get(1) else {
+            return seatmap_needs::skipped!("this needs two CPUs");
+        };
         let partners = Partners::default();
         let seen = aside(|| {
             partners.work(0, cpus[0], |seat| {

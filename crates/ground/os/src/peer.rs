@@ -1,4 +1,5 @@
-//! The process at the other end of a socket, as the kernel and not the process itself tells it (unix(7)).
+//! The process at the other end of a socket, as the kernel and not the process itself tells it
+//! (unix(7)).
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -36,10 +37,13 @@ impl Peer {
         Ok(Peer { pid: own[0].pid, uid: own[0].uid, gid: own[0].gid, groups })
     }
 
-    /// Whether it may give orders: root, the user that the controller runs as, and the members of one group may.
+    /// Whether it may give orders: root, the user that the controller runs as, and the members of
+    /// one group may.
     #[must_use]
     pub fn may_enter(&self, own_uid: u32, group: Option<u32>) -> bool {
-        self.uid == 0 || self.uid == own_uid || group.is_some_and(|group| self.groups.contains(&group))
+        self.uid == 0
+            || self.uid == own_uid
+            || group.is_some_and(|group| self.groups.contains(&group))
     }
 }
 
@@ -54,8 +58,11 @@ pub fn own_uid() -> u32 {
 fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> io::Result<usize> {
     let mut length = libc::socklen_t::try_from(size_of_val(values)).map_err(io::Error::other)?;
     let to = values.as_mut_ptr().cast();
-    // SAFETY: the kernel writes at most `length` bytes to `values`, which is that long; both types hold any bytes.
-    let answer = unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, name, to, &raw mut length) };
+    // SAFETY: the kernel writes at most `length` bytes to `values`, which is that long; both types
+    // hold any bytes.
+    let answer = unsafe {
+        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, name, to, &raw mut length)
+    };
     if answer == 0 { Ok(length as usize / size_of::<T>()) } else { Err(io::Error::last_os_error()) }
 }
 

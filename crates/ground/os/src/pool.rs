@@ -1,7 +1,7 @@
 //! Threads for work that can be divided, as many as the system grants.
 //!
-//! Rayon's own pool panics where a limit on threads is reached (`ulimit -u`, `pids.max`). This one takes fewer threads
-//! then, and where there is none, the caller does the work alone.
+//! Rayon's own pool panics where a limit on threads is reached (`ulimit -u`, `pids.max`). This one
+//! takes fewer threads then, and where there is none, the caller does the work alone.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 #[must_use]
 pub fn get() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    POOL.get_or_init(|| largest(std::thread::available_parallelism().map_or(1, usize::from))).as_ref()
+    POOL.get_or_init(|| largest(std::thread::available_parallelism().map_or(1, usize::from)))
+        .as_ref()
 }
 
 /// A pool of this size, or of the half of it, and so on.
@@ -20,7 +21,8 @@ fn largest(size: usize) -> Option<ThreadPool> {
     sizes.map(|size| ThreadPoolBuilder::new().num_threads(size).build()).find_map(Result::ok)
 }
 
-/// The results of some work on each of these items, in their order. `init` makes what one thread works with.
+/// The results of some work on each of these items, in their order. `init` makes what one thread
+/// works with.
 ///
 /// # Errors
 /// The first error; items that nobody has begun are left then.

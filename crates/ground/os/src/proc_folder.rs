@@ -1,4 +1,5 @@
-//! `/proc` held open, with one buffer for all its small files: a look at 10,000 threads takes a fraction of a second.
+//! `/proc` held open, with one buffer for all its small files: a look at 10,000 threads takes a
+//! fraction of a second.
 
 use crate::root::Root;
 use crate::{Tid, bytes};
@@ -42,13 +43,21 @@ impl ProcFolder {
     /// The kernel's error: nothing is mounted there.
     pub fn open(root: &Root) -> io::Result<Self> {
         let folder = openat(CWD, root.path("/proc"), folder_flags(), Mode::empty())?;
-        let (buffer, entries) = (vec![0; FIRST_BYTES], vec![MaybeUninit::uninit(); ENTRIES_BYTES]);
-        Ok(ProcFolder { folder, buffer, entries, path: String::new(), kept: HashMap::new(), most_kept: 0 })
+        let buffer = vec![0; FIRST_BYTES];
+        let entries = vec![MaybeUninit::uninit(); ENTRIES_BYTES];
+        Ok(ProcFolder {
+            folder,
+            buffer,
+            entries,
+            path: String::new(),
+            kept: HashMap::new(),
+            most_kept: 0,
+        })
     }
 
-    /// Keeps the `schedstat` files of threads open from one read to the next, as far as this process may: to open and
-    /// close one takes five times as long as to read it. [`ProcFolder::forget`] closes those of threads that have
-    /// ended.
+    /// Keeps the `schedstat` files of threads open from one read to the next, as far as this
+    /// process may: to open and close one takes five times as long as to read it.
+    /// [`ProcFolder::forget`] closes those of threads that have ended.
     pub fn keep_open(&mut self) {
         self.most_kept = MOST_KEPT.min(room_for_files() / 2);
     }
@@ -61,8 +70,8 @@ impl ProcFolder {
     /// The bytes of a file below it, until the next one is read.
     ///
     /// # Errors
-    /// The kernel's error: `ENOENT` and `ESRCH` where the process has ended, `EACCES` and `EPERM` where it belongs to
-    /// another user.
+    /// The kernel's error: `ENOENT` and `ESRCH` where the process has ended, `EACCES` and `EPERM`
+    /// where it belongs to another user.
     pub fn read(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
         let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
         let mut length = 0;
@@ -77,8 +86,8 @@ impl ProcFolder {
         }
     }
 
-    /// The bytes of a file whose content the kernel writes in one piece (`stat`, `schedstat`, `status`): a single call
-    /// reads it, where [`ProcFolder::read`] makes another to find its end.
+    /// The bytes of a file whose content the kernel writes in one piece (`stat`, `schedstat`,
+    /// `status`): a single call reads it, where [`ProcFolder::read`] makes another to find its end.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -107,7 +116,8 @@ impl ProcFolder {
         }
         // Its thread has ended, and another one may have got the number.
         self.kept.remove(&tid);
-        let file = self.at(format_args!("{pid}/task/{tid}/schedstat"), OFlags::RDONLY | OFlags::CLOEXEC)?;
+        let file =
+            self.at(format_args!("{pid}/task/{tid}/schedstat"), OFlags::RDONLY | OFlags::CLOEXEC)?;
         let length = rustix::io::read(&file, &mut self.buffer[..])?;
         if self.kept.len() < self.most_kept {
             self.kept.insert(tid, file);
@@ -132,7 +142,10 @@ impl ProcFolder {
         let mut entries = RawDir::new(folder, &mut self.entries);
         let mut found = Vec::new();
         while let Some(entry) = entries.next() {
-            found.extend(bytes::small::<u32>(entry?.file_name().to_bytes()).and_then(|it| Tid::try_from(it).ok()));
+            found.extend(
+                bytes::small::<u32>(entry?.file_name().to_bytes())
+                    .and_then(|it| Tid::try_from(it).ok()),
+            );
         }
         found.sort_unstable();
         Ok(found)
@@ -175,11 +188,14 @@ impl ProcFolder {
     }
 }
 
-/// The files that this process may have open at a time, after it has asked for as many as it may ask for.
+/// The files that this process may have open at a time, after it has asked for as many as it may
+/// ask for.
 fn room_for_files() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(MOST_KEPT as u64 * 4).max(limit.current.unwrap_or(0));
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
+    let wanted =
+        limit.maximum.unwrap_or(u64::MAX).min(MOST_KEPT as u64 * 4).max(limit.current.unwrap_or(0));
+    let raised =
+        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
     let room = if raised.is_ok() { wanted } else { limit.current.unwrap_or(0) };
     usize::try_from(room).unwrap_or(usize::MAX)
 }
@@ -221,7 +237,11 @@ mod tests {
             std::fs::write(folder.path().join("proc/7/maps"), "x".repeat(length)).unwrap();
             assert_eq!(held.read(format_args!("7/{}", "maps")).unwrap().len(), length);
         }
-        assert_eq!(held.read_once(format_args!("7/maps")).unwrap().len(), 100_000, "the buffer has grown");
+        assert_eq!(
+            held.read_once(format_args!("7/maps")).unwrap().len(),
+            100_000,
+            "the buffer has grown"
+        );
     }
 
     #[test]
@@ -236,7 +256,8 @@ mod tests {
     #[test]
     fn links_are_read() {
         let (folder, mut held) = made();
-        std::os::unix::fs::symlink("/usr/bin/some program", folder.path().join("proc/7/exe")).unwrap();
+        std::os::unix::fs::symlink("/usr/bin/some program", folder.path().join("proc/7/exe"))
+            .unwrap();
         assert_eq!(held.link(format_args!("7/exe")).unwrap(), "/usr/bin/some program");
         assert!(!is_refused(&held.link(format_args!("7/cwd")).unwrap_err()));
     }
@@ -246,10 +267,13 @@ mod tests {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         held.keep_open();
         let own = std::process::id() as Tid;
-        let run_ns = |held: &mut ProcFolder| Times::parse(held.schedstat(own, own).unwrap()).unwrap().run_ns;
-        let (first, kept) = (run_ns(&mut held), held.kept.len());
+        let run_ns =
+            |held: &mut ProcFolder| Times::parse(held.schedstat(own, own).unwrap()).unwrap().run_ns;
+        let first = run_ns(&mut held);
+        let kept = held.kept.len();
         assert_eq!(kept, 1);
-        // The first thread of a test waits for the others, so another one is asked whether time passes.
+        // The first thread of a test waits for the others, so another one is asked whether time
+        // passes.
         let (name, named) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
@@ -260,7 +284,9 @@ mod tests {
             }
         });
         let tid = named.recv().unwrap();
-        let ran_ns = |held: &mut ProcFolder| held.schedstat(own, tid).ok().and_then(Times::parse).map(|it| it.run_ns);
+        let ran_ns = |held: &mut ProcFolder| {
+            held.schedstat(own, tid).ok().and_then(Times::parse).map(|it| it.run_ns)
+        };
         let before = ran_ns(&mut held).unwrap();
         while ran_ns(&mut held).unwrap() == before {}
         assert_eq!(held.kept.len(), 2);
@@ -277,7 +303,10 @@ mod tests {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         let own = std::process::id() as Tid;
         assert!(held.numbers(format_args!(".")).unwrap().contains(&own));
-        assert!(held.folders(format_args!("{own}/task")).unwrap() > 0 && held.folders(format_args!("x")).is_err());
+        assert!(
+            held.folders(format_args!("{own}/task")).unwrap() > 0
+                && held.folders(format_args!("x")).is_err()
+        );
         assert!(held.read_once(format_args!("{own}/task/{own}/stat")).unwrap().len() > 50);
     }
 }

@@ -1,7 +1,9 @@
-//! Whether `/proc` and `/sys` can be relied on: they are mounted, and `/proc` counts as this process does.
+//! Whether `/proc` and `/sys` can be relied on: they are mounted, and `/proc` counts as this
+//! process does.
 //!
-//! A missing `/proc` looks like a computer without programs. The `/proc` of another PID namespace lists other programs
-//! under the numbers of this one's. So every verb asks here before it reads either.
+//! A missing `/proc` looks like a computer without programs. The `/proc` of another PID namespace
+//! lists other programs under the numbers of this one's. So every verb asks here before it reads
+//! either.
 
 use crate::bytes::{small, value, words};
 use crate::{Root, Tid};
@@ -10,10 +12,12 @@ use std::fs;
 /// The kind of file system that `statfs` names for a real `/proc` (`include/uapi/linux/magic.h`).
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
-/// The files that work on the whole computer needs beside those of processes. A `/proc` mounted with `subset=pid` has
-/// none of the first, and a container may have no `/sys`.
-const OF_COMPUTER: [(&str, &str); 2] =
-    [("/proc/stat", "/proc is mounted with subset=pid"), ("/sys/devices/system/cpu", "/sys is not mounted")];
+/// The files that work on the whole computer needs beside those of processes. A `/proc` mounted
+/// with `subset=pid` has none of the first, and a container may have no `/sys`.
+const OF_COMPUTER: [(&str, &str); 2] = [
+    ("/proc/stat", "/proc is mounted with subset=pid"),
+    ("/sys/devices/system/cpu", "/sys is not mounted"),
+];
 
 /// Why `/proc` or `/sys` cannot be relied on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +38,9 @@ pub enum ProcError {
         pid: Tid,
     },
     /// Files of the whole computer are missing.
-    #[error("{file} is missing, probably because {reason}; this work needs it: run it where all of /proc and /sys is")]
+    #[error(
+        "{file} is missing, probably because {reason}; this work needs it: run it where all of /proc and /sys is"
+    )]
     Partial {
         /// The file.
         file: &'static str,
@@ -43,7 +49,8 @@ pub enum ProcError {
     },
 }
 
-/// Checks that `/proc` shows the processes of this process's PID namespace, under their numbers there.
+/// Checks that `/proc` shows the processes of this process's PID namespace, under their numbers
+/// there.
 ///
 /// # Errors
 /// [`ProcError::Absent`] and [`ProcError::Foreign`].
@@ -53,13 +60,14 @@ pub fn check(root: &Root) -> Result<(), ProcError> {
         // A test's files belong to no process.
         return if root.has("/proc") { Ok(()) } else { Err(ProcError::Absent) };
     }
-    let is_proc =
-        rustix::fs::statfs(root.path("/proc")).is_ok_and(|found| u64::try_from(found.f_type) == Ok(PROC_SUPER_MAGIC));
+    let is_proc = rustix::fs::statfs(root.path("/proc"))
+        .is_ok_and(|found| u64::try_from(found.f_type) == Ok(PROC_SUPER_MAGIC));
     if !is_proc {
         return Err(ProcError::Absent);
     }
     // The link is missing in a namespace that this process is not in.
-    let own = fs::read_link(root.path("/proc/self")).map(|link| link.to_string_lossy().into_owned());
+    let own =
+        fs::read_link(root.path("/proc/self")).map(|link| link.to_string_lossy().into_owned());
     let status = root.read("/proc/self/status").unwrap_or_default();
     if is_own(pid, own.as_deref().ok(), &status) { Ok(()) } else { Err(ProcError::Foreign { pid }) }
 }
@@ -76,11 +84,14 @@ pub fn check_computer(root: &Root) -> Result<(), ProcError> {
     }
 }
 
-/// Whether a `/proc` is of the namespace in which this process has this number. `NSpid` lists the numbers of a process
-/// from the namespace of the mount inwards: a single one, where that is the process's own.
+/// Whether a `/proc` is of the namespace in which this process has this number. `NSpid` lists the
+/// numbers of a process from the namespace of the mount inwards: a single one, where that is the
+/// process's own.
 fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
     let numbers = value(status.as_bytes(), b"NSpid").map(|numbers| words(numbers).count());
-    let named = link.and_then(|link| small::<u32>(link.as_bytes())).and_then(|number| Tid::try_from(number).ok());
+    let named = link
+        .and_then(|link| small::<u32>(link.as_bytes()))
+        .and_then(|number| Tid::try_from(number).ok());
     named == Some(pid) && numbers.is_none_or(|numbers| numbers == 1)
 }
 

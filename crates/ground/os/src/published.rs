@@ -1,7 +1,7 @@
 //! Text that a living process shows to others, without a file on disk.
 //!
-//! The text is an anonymous file (memfd_create(2)) among the descriptors of the process. The kernel shows it below
-//! `/proc/PID/fd` to root and to the same user, and removes it with the process.
+//! The text is an anonymous file (memfd_create(2)) among the descriptors of the process. The kernel
+//! shows it below `/proc/PID/fd` to root and to the same user, and removes it with the process.
 
 use crate::Tid;
 use crate::root::Root;
@@ -18,7 +18,8 @@ pub const SEATING: &str = "seatmap-seating";
 /// The longest text that is read.
 const LONGEST_BYTES: u64 = 64 << 20;
 
-/// The most processes above another one that are looked at: a loop of parents cannot be, but a file can claim one.
+/// The most processes above another one that are looked at: a loop of parents cannot be, but a file
+/// can claim one.
 const MOST_ANCESTORS: usize = 64;
 
 /// A text of this process.
@@ -52,7 +53,10 @@ fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
     let folder = format!("/proc/{pid}/fd");
     let is_text = |descriptor: &String| {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
-        link.to_string_lossy().strip_prefix("/memfd:").and_then(|link| link.strip_suffix(" (deleted)")) == Some(name)
+        link.to_string_lossy()
+            .strip_prefix("/memfd:")
+            .and_then(|link| link.strip_suffix(" (deleted)"))
+            == Some(name)
     };
     let descriptor = root.names(&folder).ok()?.into_iter().find(is_text)?;
     Some(root.path(&format!("{folder}/{descriptor}")))
@@ -64,7 +68,8 @@ pub fn shows(root: &Root, pid: Tid, name: &str) -> bool {
     file_of(root, pid, name).is_some()
 }
 
-/// The text of this name that a process shows; `None` where there is none, or where this user may not read it.
+/// The text of this name that a process shows; `None` where there is none, or where this user may
+/// not read it.
 #[must_use]
 pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
     let mut text = Vec::new();
@@ -83,8 +88,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Whether this process has a say about another one: it is root's, or one of the same user. Any process can show
-    /// anything, and root reads what all of them show.
+    /// Whether this process has a say about another one: it is root's, or one of the same user. Any
+    /// process can show anything, and root reads what all of them show.
     #[must_use]
     pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
         let own = uid(root, self.pid);
@@ -93,20 +98,25 @@ impl Shown {
     }
 }
 
-/// The user that a process acts as. The owner of its folder is root where it does not show its memory.
+/// The user that a process acts as. The owner of its folder is root where it does not show its
+/// memory.
 fn uid(root: &Root, pid: Tid) -> Option<u32> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The texts of this name that these processes show, and those that started them. Each process is looked at once.
+/// The texts of this name that these processes show, and those that started them. Each process is
+/// looked at once.
 #[must_use]
 pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Shown> {
     let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
-    let (mut known, mut texts) = (HashSet::new(), Vec::new());
+    let mut known = HashSet::new();
+    let mut texts = Vec::new();
     for pid in pids {
-        let line = std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).take_while(|pid| known.insert(*pid));
+        let line = std::iter::successors(Some(pid), parent)
+            .take(MOST_ANCESTORS)
+            .take_while(|pid| known.insert(*pid));
         texts.extend(line.filter_map(|pid| Some(Shown { pid, text: read(root, pid, name)? })));
     }
     texts
@@ -125,14 +135,16 @@ mod tests {
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join("status"), format!("Name:\tx\nUid:\t1\t{uid}\t1\t1\n")).unwrap();
         }
-        let speaks = |of: Tid, about: Tid| Shown { pid: of, text: Vec::new() }.may_speak_of(&root, about);
+        let speaks =
+            |of: Tid, about: Tid| Shown { pid: of, text: Vec::new() }.may_speak_of(&root, about);
         assert!(speaks(7, 8) && speaks(1, 9) && speaks(7, 99));
         assert!(!speaks(7, 9) && !speaks(7, 1) && !speaks(99, 7));
     }
 
     #[test]
     fn the_last_text_is_found_here_and_from_below() {
-        let (root, own) = (Root::new("/"), std::process::id() as Tid);
+        let root = Root::new("/");
+        let own = std::process::id() as Tid;
         let mut shown = Published::new("seatmap-test-published");
         assert_eq!(read(&root, own, "seatmap-test-published"), None);
         shown.replace(b"one").unwrap();

@@ -1,9 +1,9 @@
-//! Limits on CPU time, as control groups set them: `cpu.max` of version 2, `cpu.cfs_quota_us` of version 1
-//! (Documentation/scheduler/sched-bwc.rst).
+//! Limits on CPU time, as control groups set them: `cpu.max` of version 2, `cpu.cfs_quota_us` of
+//! version 1 (Documentation/scheduler/sched-bwc.rst).
 //!
-//! The members of a group may use so much CPU time in each period. When it is used up, the kernel stops ("throttles")
-//! them until the next period begins. Every group from a thread's own up to the root may have such a quota, and any of
-//! them may be the one that stops the thread.
+//! The members of a group may use so much CPU time in each period. When it is used up, the kernel
+//! stops ("throttles") them until the next period begins. Every group from a thread's own up to the
+//! root may have such a quota, and any of them may be the one that stops the thread.
 
 use crate::brake::Brake;
 use crate::hierarchy::Hierarchies;
@@ -25,13 +25,16 @@ pub struct Quota {
     pub cpus: f64,
     /// The length of a period, in microseconds.
     pub period_us: u64,
-    /// The periods in which it was used up since the group was made; `None` where the kernel does not count them.
+    /// The periods in which it was used up since the group was made; `None` where the kernel does
+    /// not count them.
     pub throttled: Option<u64>,
     /// The periods in which a member ran, since the group was made.
     pub periods: Option<u64>,
-    /// The time for which the kernel stopped the members since the group was made, in nanoseconds. Each CPU counts.
+    /// The time for which the kernel stopped the members since the group was made, in nanoseconds.
+    /// Each CPU counts.
     pub stopped_ns: Option<u64>,
-    /// The unit of systemd that sets it, where there is one: systemd writes the file again when it likes.
+    /// The unit of systemd that sets it, where there is one: systemd writes the file again when it
+    /// likes.
     pub unit: Option<String>,
     /// Whether the file cannot be written from here, as in most containers.
     pub is_read_only: bool,
@@ -49,18 +52,24 @@ impl Quota {
     /// The quota of the group in this folder; `None` where it has none.
     pub(crate) fn read(root: &Root, folder: &str, is_v2: bool) -> Option<Self> {
         let read = |name: &str| root.read(&format!("{folder}/{name}")).ok();
-        let (name, text) = match is_v2 {
-            true => ("cpu.max", read("cpu.max")?),
+        let (name, text) = if is_v2 {
+            ("cpu.max", read("cpu.max")?)
+        } else {
             // Without a limit the quota is -1.
-            false => ("cpu.cfs_quota_us", format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?)),
+            (
+                "cpu.cfs_quota_us",
+                format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
+            )
         };
         let mut figures = text.split_whitespace().map(|figure| figure.parse::<u64>().ok());
-        let (quota_us, period_us) = (figures.next()??, figures.next()??);
+        let quota_us = figures.next()??;
+        let period_us = figures.next()??;
         let stat = read("cpu.stat").unwrap_or_default();
         let count = |name: &str| counted(&stat, name);
         // Version 1 counts nanoseconds, version 2 microseconds.
         let stopped_us = count("throttled_usec");
-        let stopped_ns = stopped_us.map(|us| us.saturating_mul(1000)).or_else(|| count("throttled_time"));
+        let stopped_ns =
+            stopped_us.map(|us| us.saturating_mul(1000)).or_else(|| count("throttled_time"));
         (period_us > 0).then(|| Quota {
             group: String::new(),
             folder: folder.to_owned(),
@@ -97,7 +106,8 @@ pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
     (is_unit && root.has(SYSTEMD)).then(|| name.to_owned())
 }
 
-/// The command that gives a group this many CPUs, through systemd where a unit of it owns the group.
+/// The command that gives a group this many CPUs, through systemd where a unit of it owns the
+/// group.
 #[must_use]
 pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> String {
     let quota_us = period_us.saturating_mul(cpus as u64);
@@ -120,17 +130,23 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// The quotas on the thread that calls, and so on each command that it starts. Version 1 and threaded groups of
-    /// version 2 may limit single threads.
+    /// The quotas on the thread that calls, and so on each command that it starts. Version 1 and
+    /// threaded groups of version 2 may limit single threads.
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
-            let unseen = root.has("/proc/self").then(|| "/proc/thread-self/cgroup cannot be read".to_owned());
+            let unseen = root
+                .has("/proc/self")
+                .then(|| "/proc/thread-self/cgroup cannot be read".to_owned());
             return Quotas { unseen, ..Quotas::default() };
         };
         let groups = Hierarchies::read(root).groups(root, crate::task::own_tid(), &membership);
         let limits = Hierarchies::limits(root, &groups);
-        Quotas { all: limits.quotas, brakes: limits.brakes, unseen: groups.unseen().map(str::to_owned) }
+        Quotas {
+            all: limits.quotas,
+            brakes: limits.brakes,
+            unseen: groups.unseen().map(str::to_owned),
+        }
     }
 
     /// The smallest of them.
@@ -139,8 +155,8 @@ impl Quotas {
         self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
-    /// The tightest one in words, for the fingerprint of a measurement: no group's name, as that says nothing about
-    /// speed.
+    /// The tightest one in words, for the fingerprint of a measurement: no group's name, as that
+    /// says nothing about speed.
     #[must_use]
     pub fn words(&self) -> String {
         let quota = match (self.tightest(), &self.unseen) {
@@ -167,8 +183,8 @@ pub struct UsedUp<'a> {
     pub throttled: u64,
     /// The periods in which a member ran, those among them.
     pub periods: u64,
-    /// The time for which the kernel stopped the members, in nanoseconds; each CPU counts. `None` where the kernel
-    /// does not count it.
+    /// The time for which the kernel stopped the members, in nanoseconds; each CPU counts. `None`
+    /// where the kernel does not count it.
     pub stopped_ns: Option<u64>,
 }
 
@@ -238,13 +254,17 @@ mod tests {
     use crate::brake::BrakeKind;
 
     fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> Quota {
-        let (group, file) = ("/a".to_owned(), file.to_owned());
+        let group = "/a".to_owned();
+        let file = file.to_owned();
         Quota { group, file, cpus, period_us: 100_000, throttled, ..Quota::default() }
     }
 
     #[test]
     fn a_command_speaks_to_the_file_that_the_quota_came_from() {
-        assert_eq!(raise("/c/x/cpu.cfs_quota_us", 20_000, None, 2), "echo 40000 > /c/x/cpu.cfs_quota_us");
+        assert_eq!(
+            raise("/c/x/cpu.cfs_quota_us", 20_000, None, 2),
+            "echo 40000 > /c/x/cpu.cfs_quota_us"
+        );
         assert_eq!(raise("/c/x/cpu.max", 50_000, None, 2), "echo 100000 50000 > /c/x/cpu.max");
         let by_systemd = "systemctl set-property --runtime a.scope CPUQuota=300%";
         assert_eq!(raise("/c/a.scope/cpu.max", 50_000, Some("a.scope"), 3), by_systemd);
@@ -256,7 +276,8 @@ mod tests {
             all: vec![quota("/a/cpu.max", 2.0, first), quota("/cpu.max", 0.5, second)],
             ..Quotas::default()
         };
-        let (before, after) = (all(Some(3), Some(4)), all(Some(3), Some(5)));
+        let before = all(Some(3), Some(4));
+        let after = all(Some(3), Some(5));
         let wanted = "the quota of the control group /a (0.5 CPUs in periods of 100 ms) was used up in 1 period";
         assert_eq!(used_up(&after, &before).as_deref(), Some(wanted));
         assert_eq!(used_up(&before, &before), None);
@@ -273,10 +294,18 @@ mod tests {
         let at = |stops| {
             let kind = BrakeKind::Memory { high_bytes: 64 << 20 };
             let file = "/c/a/memory.high".to_owned();
-            let brake = Brake { group: "/a".to_owned(), file, kind, stops, unit: None, is_read_only: false };
+            let brake = Brake {
+                group: "/a".to_owned(),
+                file,
+                kind,
+                stops,
+                unit: None,
+                is_read_only: false,
+            };
             Quotas { brakes: vec![brake], ..Quotas::default() }
         };
-        let words = "the control group /a was slowed down above 64 MiB of memory (memory.high) 3 times";
+        let words =
+            "the control group /a was slowed down above 64 MiB of memory (memory.high) 3 times";
         assert_eq!(used_up(&at(Some(5)), &at(Some(2))).as_deref(), Some(words));
         assert_eq!(used_up(&at(Some(5)), &at(Some(5))), None);
         assert_eq!(at(None).words(), "none; slowed down above 64 MiB of memory (memory.high)");
@@ -285,23 +314,34 @@ mod tests {
     #[test]
     fn both_versions_count_periods_and_the_time_for_which_they_stop() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        let read = || Quota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let read =
+            || Quota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap();
         write("cpu.cfs_quota_us", "15000\n");
         write("cpu.cfs_period_us", "100000\n");
         write("cpu.stat", "nr_periods 75\nnr_throttled 14\nthrottled_time 680000000\n");
         let quota = read();
-        assert_eq!((quota.periods, quota.throttled, quota.stopped_ns), (Some(75), Some(14), Some(680_000_000)));
+        assert_eq!(
+            (quota.periods, quota.throttled, quota.stopped_ns),
+            (Some(75), Some(14), Some(680_000_000))
+        );
         write("cpu.max", "15000 100000\n");
         write("cpu.stat", "usage_usec 9\nnr_periods 8\nnr_throttled 2\nthrottled_usec 68\n");
         let quota = read();
-        assert_eq!((quota.periods, quota.throttled, quota.stopped_ns), (Some(8), Some(2), Some(68_000)));
+        assert_eq!(
+            (quota.periods, quota.throttled, quota.stopped_ns),
+            (Some(8), Some(2), Some(68_000))
+        );
     }
 
     #[test]
     fn this_process_has_quotas_or_none() {
         let quotas = Quotas::of_self(&Root::new("/"));
-        assert!(quotas.all.iter().all(|quota| quota.cpus > 0.0 && quota.group.starts_with('/')), "{quotas:?}");
+        assert!(
+            quotas.all.iter().all(|quota| quota.cpus > 0.0 && quota.group.starts_with('/')),
+            "{quotas:?}"
+        );
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Quotas::of_self(&Root::new(folder.path())), Quotas::default());
     }

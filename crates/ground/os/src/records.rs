@@ -1,4 +1,5 @@
-//! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there (perf_event_open(2)).
+//! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there
+//! (perf_event_open(2)).
 
 use crate::ring::Ring;
 use crate::tracefs::Tracepoint;
@@ -89,7 +90,11 @@ impl Record {
                 // Behind the name stand the thread's numbers and the time.
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
-                Some(Record::Named { time_ns: large(body.len().checked_sub(8)?)?, tid: small(4)?, name })
+                Some(Record::Named {
+                    time_ns: large(body.len().checked_sub(8)?)?,
+                    tid: small(4)?,
+                    name,
+                })
             }
             4 => Some(Record::Ended { time_ns: large(16)?, tid: small(8)? }),
             7 => Some(Record::Created {
@@ -117,8 +122,8 @@ impl Records {
     /// Begins to record on a CPU.
     ///
     /// # Errors
-    /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked memory, ENODEV for a
-    /// CPU that is offline.
+    /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked
+    /// memory, ENODEV for a CPU that is offline.
     pub fn begin(tracepoint: &Tracepoint, cpu: u32) -> io::Result<Self> {
         Ok(Records(Ring::new(open(tracepoint, cpu)?, RING_BYTES)?))
     }
@@ -143,10 +148,19 @@ fn open(tracepoint: &Tracepoint, cpu: u32) -> io::Result<OwnedFd> {
     words[5] = NAMES | TASKS | ALL_HAVE_TIME | USE_CLOCK;
     // The clock is the second half of the last word.
     words[11] = (libc::CLOCK_MONOTONIC as u64) << high;
-    let (any_thread, no_group, close_on_exec) = (-1, -1, 1u64 << 3);
+    let any_thread = -1;
+    let no_group = -1;
+    let close_on_exec = 1u64 << 3;
     // SAFETY: the kernel reads `ATTRIBUTE_BYTES` bytes of `words`, which has as many.
     let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, words.as_ptr(), any_thread, cpu as i32, no_group, close_on_exec)
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            words.as_ptr(),
+            any_thread,
+            cpu as i32,
+            no_group,
+            close_on_exec,
+        )
     };
     if fd < 0 {
         return Err(io::Error::last_os_error());
@@ -165,20 +179,28 @@ mod tests {
     fn threads_and_wakeups_are_recorded() {
         let begun = || -> io::Result<Vec<Records>> {
             let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
-            crate::affinity::current()?.into_iter().map(|cpu| Records::begin(&tracepoint, cpu)).collect()
+            crate::affinity::current()?
+                .into_iter()
+                .map(|cpu| Records::begin(&tracepoint, cpu))
+                .collect()
         };
         let mut all = match begun() {
             Ok(all) => all,
             Err(error) => return seatmap_needs::skipped!("no records here: {error}"),
         };
         // A thread that waits is woken, and so is the one that waits for its end.
-        let thread = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(10)));
+        let thread =
+            std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(10)));
         thread.join().unwrap();
         let own = std::process::id() as i32;
-        let (mut created, mut passed, mut ended) = (0, 0, 0);
+        let mut created = 0;
+        let mut passed = 0;
+        let mut ended = 0;
         all.iter_mut().for_each(|records| {
             records.take(|record| match record {
-                Record::Created { pid, creator_pid, .. } if [pid, creator_pid] == [own, own] => created += 1,
+                Record::Created { pid, creator_pid, .. } if [pid, creator_pid] == [own, own] => {
+                    created += 1
+                }
                 Record::Passed { data, .. } => passed += usize::from(data.len() >= 28),
                 Record::Ended { .. } => ended += 1,
                 _ => {}

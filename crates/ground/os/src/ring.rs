@@ -1,4 +1,5 @@
-//! The ring through which the kernel hands over the records of a performance event (perf_event_open(2)).
+//! The ring through which the kernel hands over the records of a performance event
+//! (perf_event_open(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,10 +29,13 @@ impl Ring {
     /// Maps the ring of an event; its length is a power of two of pages.
     pub(crate) fn new(fd: OwnedFd, ring_bytes: usize) -> io::Result<Self> {
         let page_bytes = crate::numa_maps::page_bytes() as usize;
-        let (read_write, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
+        let read_write = libc::PROT_READ | libc::PROT_WRITE;
+        let shared = libc::MAP_SHARED;
         let bytes = page_bytes + ring_bytes;
         // SAFETY: the kernel chooses the place of the new mapping.
-        let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, read_write, shared, fd.as_raw_fd(), 0) };
+        let memory = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, read_write, shared, fd.as_raw_fd(), 0)
+        };
         if memory == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -51,7 +55,11 @@ impl Ring {
         let mut tail = self.place(TAIL).load(Ordering::Relaxed);
         let mut record = Vec::new();
         while tail < head {
-            let header = self.copy(tail, HEADER_BYTES, &mut record).first_chunk::<8>().copied().unwrap_or_default();
+            let header = self
+                .copy(tail, HEADER_BYTES, &mut record)
+                .first_chunk::<8>()
+                .copied()
+                .unwrap_or_default();
             let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
             let bytes = usize::from(u16::from_ne_bytes([header[6], header[7]]));
             if bytes < HEADER_BYTES {
@@ -65,7 +73,8 @@ impl Ring {
     }
 
     fn place(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value lives.
+        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value
+        // lives.
         unsafe { &*self.memory.as_ptr().add(offset).cast::<AtomicU64>() }
     }
 
@@ -74,8 +83,8 @@ impl Ring {
         let start = (from % self.ring_bytes as u64) as usize;
         let first = bytes.min(self.ring_bytes - start);
         to.resize(bytes, 0);
-        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The kernel does not
-        // write them until the tail is beyond them.
+        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The
+        // kernel does not write them until the tail is beyond them.
         unsafe {
             let ring = self.memory.as_ptr().add(self.page_bytes);
             std::ptr::copy_nonoverlapping(ring.add(start), to.as_mut_ptr(), first);

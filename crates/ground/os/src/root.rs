@@ -19,7 +19,8 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Whether the file is not there; a control file of a thread or interrupt that has gone, for one.
+    /// Whether the file is not there; a control file of a thread or interrupt that has gone, for
+    /// one.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         // Files of /proc/PID answer ESRCH, those of a removed control group ENODEV.
@@ -35,7 +36,8 @@ impl Root {
         Root(folder.into())
     }
 
-    /// Whether these are the files of the computer that this program runs on, so that system calls speak of it as well.
+    /// Whether these are the files of the computer that this program runs on, so that system calls
+    /// speak of it as well.
     #[must_use]
     pub fn is_this_computer(&self) -> bool {
         self.0 == std::path::Path::new("/")
@@ -65,16 +67,22 @@ impl Root {
     /// Writes a file that is there, in one piece, as control files want it.
     ///
     /// # Errors
-    /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL` from cpusets.
+    /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL`
+    /// from cpusets.
     pub fn write(&self, path: &str, text: &str) -> Result<(), FileError> {
-        let mut file = OpenOptions::new().write(true).truncate(true).open(self.path(path)).map_err(at(path))?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(self.path(path))
+            .map_err(at(path))?;
         file.write_all(format!("{text}\n").as_bytes()).map_err(at(path))
     }
 
     /// The names in a folder, sorted; none where it is not there.
     ///
     /// # Errors
-    /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in it.
+    /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in
+    /// it.
     pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
         match self.listed(folder).map_err(at(folder)) {
             Err(error) if error.is_absent() => Ok(Vec::new()),
@@ -136,7 +144,10 @@ mod tests {
         std::fs::write(folder.path().join("a"), "long text\n\0").unwrap();
         root.write("/a", "1").unwrap();
         root.make_folder("/b").and_then(|()| root.make_folder("/b")).unwrap();
-        assert_eq!((root.read("/a").unwrap().as_str(), root.names("/").unwrap()), ("1", vec!["a".into(), "b".into()]));
+        assert_eq!(
+            (root.read("/a").unwrap().as_str(), root.names("/").unwrap()),
+            ("1", vec!["a".into(), "b".into()])
+        );
         assert_eq!(root.folders("/").unwrap(), ["b"]);
         root.remove_folder("/b").unwrap();
         assert!(!root.has("/b") && root.names("/b").unwrap().is_empty());
@@ -148,7 +159,10 @@ mod tests {
         let root = Root::new(folder.path());
         std::fs::write(folder.path().join("file"), "").unwrap();
         for list in [Root::names, Root::folders] {
-            assert_eq!(list(&root, "/file").unwrap_err().source.raw_os_error(), Some(libc::ENOTDIR));
+            assert_eq!(
+                list(&root, "/file").unwrap_err().source.raw_os_error(),
+                Some(libc::ENOTDIR)
+            );
         }
     }
 }

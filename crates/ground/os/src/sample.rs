@@ -1,8 +1,9 @@
-//! The state of a thread of this process at an instant, as a number. A thread that has the same number twice, and whose
-//! other memory has not changed, does the same for ever.
+//! The state of a thread of this process at an instant, as a number. A thread that has the same
+//! number twice, and whose other memory has not changed, does the same for ever.
 //!
-//! A signal makes the thread look at itself. [`of`] asks another thread; [`Ticks`] makes the calling one look again and
-//! again while it uses its CPU. The two highest real-time signals are taken for that.
+//! A signal makes the thread look at itself. [`of`] asks another thread; [`Ticks`] makes the
+//! calling one look again and again while it uses its CPU. The two highest real-time signals are
+//! taken for that.
 
 use crate::Tid;
 use std::time::Duration;
@@ -22,24 +23,28 @@ pub struct Sample {
     pub top: u64,
 }
 
-/// A sample of another thread of this process; `None` if it does not come within a time, or cannot be had here.
+/// A sample of another thread of this process; `None` if it does not come within a time, or cannot
+/// be had here.
 ///
-/// A thread that waits for a CPU is in the same state in two samples, so callers see to it that it works between them
-/// ([`cpu_ns`](crate::usage::cpu_ns)).
+/// A thread that waits for a CPU is in the same state in two samples, so callers see to it that it
+/// works between them ([`cpu_ns`](crate::usage::cpu_ns)).
 #[must_use]
 pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
     machine::of(tid, within)
 }
 
-/// The state of a thread that looks at itself. It is called in a signal handler, on a stack of its own: it may read and
-/// write memory, and nothing else. True says that the thread does the same for ever, its counter aside: it goes once
-/// more through all that it does, and is then [interrupted](Interrupt) at a place that does not depend on chance.
+/// The state of a thread that looks at itself. It is called in a signal handler, on a stack of its
+/// own: it may read and write memory, and nothing else. True says that the thread does the same for
+/// ever, its counter aside: it goes once more through all that it does, and is then
+/// [interrupted](Interrupt) at a place that does not depend on chance.
 pub type Look = fn(Sample) -> bool;
 
-/// Called on the thread's own stack, where it was interrupted; the thread goes on there when it returns.
+/// Called on the thread's own stack, where it was interrupted; the thread goes on there when it
+/// returns.
 pub type Interrupt = fn(Sample);
 
-/// The calling thread looks at itself for each time that it has used its CPU so long. It must not end while this lives.
+/// The calling thread looks at itself for each time that it has used its CPU so long. It must not
+/// end while this lives.
 #[derive(Debug)]
 pub struct Ticks {
     _machine: machine::Ticks,
@@ -98,7 +103,8 @@ mod tests {
 
     /// A thread that does something until it is told to stop, and its number.
     fn with_thread(work: fn(&AtomicBool), look: impl FnOnce(Tid)) {
-        let (stop, tid) = (AtomicBool::new(false), AtomicI32::new(0));
+        let stop = AtomicBool::new(false);
+        let tid = AtomicI32::new(0);
         std::thread::scope(|scope| {
             let _stops = Stops(&stop);
             scope.spawn(|| {
@@ -159,7 +165,8 @@ mod tests {
     static FLAG: AtomicU64 = AtomicU64::new(0);
     static INTERRUPTS: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
-    /// Waits for a flag and counts in r15 how often it looks: the loop's first instruction is the lowest.
+    /// Waits for a flag and counts in r15 how often it looks: the loop's first instruction is the
+    /// lowest.
     fn spin() {
         // SAFETY: reads a flag; the register is restored.
         unsafe {
@@ -183,7 +190,10 @@ mod tests {
                 }
                 assert_eq!(sample.counter % 3, 0);
                 // The last one ends the loop.
-                FLAG.store(u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0), Ordering::Relaxed);
+                FLAG.store(
+                    u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0),
+                    Ordering::Relaxed,
+                );
             };
             let _ticks = Ticks::begin(Duration::from_millis(1), look, interrupt).unwrap();
             spin();

@@ -1,6 +1,8 @@
-//! How the scheduler treats a thread: `stat`, `schedstat`, `status` and `sched` in `/proc/PID/task/TID`.
+//! How the scheduler treats a thread: `stat`, `schedstat`, `status` and `sched` in
+//! `/proc/PID/task/TID`.
 //!
-//! The parsers take bytes and allocate nothing, as a look at a computer reads tens of thousands of these files.
+//! The parsers take bytes and allocate nothing, as a look at a computer reads tens of thousands of
+//! these files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
 use crate::{CpuSet, Tid};
@@ -8,8 +10,8 @@ use crate::{CpuSet, Tid};
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in `include/uapi/linux/sched.h`); 4 was never
-/// used.
+/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in
+/// `include/uapi/linux/sched.h`); 4 was never used.
 const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
 
 /// A line of a thread's `stat` file (proc_pid_stat(5)), as far as it concerns the scheduler.
@@ -42,7 +44,8 @@ impl<'a> Stat<'a> {
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
-        let closed = line.iter().rposition(|byte| *byte == b')').filter(|closed| *closed > opened)?;
+        let closed =
+            line.iter().rposition(|byte| *byte == b')').filter(|closed| *closed > opened)?;
         // Fields are counted from 1 in the manual, and the first behind the name is the third.
         let mut fields = words(&line[closed + 1..]);
         let mut next = 3;
@@ -89,7 +92,8 @@ pub fn policy_name(policy: u32) -> String {
 pub struct Times {
     /// The time on a CPU, in nanoseconds. A thread that runs is counted up to its last tick.
     pub run_ns: u64,
-    /// The time in which it was ready and another thread had the CPU; `None` where the kernel does not count it.
+    /// The time in which it was ready and another thread had the CPU; `None` where the kernel does
+    /// not count it.
     pub wait_ns: Option<u64>,
 }
 
@@ -102,7 +106,8 @@ impl Times {
     }
 }
 
-/// The times of the thread that calls; `None` where the kernel does not count them, or `/proc` is not there.
+/// The times of the thread that calls; `None` where the kernel does not count them, or `/proc` is
+/// not there.
 #[must_use]
 pub fn own_times() -> Option<Times> {
     Times::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
@@ -136,8 +141,12 @@ impl<'a> Status<'a> {
                 b"Uid" => status.user = words(value).nth(1).and_then(small),
                 b"Tgid" => status.pid = small::<u32>(value).and_then(|pid| Tid::try_from(pid).ok()),
                 b"Cpus_allowed_list" => status.cpus = value,
-                b"voluntary_ctxt_switches" => status.voluntary_switches = unsigned(value).unwrap_or(0),
-                b"nonvoluntary_ctxt_switches" => status.forced_switches = unsigned(value).unwrap_or(0),
+                b"voluntary_ctxt_switches" => {
+                    status.voluntary_switches = unsigned(value).unwrap_or(0)
+                }
+                b"nonvoluntary_ctxt_switches" => {
+                    status.forced_switches = unsigned(value).unwrap_or(0)
+                }
                 _ => {}
             }
         }
@@ -152,35 +161,39 @@ impl<'a> Status<'a> {
     }
 }
 
-/// Changes of CPU since a thread began, from its `sched` file; `None` where the kernel does not count them.
+/// Changes of CPU since a thread began, from its `sched` file; `None` where the kernel does not
+/// count them.
 #[must_use]
 pub fn migrations(sched: &[u8]) -> Option<u64> {
     unsigned(value(sched, b"se.nr_migrations")?)
 }
 
-/// The threads of the whole computer, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
+/// The threads of the whole computer, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80
+/// 11206`.
 #[must_use]
 pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
     let field = words(loadavg).nth(3)?;
     unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)
 }
 
-/// Gives the calling process's session the largest share of the CPUs that the kernel gives to a session: the highest
-/// nice value of its autogroup, or of the process where there are no autogroups (sched(7)). It allocates nothing, so
-/// that a process may call it between fork(2) and execve(2).
+/// Gives the calling process's session the largest share of the CPUs that the kernel gives to a
+/// session: the highest nice value of its autogroup, or of the process where there are no
+/// autogroups (sched(7)). It allocates nothing, so that a process may call it between fork(2) and
+/// execve(2).
 ///
 /// # Errors
 /// The kernel's: EPERM or EACCES without CAP_SYS_NICE.
 pub fn prefer_own_session() -> std::io::Result<()> {
     let highest = c"-20";
     // SAFETY: the path ends with a zero byte.
-    let file = unsafe { libc::open(c"/proc/self/autogroup".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    let file =
+        unsafe { libc::open(c"/proc/self/autogroup".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
     let status = if file < 0 {
         // SAFETY: the call takes numbers only.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) as isize }
     } else {
-        // SAFETY: the kernel reads as many bytes as the text has; the descriptor was opened here, and nobody else
-        // has it.
+        // SAFETY: the kernel reads as many bytes as the text has; the descriptor was opened here,
+        // and nobody else has it.
         unsafe {
             let written = libc::write(file, highest.as_ptr().cast(), highest.count_bytes());
             libc::close(file);
@@ -226,7 +239,10 @@ mod tests {
 
     #[test]
     fn the_kernel_counts_times_and_switches() {
-        assert_eq!(Times::parse(b"901049 753629 2\n"), Some(Times { run_ns: 901_049, wait_ns: Some(753_629) }));
+        assert_eq!(
+            Times::parse(b"901049 753629 2\n"),
+            Some(Times { run_ns: 901_049, wait_ns: Some(753_629) })
+        );
         assert_eq!((Times::parse(b"901049"), Times::parse(b"")), (None, None));
         let text = b"Name:\tx\nTgid:\t12\nUid:\t0\t65534\t0\t0\nCpus_allowed_list:\t0-1,7\n\
             voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
@@ -235,7 +251,10 @@ mod tests {
         assert_eq!((status.voluntary_switches, status.forced_switches), (5, 6));
         assert_eq!(status.mask(), CpuSet::of_list("0-1,7"));
         assert_eq!(Status::parse(b"Cpus_allowed_list: x").mask(), None);
-        assert_eq!(migrations(b"x (1, #threads: 1)\nse.nr_migrations      :        17\n"), Some(17));
+        assert_eq!(
+            migrations(b"x (1, #threads: 1)\nse.nr_migrations      :        17\n"),
+            Some(17)
+        );
         assert_eq!(threads_of_all(b"0.20 0.18 0.12 1/80 11206\n"), Some(80));
     }
 
@@ -243,8 +262,12 @@ mod tests {
     fn this_thread_agrees_with_its_other_reader() {
         let pid = std::process::id();
         let line = std::fs::read(format!("/proc/{pid}/task/{pid}/stat")).unwrap();
-        let (stat, task) = (Stat::parse(&line).unwrap(), crate::task::Task::of(pid as Tid).unwrap());
-        assert_eq!((stat.name(), stat.parent, stat.started_ticks), (task.name, task.parent, task.started_ticks));
+        let stat = Stat::parse(&line).unwrap();
+        let task = crate::task::Task::of(pid as Tid).unwrap();
+        assert_eq!(
+            (stat.name(), stat.parent, stat.started_ticks),
+            (task.name, task.parent, task.started_ticks)
+        );
         assert!(stat.cpu.is_some() && stat.policy == 0);
     }
 

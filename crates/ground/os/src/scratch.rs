@@ -1,8 +1,9 @@
 //! Folders for files that no run leaves behind, killed or not.
 //!
-//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process that made it: the
-//! kernel gives the lock back when that process ends, however it ends. The next folder that is made in the same
-//! place removes those of the same user and kind that nobody has locked.
+//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process
+//! that made it: the kernel gives the lock back when that process ends, however it ends. The next
+//! folder that is made in the same place removes those of the same user and kind that nobody has
+//! locked.
 
 use std::fs::File;
 use std::io;
@@ -10,10 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Attempts to make a folder. Another process may take a new one for an old one, before it is locked, and remove it.
+/// Attempts to make a folder. Another process may take a new one for an old one, before it is
+/// locked, and remove it.
 const ATTEMPTS: usize = 16;
 
-/// A folder of its own for this process, removed when this is dropped or, after a kill, by the next one.
+/// A folder of its own for this process, removed when this is dropped or, after a kill, by the next
+/// one.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
@@ -39,7 +42,9 @@ impl Scratch {
         for _ in 0..ATTEMPTS {
             let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(place)?;
             match locked(folder.path()) {
-                Lock::Held(lock) if is_same(&lock, folder.path()) => return Ok(Scratch { folder, _lock: Some(lock) }),
+                Lock::Held(lock) if is_same(&lock, folder.path()) => {
+                    return Ok(Scratch { folder, _lock: Some(lock) });
+                }
                 Lock::Unknown => return Ok(Scratch { folder, _lock: None }),
                 Lock::Held(_) | Lock::Taken => {}
             }
@@ -107,8 +112,10 @@ mod tests {
     use super::*;
 
     fn names(place: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = std::fs::read_dir(place)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }

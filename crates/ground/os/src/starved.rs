@@ -1,7 +1,7 @@
 //! Threads that are ready and never get a CPU.
 //!
-//! The kernel counts a wait when it ends. So a thread that waits all the time shows the same times at every look, as a
-//! sleeping one does; its state tells the two apart.
+//! The kernel counts a wait when it ends. So a thread that waits all the time shows the same times
+//! at every look, as a sleeping one does; its state tells the two apart.
 
 use crate::sched::Times;
 use crate::task::Task;
@@ -17,7 +17,8 @@ const SEVERAL_TICKS_NS: u64 = 50_000_000;
 /// (`sched_tick_remote` of `kernel/sched/core.c`).
 const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 
-/// The CPUs on which the tick stops while one thread runs alone; none where the kernel does not say.
+/// The CPUs on which the tick stops while one thread runs alone; none where the kernel does not
+/// say.
 #[must_use]
 pub fn without_tick(root: &Root) -> CpuSet {
     let list = root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
@@ -30,8 +31,9 @@ pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
     cpu.is_some_and(|cpu| !without_tick.contains(cpu))
 }
 
-/// Whether a thread that was ready at two looks has waited for a CPU all the time between them. The kernel counts a
-/// wait at its end only, so that neither of its times has moved then. That of a thread that runs moves at each tick.
+/// Whether a thread that was ready at two looks has waited for a CPU all the time between them. The
+/// kernel counts a wait at its end only, so that neither of its times has moved then. That of a
+/// thread that runs moves at each tick.
 #[must_use]
 pub fn has_starved(before: Times, now: Times, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
@@ -46,16 +48,23 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Looks at a thread at this time since the boot, after an earlier look. `None` where it is not ready. The second
-    /// value says whether it has waited for a CPU since the first look that found it ready, all the time.
+    /// Looks at a thread at this time since the boot, after an earlier look. `None` where it is not
+    /// ready. The second value says whether it has waited for a CPU since the first look that found
+    /// it ready, all the time.
     #[must_use]
-    pub fn look(before: Option<Self>, task: &Task, now_ns: u64, without_tick: &CpuSet) -> (Option<Self>, bool) {
+    pub fn look(
+        before: Option<Self>,
+        task: &Task,
+        now_ns: u64,
+        without_tick: &CpuSet,
+    ) -> (Option<Self>, bool) {
         let times = times(task.tid).filter(|_| task.state == char::from(RUNNABLE));
         let Some(times) = times else { return (None, false) };
         match before.filter(|before| before.times == times) {
             Some(before) => {
                 let waited_ns = now_ns.saturating_sub(before.since_ns);
-                let is_starved = has_starved(before.times, times, waited_ns, has_tick(without_tick, task.cpu));
+                let is_starved =
+                    has_starved(before.times, times, waited_ns, has_tick(without_tick, task.cpu));
                 (Some(before), is_starved)
             }
             None => (Some(Ready { times, since_ns: now_ns }), false),
@@ -76,12 +85,22 @@ mod tests {
     fn a_thread_that_never_got_its_cpu_has_waited() {
         let first = Times { run_ns: 7, wait_ns: Some(9) };
         assert!(has_starved(first, first, SEVERAL_TICKS_NS, true));
-        assert!(!has_starved(first, first, SEVERAL_TICKS_NS - 1, true), "the tick may be still to come");
         assert!(
-            !has_starved(first, first, SEVERAL_TICKS_NS, false) && has_starved(first, first, REMOTE_TICKS_NS, false)
+            !has_starved(first, first, SEVERAL_TICKS_NS - 1, true),
+            "the tick may be still to come"
         );
-        assert!(!has_starved(first, Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true), "it has run");
-        assert!(!has_starved(first, Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true), "it got its turn");
+        assert!(
+            !has_starved(first, first, SEVERAL_TICKS_NS, false)
+                && has_starved(first, first, REMOTE_TICKS_NS, false)
+        );
+        assert!(
+            !has_starved(first, Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true),
+            "it has run"
+        );
+        assert!(
+            !has_starved(first, Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true),
+            "it got its turn"
+        );
     }
 
     #[test]
@@ -93,7 +112,10 @@ mod tests {
         let Some(times) = times(own.tid) else { return no_times() };
         let other = Ready { times: Times { run_ns: u64::MAX, ..times }, since_ns: 0 };
         let (ready, is_starved) = Ready::look(Some(other), &own, REMOTE_TICKS_NS, &none);
-        assert!(ready.is_some_and(|ready| ready.since_ns == REMOTE_TICKS_NS) && !is_starved, "it has run");
+        assert!(
+            ready.is_some_and(|ready| ready.since_ns == REMOTE_TICKS_NS) && !is_starved,
+            "it has run"
+        );
     }
 
     fn no_times() {

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-/// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or `~/.local/state/seatmap`; `None`
-/// where neither is known.
+/// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or
+/// `~/.local/state/seatmap`; `None` where neither is known.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
-    let absolute = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let absolute =
+        |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("seatmap"))
 }
 

@@ -16,7 +16,8 @@ impl CpuTime {
         parse(&small::read("/proc/stat")?)
     }
 
-    /// The share of the time since then that was stolen, in percent; `None` where no tick has passed.
+    /// The share of the time since then that was stolen, in percent; `None` where no tick has
+    /// passed.
     #[must_use]
     pub fn stolen_percent_since(&self, earlier: CpuTime) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|total| *total > 0)?;
@@ -24,10 +25,12 @@ impl CpuTime {
     }
 }
 
-/// `cpu user nice system idle iowait irq softirq steal guest guest_nice` (proc_stat(5)); guest time is in user already.
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice` (proc_stat(5)); guest time
+/// is in user already.
 fn parse(text: &str) -> Option<CpuTime> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
+    let ticks: Vec<u64> =
+        line.split_whitespace().map_while(|field| field.parse().ok()).take(8).collect();
     Some(CpuTime { total: ticks.iter().sum(), stolen: *ticks.get(7)? })
 }
 

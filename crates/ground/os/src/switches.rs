@@ -9,7 +9,8 @@ use std::fmt;
 pub enum Switch {
     /// NUMA balancing: pages and threads move towards each other.
     NumaBalancing,
-    /// Cache-aware scheduling (SCHED_CACHE, Linux 7.2): the threads of a process stay near one cache.
+    /// Cache-aware scheduling (SCHED_CACHE, Linux 7.2): the threads of a process stay near one
+    /// cache.
     CacheAware,
 }
 
@@ -32,7 +33,8 @@ impl Switch {
         Switch::ALL.into_iter().find(|switch| switch.word() == word)
     }
 
-    /// The switch of this computer as it stands; `None` where its kernel has none, or does not show it to this user.
+    /// The switch of this computer as it stands; `None` where its kernel has none, or does not show
+    /// it to this user.
     #[must_use]
     pub fn find(self, root: &Root) -> Option<Position> {
         let numbers = ["0", "1"].map(str::to_owned);

@@ -36,7 +36,8 @@ pub struct Task {
     pub is_kernel: bool,
     /// Whether the kernel bound it to its CPUs.
     pub is_bound: bool,
-    /// When it started, in clock ticks after the boot; tells it from an earlier thread of the same number.
+    /// When it started, in clock ticks after the boot; tells it from an earlier thread of the same
+    /// number.
     pub started_ticks: u64,
     /// The CPU that it last ran on; `None` on kernels whose line ends before that.
     pub cpu: Option<u32>,
@@ -101,14 +102,16 @@ impl Task {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
-    /// Whether it is never moved: the first process, whose threads keep the system alive, or one of these.
+    /// Whether it is never moved: the first process, whose threads keep the system alive, or one of
+    /// these.
     #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
     }
 }
 
-/// Every process that this user is shown ([`hidden`](crate::visibility::hidden) says whether these are all).
+/// Every process that this user is shown ([`hidden`](crate::visibility::hidden) says whether these
+/// are all).
 ///
 /// # Errors
 /// [`FileError`]: `/proc` cannot be read.
@@ -137,8 +140,10 @@ pub fn all(root: &Root) -> Result<Vec<Task>, FileError> {
 /// # Errors
 /// [`FileError`]: they cannot be listed.
 pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<Task>, FileError> {
-    let tids = root.names(&format!("/proc/{pid}/task"))?.into_iter().filter_map(|name| name.parse().ok());
-    let task = |tid| Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?);
+    let tids =
+        root.names(&format!("/proc/{pid}/task"))?.into_iter().filter_map(|name| name.parse().ok());
+    let task =
+        |tid| Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?);
     Ok(tids.filter_map(task).collect())
 }
 
@@ -156,16 +161,18 @@ pub fn name(root: &Root, pid: Tid) -> Option<String> {
     root.read(&format!("/proc/{pid}/comm")).ok()
 }
 
-/// The environment that a process was started with, as names and values; none where this user may not read it, or
-/// where the process has written something else over it.
+/// The environment that a process was started with, as names and values; none where this user may
+/// not read it, or where the process has written something else over it.
 #[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
-    let variable = |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let variable =
+        |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     text.split('\0').filter_map(variable).collect()
 }
 
-/// The words of the command line that a process was started with; none where it has written something else over it.
+/// The words of the command line that a process was started with; none where it has written
+/// something else over it.
 #[must_use]
 pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
     let text = root.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -179,8 +186,8 @@ pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
-/// Whether a process has the host name of this one: their namespaces of names (UTS) are the same, or one cannot be
-/// seen.
+/// Whether a process has the host name of this one: their namespaces of names (UTS) are the same,
+/// or one cannot be seen.
 #[must_use]
 pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
     let namespace = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/ns/uts"))).ok();
@@ -213,7 +220,9 @@ impl Family {
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        let field = |name: &str| {
+            status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        };
         Some(Family { pid: field("Tgid:")?, parent: field("PPid:")?, tracer: field("TracerPid:")? })
     }
 }
@@ -224,18 +233,19 @@ pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// The file of the program that a process runs; `None` for kernel threads, and where this user may not read it.
+/// The file of the program that a process runs; `None` for kernel threads, and where this user may
+/// not read it.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// The threads of a process, in order of their numbers, which is the order of their creation until numbers wrap; none
-/// where it has ended.
+/// The threads of a process, in order of their numbers, which is the order of their creation until
+/// numbers wrap; none where it has ended.
 ///
 /// # Errors
-/// The process is there, and its threads cannot be listed: `/proc` hides it from this user (`hidepid`), or this
-/// process may open no more files.
+/// The process is there, and its threads cannot be listed: `/proc` hides it from this user
+/// (`hidepid`), or this process may open no more files.
 pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
     let names = Root::new("/").names(&format!("/proc/{pid}/task")).map_err(|error| error.source)?;
     let mut tids: Vec<Tid> = names.iter().filter_map(|name| name.parse().ok()).collect();
@@ -246,38 +256,45 @@ pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
     Ok(tids)
 }
 
-/// Whether there is a process, or a thread, of this number, also one that `/proc` hides from this user.
+/// Whether there is a process, or a thread, of this number, also one that `/proc` hides from this
+/// user.
 #[must_use]
 pub fn exists(pid: Tid) -> bool {
-    let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|pid| pid.as_raw_nonzero().get() > 0) else {
+    let Some(pid) =
+        rustix::process::Pid::from_raw(pid).filter(|pid| pid.as_raw_nonzero().get() > 0)
+    else {
         return false;
     };
     rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-/// Whether a thread is one of this process, as far as that can still be seen: of a process that has ended, any may have
-/// been.
+/// Whether a thread is one of this process, as far as that can still be seen: of a process that has
+/// ended, any may have been.
 #[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
     let is_there = |path: String| fs::symlink_metadata(path).is_ok();
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
 }
 
-/// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it began
-/// (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
+/// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it
+/// began (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
 #[must_use]
 pub fn waited_ns(tid: Tid) -> Option<u64> {
     let counts = fs::read_to_string(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?;
     counts.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to live.
+/// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to
+/// live.
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
-    threads(pid).map_or(true, |tids| tids.into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended())))
+    threads(pid).map_or(true, |tids| {
+        tids.into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended()))
+    })
 }
 
-/// Whether a process is one of the kernel's own threads, which have neither a program nor arguments.
+/// Whether a process is one of the kernel's own threads, which have neither a program nor
+/// arguments.
 #[must_use]
 pub fn is_of_kernel(pid: Tid) -> bool {
     Task::of(pid).is_some_and(|task| task.is_kernel)
@@ -292,16 +309,24 @@ pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
 /// The processes that these threads of a process created and that it has not outlived.
 #[must_use]
 pub fn children(pid: Tid, threads: &[Tid]) -> BTreeSet<Tid> {
-    let of = |tid: &Tid| fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
-    let numbers = |text: String| text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<Tid>>();
+    let of = |tid: &Tid| {
+        fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default()
+    };
+    let numbers = |text: String| {
+        text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<Tid>>()
+    };
     threads.iter().flat_map(|tid| numbers(of(tid))).collect()
 }
 
-/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5)); `None` where this user
-/// may not read it.
+/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5));
+/// `None` where this user may not read it.
 #[must_use]
 pub fn system_call(tid: Tid) -> Option<String> {
-    fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?.split_ascii_whitespace().next().map(str::to_owned)
+    fs::read_to_string(format!("/proc/{tid}/syscall"))
+        .ok()?
+        .split_ascii_whitespace()
+        .next()
+        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -326,7 +351,10 @@ mod tests {
     fn a_name_may_hold_anything() {
         let fields = (4..=52).map(|field| field.to_string()).collect::<Vec<_>>().join(" ");
         let task = Task::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
-        assert_eq!((task.name.as_str(), task.state, task.started_ticks, task.cpu), ("a) R (b", 'S', 22, Some(39)));
+        assert_eq!(
+            (task.name.as_str(), task.state, task.started_ticks, task.cpu),
+            ("a) R (b", 'S', 22, Some(39))
+        );
         for cut in ["", "17", "17 (a", "17 (a)", "17 (a) R 1 2"] {
             assert_eq!(Task::parse(17, 17, cut), None, "{cut}");
         }

@@ -1,4 +1,5 @@
-//! TCP connections: facts that the kernel knows of one (tcp(7), `TCP_INFO`), and the end of one whose peer has gone.
+//! TCP connections: facts that the kernel knows of one (tcp(7), `TCP_INFO`), and the end of one
+//! whose peer has gone.
 
 use rustix::net::sockopt;
 use std::io;
@@ -56,11 +57,16 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
     }
     // SAFETY: all bytes are zero or written, and any bytes are a `Raw`.
     let raw = unsafe { raw.assume_init() };
-    Some(Info { resent: raw.rcv_ssthresh_to_total_retrans[9], sent: raw.data_segs_out, mtu_bytes: raw.rto_to_pmtu[13] })
+    Some(Info {
+        resent: raw.rcv_ssthresh_to_total_retrans[9],
+        sent: raw.data_segs_out,
+        mtu_bytes: raw.rto_to_pmtu[13],
+    })
 }
 
-/// Ends a connection once the other computer has answered nothing for this time, as one does that lost its power or its
-/// cable. A process that is merely busy or stopped does not count: its kernel answers for it.
+/// Ends a connection once the other computer has answered nothing for this time, as one does that
+/// lost its power or its cable. A process that is merely busy or stopped does not count: its kernel
+/// answers for it.
 ///
 /// # Errors
 /// The kernel refuses the options of tcp(7).
@@ -102,7 +108,8 @@ mod tests {
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         end_if_gone(&stream, Duration::from_secs(60)).unwrap();
         assert!(sockopt::socket_keepalive(&stream).unwrap());
-        let step = sockopt::tcp_keepidle(&stream).unwrap() + 3 * sockopt::tcp_keepintvl(&stream).unwrap();
+        let step =
+            sockopt::tcp_keepidle(&stream).unwrap() + 3 * sockopt::tcp_keepintvl(&stream).unwrap();
         assert_eq!((step.as_secs(), sockopt::tcp_keepcnt(&stream).unwrap()), (60, 3));
     }
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// Waits until standard input has something to read, a signal comes, or this time has passed. Returns false where the
-/// terminal is gone: a reader that only waits for keys would find its end over and over.
+/// Waits until standard input has something to read, a signal comes, or this time has passed.
+/// Returns false where the terminal is gone: a reader that only waits for keys would find its end
+/// over and over.
 #[must_use]
 pub fn wait(time: Duration) -> bool {
     let mut keys = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };

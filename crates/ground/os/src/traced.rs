@@ -20,7 +20,8 @@ pub struct SeccompFilters {
     count: u32,
 }
 
-/// The `status` file of a thread, as text; `None` where it has gone. The facts below are read from it.
+/// The `status` file of a thread, as text; `None` where it has gone. The facts below are read from
+/// it.
 #[must_use]
 pub fn status(tid: Tid) -> Option<String> {
     // One read for all of it: the thread waits meanwhile.
@@ -47,7 +48,8 @@ impl SeccompFilters {
 /// Whether a thread's process ignores a signal, from its `status`; true where that does not say.
 #[must_use]
 pub fn ignores(status: &str, signal: i32) -> bool {
-    let ignored = small::value_of(status, "SigIgn").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
+    let ignored =
+        small::value_of(status, "SigIgn").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
     ignored.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
@@ -68,8 +70,14 @@ mod tests {
     fn filters_are_told_apart_where_the_kernel_counts_them() {
         let read = |text: &str| SeccompFilters::read(text);
         assert_eq!(read("Seccomp:\t0\n"), read("Name: x\n"));
-        assert_eq!(read("Seccomp:\t2\nSeccomp_filters:\t1\n"), Some(SeccompFilters { mode: 2, count: 1 }));
-        assert_ne!(read("Seccomp:\t2\nSeccomp_filters:\t1\n"), read("Seccomp:\t2\nSeccomp_filters:\t2\n"));
+        assert_eq!(
+            read("Seccomp:\t2\nSeccomp_filters:\t1\n"),
+            Some(SeccompFilters { mode: 2, count: 1 })
+        );
+        assert_ne!(
+            read("Seccomp:\t2\nSeccomp_filters:\t1\n"),
+            read("Seccomp:\t2\nSeccomp_filters:\t2\n")
+        );
         assert_eq!(read("Seccomp:\t2\n"), None);
         assert_eq!(status(Tid::MAX), None);
     }
@@ -77,14 +85,20 @@ mod tests {
     #[test]
     fn signals_that_are_ignored_are_known() {
         let own = status(std::process::id() as Tid).unwrap();
-        assert!(!ignores(&own, libc::SIGTRAP) && ignores(&own, libc::SIGPIPE), "Rust ignores SIGPIPE");
+        assert!(
+            !ignores(&own, libc::SIGTRAP) && ignores(&own, libc::SIGPIPE),
+            "Rust ignores SIGPIPE"
+        );
         assert!(ignores("", libc::SIGTRAP), "nothing is known");
     }
 
     #[test]
     fn the_vdso_is_a_library() {
-        let Some(address) = vdso(std::process::id() as Tid) else { return seatmap_needs::skipped!("no vDSO here") };
-        // SAFETY: the kernel maps the vDSO for as long as the process lives, and four bytes are its file's beginning.
+        let Some(address) = vdso(std::process::id() as Tid) else {
+            return seatmap_needs::skipped!("no vDSO here");
+        };
+        // SAFETY: the kernel maps the vDSO for as long as the process lives, and four bytes are its
+        // file's beginning.
         let beginning = unsafe { *std::ptr::with_exposed_provenance::<[u8; 4]>(address as usize) };
         assert_eq!(&beginning, b"\x7fELF");
     }

@@ -42,11 +42,15 @@ impl Tracefs {
     /// A tracepoint, by group and name: `sched/sched_waking`.
     ///
     /// # Errors
-    /// The kernel's: ENOENT for a tracepoint that it does not have, EACCES without the right to read it.
+    /// The kernel's: ENOENT for a tracepoint that it does not have, EACCES without the right to
+    /// read it.
     pub fn tracepoint(&self, name: &str) -> io::Result<Tracepoint> {
         let folder = self.folder.join("events").join(name);
         let text = std::fs::read_to_string(folder.join("id"))?;
-        let number = text.trim().parse().map_err(|_| io::Error::other("the number of a tracepoint is not a number"))?;
+        let number = text
+            .trim()
+            .parse()
+            .map_err(|_| io::Error::other("the number of a tracepoint is not a number"))?;
         Ok(Tracepoint { number, format: std::fs::read_to_string(folder.join("format"))? })
     }
 }
@@ -64,11 +68,14 @@ impl Tracepoint {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<(usize, usize)> {
         let line = self.format.lines().find(|line| {
-            let declared = line.trim().strip_prefix("field:").and_then(|line| line.split(';').next());
+            let declared =
+                line.trim().strip_prefix("field:").and_then(|line| line.split(';').next());
             let last = declared.and_then(|declared| declared.rsplit(' ').next());
             last.is_some_and(|last| last.split('[').next() == Some(name))
         })?;
-        let number = |key: &str| line.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok());
+        let number = |key: &str| {
+            line.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok())
+        };
         Some((number("offset:")?, number("size:")?))
     }
 }
@@ -96,7 +103,9 @@ mod tests {
             Err(error) => return seatmap_needs::skipped!("no tracefs here: {error}"),
         };
         let tracepoint = tracefs.tracepoint("sched/sched_waking").unwrap();
-        assert!(tracepoint.number > 0 && tracepoint.field("pid").is_some_and(|(_, size)| size == 4));
+        assert!(
+            tracepoint.number > 0 && tracepoint.field("pid").is_some_and(|(_, size)| size == 4)
+        );
         assert!(tracefs.tracepoint("sched/no_such_thing").is_err());
     }
 }

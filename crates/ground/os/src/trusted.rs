@@ -2,10 +2,11 @@
 //!
 //! # The rule
 //!
-//! **A file that Seatmap obeys, keeps secret, loads or goes on from has to be this user's or root's alone. A file of
-//! figures that the user named may be anybody's.** A file of the first kind is judged on the descriptor from which it
-//! is then read, so that exchanging a name meanwhile has no effect: an ordinary file and not a link, without a second
-//! name, of this user or root, and writable for no other user.
+//! **A file that Seatmap obeys, keeps secret, loads or goes on from has to be this user's or root's
+//! alone. A file of figures that the user named may be anybody's.** A file of the first kind is
+//! judged on the descriptor from which it is then read, so that exchanging a name meanwhile has no
+//! effect: an ordinary file and not a link, without a second name, of this user or root, and
+//! writable for no other user.
 //!
 //! | what is read | judged by |
 //! |---|---|
@@ -24,14 +25,15 @@
 //!
 //! # Folders
 //!
-//! A program that runs as root and keeps its state in a folder obeys the files there. So the folder must belong to
-//! its user alone: a real directory, owned by the effective user, that neither group nor others may write. Every
-//! folder above it must belong to root or to that user and be writable for no other user, or be sticky and owned by
-//! root, as `/tmp` is. The check walks from `/` downwards on descriptors (openat(2) with `O_NOFOLLOW`), so exchanging
-//! a name meanwhile has no effect.
+//! A program that runs as root and keeps its state in a folder obeys the files there. So the folder
+//! must belong to its user alone: a real directory, owned by the effective user, that neither group
+//! nor others may write. Every folder above it must belong to root or to that user and be writable
+//! for no other user, or be sticky and owned by root, as `/tmp` is. The check walks from `/`
+//! downwards on descriptors (openat(2) with `O_NOFOLLOW`), so exchanging a name meanwhile has no
+//! effect.
 //!
-//! A symbolic link above the folder is followed if only root or the user can have made it: `/var/run` is such a link.
-//! The folder itself, and files in it, are never links.
+//! A symbolic link above the folder is followed if only root or the user can have made it:
+//! `/var/run` is such a link. The folder itself, and files in it, are never links.
 
 mod file;
 mod walk;
@@ -68,7 +70,9 @@ pub enum TrustError {
     #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
     NotAFile(PathBuf),
     /// Another user's folder or file.
-    #[error("'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own")]
+    #[error(
+        "'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own"
+    )]
     Foreign {
         /// The folder or file.
         path: PathBuf,
@@ -99,7 +103,8 @@ pub enum TrustError {
     NotAName(OsString),
 }
 
-/// A path as a word of a command that stands in quotation marks: a shell takes each character as it is.
+/// A path as a word of a command that stands in quotation marks: a shell takes each character as it
+/// is.
 #[must_use]
 pub fn shell_escaped(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
@@ -141,7 +146,8 @@ impl TrustedFolder {
         TrustedFolder::reached(path, false)
     }
 
-    /// Opens a folder; it, and the folders above it, are made for this user alone where they are not there.
+    /// Opens a folder; it, and the folders above it, are made for this user alone where they are
+    /// not there.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -168,8 +174,8 @@ impl TrustedFolder {
     /// Opens a file in it, without following a link.
     ///
     /// # Errors
-    /// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this user or root
-    /// alone.
+    /// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this
+    /// user or root alone.
     pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
         let name = checked(name.as_ref())?;
         file::open_in(self.folder.as_fd(), &self.path, name, how)
@@ -185,8 +191,11 @@ impl TrustedFolder {
         let new = OsString::from(format!(".{}.{count}.new", std::process::id()));
         // A process of the same number may have died over one.
         self.remove(&new)?;
-        let written = self.file(&new, Open::New)?.write_all(bytes).map_err(at(&self.path.join(&new)));
-        let placed = || fs::renameat(&self.folder, &new, &self.folder, name).map_err(at(&self.path.join(name)));
+        let written =
+            self.file(&new, Open::New)?.write_all(bytes).map_err(at(&self.path.join(&new)));
+        let placed = || {
+            fs::renameat(&self.folder, &new, &self.folder, name).map_err(at(&self.path.join(name)))
+        };
         let placed = written.and_then(|()| placed());
         if placed.is_err() {
             self.remove(&new)?;
@@ -194,7 +203,8 @@ impl TrustedFolder {
         placed
     }
 
-    /// Removes a file, or a link, and not what it leads to. One that is not there is removed already.
+    /// Removes a file, or a link, and not what it leads to. One that is not there is removed
+    /// already.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -214,7 +224,9 @@ impl TrustedFolder {
         use std::os::unix::ffi::OsStringExt;
         let entries = fs::Dir::read_from(&self.folder).map_err(at(&self.path))?;
         let name = |entry: rustix::io::Result<fs::DirEntry>| {
-            entry.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec())).map_err(at(&self.path))
+            entry
+                .map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec()))
+                .map_err(at(&self.path))
         };
         let is_other = |name: &Result<OsString, TrustError>| !matches!(name, Ok(name) if name == "." || name == "..");
         entries.map(name).filter(is_other).collect()
@@ -224,11 +236,12 @@ impl TrustedFolder {
 /// The content of a file that no other user can have written or redirected.
 ///
 /// # Errors
-/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or can be changed by
-/// others.
+/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or
+/// can be changed by others.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = TrustedFolder::open(folder)?.file(name, Open::Read)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(at(path))?;
@@ -238,8 +251,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
 /// The longest secret that is read, in bytes.
 const LONGEST_SECRET: u64 = 1 << 16;
 
-/// The content of a file that holds a secret: no other user can have written it, and none can read it. The file is
-/// judged and read on one open descriptor, and is not a link; the folders on the way to it may belong to anybody.
+/// The content of a file that holds a secret: no other user can have written it, and none can read
+/// it. The file is judged and read on one open descriptor, and is not a link; the folders on the
+/// way to it may belong to anybody.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -257,8 +271,8 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// The content of a file of this user, of at most so many bytes: a journal to go on from. The folders on the way to it
-/// may belong to anybody.
+/// The content of a file of this user, of at most so many bytes: a journal to go on from. The
+/// folders on the way to it may belong to anybody.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -271,9 +285,10 @@ pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// Checks a library that is about to be loaded into a program, and returns the path without links at which it is. The
-/// file, and every folder above it, belong to this user or root, and not everybody can write there. A group may: a
-/// user's own files are writable for its own group where the umask is 002, and no key says who else is in it.
+/// Checks a library that is about to be loaded into a program, and returns the path without links
+/// at which it is. The file, and every folder above it, belong to this user or root, and not
+/// everybody can write there. A group may: a user's own files are writable for its own group where
+/// the umask is 002, and no key says who else is in it.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -281,13 +296,15 @@ pub fn check_library(path: &Path) -> Result<PathBuf, TrustError> {
     let place = whole_file::behind_links(path).map_err(at(path))?;
     let place = place.ok_or_else(|| TrustError::NotAFile(path.to_owned()))?;
     let place = std::path::absolute(place).map_err(at(path))?;
-    let name = place.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
+    let name =
+        place.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let above = place.parent().unwrap_or(Path::new("/"));
     walk::check_for_programs(above, name)?;
     Ok(place)
 }
 
-/// Makes a folder for this user alone, or takes one that is. The folders above it may belong to anybody.
+/// Makes a folder for this user alone, or takes one that is. The folders above it may belong to
+/// anybody.
 ///
 /// # Errors
 /// [`TrustError`]: it is a link, or others may write in it, or it is another user's.
@@ -298,7 +315,9 @@ pub fn private_folder(path: &Path) -> Result<(), TrustError> {
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = fs::open(path, flags, fs::Mode::empty()).map_err(|errno| match errno {
-        rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => TrustError::NotAFolder(path.to_owned()),
+        rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP => {
+            TrustError::NotAFolder(path.to_owned())
+        }
         errno => at(path)(errno),
     })?;
     walk::check_last(path, &folder)

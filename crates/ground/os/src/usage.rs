@@ -3,7 +3,8 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// The CPU time that the calling thread has used, in nanoseconds (clock_gettime(2), the thread's own clock).
+/// The CPU time that the calling thread has used, in nanoseconds (clock_gettime(2), the thread's
+/// own clock).
 #[must_use]
 pub fn own_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
@@ -25,8 +26,8 @@ fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
 
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
-/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum accordingly: the
-/// two times mean something over many ticks only.
+/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum
+/// accordingly: the two times mean something over many ticks only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Waits: the thread gave its CPU back.
@@ -54,7 +55,8 @@ impl Usage {
         Usage::of(libc::RUSAGE_SELF)
     }
 
-    /// The usage of all children of this process that have ended and been waited for, and of their children.
+    /// The usage of all children of this process that have ended and been waited for, and of their
+    /// children.
     #[must_use]
     pub fn of_children() -> Self {
         Usage::of(libc::RUSAGE_CHILDREN)
@@ -79,7 +81,9 @@ impl Usage {
     pub fn since(self, earlier: Usage) -> Self {
         Usage {
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
-            involuntary_switches: self.involuntary_switches.saturating_sub(earlier.involuntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(earlier.involuntary_switches),
             page_faults: self.page_faults.saturating_sub(earlier.page_faults),
             user: self.user.saturating_sub(earlier.user),
             kernel: self.kernel.saturating_sub(earlier.kernel),
@@ -115,7 +119,9 @@ mod tests {
     #[test]
     fn the_clocks_of_threads_agree() {
         let tid = crate::task::own_tid();
-        let (before, between, after) = (own_cpu_ns(), cpu_ns(tid).unwrap(), own_cpu_ns());
+        let before = own_cpu_ns();
+        let between = cpu_ns(tid).unwrap();
+        let after = own_cpu_ns();
         assert!(before <= between && between <= after, "{before} {between} {after}");
         // No kernel gives numbers so large.
         assert_eq!(cpu_ns(1 << 26), None);

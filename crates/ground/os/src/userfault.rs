@@ -3,8 +3,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// `UFFDIO_API` and the features that sampling by page needs, from `include/uapi/linux/userfaultfd.h`: faults on
-/// protected pages, the events of forks and of memory that changes, threads' numbers, exact addresses, and moves.
+/// `UFFDIO_API` and the features that sampling by page needs, from
+/// `include/uapi/linux/userfaultfd.h`: faults on protected pages, the events of forks and of memory
+/// that changes, threads' numbers, exact addresses, and moves.
 const API: libc::c_ulong = 0xc018_aa3f;
 const VERSION: u64 = 0xaa;
 const FEATURES: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6 | 1 << 8 | 1 << 11 | 1 << 16;
@@ -12,7 +13,8 @@ const FEATURES: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6 | 1 << 8 | 1 <<
 /// Whether a process of this user may sample its own pages.
 ///
 /// # Errors
-/// The kernel's: EPERM without CAP_SYS_PTRACE, EINVAL before Linux 6.8, ENOSYS without CONFIG_USERFAULTFD.
+/// The kernel's: EPERM without CAP_SYS_PTRACE, EINVAL before Linux 6.8, ENOSYS without
+/// CONFIG_USERFAULTFD.
 pub fn check() -> io::Result<()> {
     // SAFETY: the call has no preconditions.
     let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | libc::O_NONBLOCK) };

@@ -1,4 +1,5 @@
-//! Which processes this user is shown: `/proc` may hide those of others, and a container those outside.
+//! Which processes this user is shown: `/proc` may hide those of others, and a container those
+//! outside.
 
 use crate::bytes::{unsigned, value, words};
 use crate::mounts;
@@ -10,7 +11,8 @@ const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 /// `CAP_SYS_PTRACE` of `include/uapi/linux/capability.h`: the right to look into any process.
 const MAY_TRACE: u64 = 1 << 19;
 
-/// Why `/proc` does not show this user the processes of others, as words; `None` where it shows all.
+/// Why `/proc` does not show this user the processes of others, as words; `None` where it shows
+/// all.
 #[must_use]
 pub fn hidden(root: &Root) -> Option<String> {
     let mounts = mounts::all(root);
@@ -18,11 +20,15 @@ pub fn hidden(root: &Root) -> Option<String> {
     let proc = mounts.iter().rev().find(|mount| mount.folder == "/proc" && mount.kind == "proc")?;
     let option = |name: &str| proc.options.iter().find_map(|option| option.strip_prefix(name));
     let hides = option("hidepid=").filter(|how| !["0", "off"].contains(how))?;
-    let is_open = may_trace(root) || (hides != "4" && hides != "ptraceable" && is_in_group(root, option("gid=")));
-    (!is_open).then(|| format!("/proc is mounted with hidepid={hides}, so it shows this user's own processes only"))
+    let is_open = may_trace(root)
+        || (hides != "4" && hides != "ptraceable" && is_in_group(root, option("gid=")));
+    (!is_open).then(|| {
+        format!("/proc is mounted with hidepid={hides}, so it shows this user's own processes only")
+    })
 }
 
-/// Whether this process is in a container: a PID namespace that does not show the processes outside.
+/// Whether this process is in a container: a PID namespace that does not show the processes
+/// outside.
 #[must_use]
 pub fn is_in_container(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/pid"));
@@ -34,7 +40,8 @@ pub fn is_in_container(root: &Root) -> bool {
 pub fn may_trace(root: &Root) -> bool {
     let status = root.read("/proc/self/status").unwrap_or_default();
     let mask = value(status.as_bytes(), b"CapEff").and_then(|mask| std::str::from_utf8(mask).ok());
-    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok()).is_some_and(|mask| mask & MAY_TRACE != 0)
+    mask.and_then(|mask| u64::from_str_radix(mask, 16).ok())
+        .is_some_and(|mask| mask & MAY_TRACE != 0)
 }
 
 /// Whether this process is in the group that the mount excepts.
@@ -42,7 +49,9 @@ fn is_in_group(root: &Root, group: Option<&str>) -> bool {
     let Some(group) = group.and_then(|group| unsigned(group.as_bytes())) else { return false };
     let status = root.read("/proc/self/status").unwrap_or_default();
     let of = |key: &[u8]| value(status.as_bytes(), key).unwrap_or_default().to_vec();
-    [of(b"Groups"), of(b"Gid")].iter().any(|groups| words(groups).any(|own| unsigned(own) == Some(group)))
+    [of(b"Groups"), of(b"Gid")]
+        .iter()
+        .any(|groups| words(groups).any(|own| unsigned(own) == Some(group)))
 }
 
 #[cfg(test)]
@@ -53,7 +62,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path("/proc/self/ns")).unwrap();
-        let text = format!("1 0 0:1 / /proc rw - proc proc rw\n2 1 0:2 / /proc rw - proc proc {options}\n");
+        let text = format!(
+            "1 0 0:1 / /proc rw - proc proc rw\n2 1 0:2 / /proc rw - proc proc {options}\n"
+        );
         std::fs::write(root.path("/proc/self/mountinfo"), text).unwrap();
         std::fs::write(root.path("/proc/self/status"), status).unwrap();
         std::os::unix::fs::symlink(namespace, root.path("/proc/self/ns/pid")).unwrap();

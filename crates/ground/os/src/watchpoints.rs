@@ -1,9 +1,10 @@
-//! Watchpoints: the processor's debug registers say which thread writes to an address (perf_event_open(2),
-//! `PERF_TYPE_BREAKPOINT`).
+//! Watchpoints: the processor's debug registers say which thread writes to an address
+//! (perf_event_open(2), `PERF_TYPE_BREAKPOINT`).
 //!
-//! A watchpoint lies in the registers of each CPU, and costs nothing until a thread writes there: then about 2 us, and
-//! 5 us on a virtual machine. A watcher looks often at first, and leaves a word once enough is known. (The kernel
-//! could do that by itself, `PERF_EVENT_IOC_REFRESH`, but a breakpoint is dead after that in Linux 6.18.)
+//! A watchpoint lies in the registers of each CPU, and costs nothing until a thread writes there:
+//! then about 2 us, and 5 us on a virtual machine. A watcher looks often at first, and leaves a
+//! word once enough is known. (The kernel could do that by itself, `PERF_EVENT_IOC_REFRESH`, but a
+//! breakpoint is dead after that in Linux 6.18.)
 
 use crate::cpus::Cpus;
 use crate::ring::Ring;
@@ -29,7 +30,8 @@ const WRITE: u64 = 2;
 /// The length and alignment of the words that are watched, in bytes.
 pub const WORD_BYTES: u64 = 8;
 
-/// Words that are watched at once, at most: as many as x86 has registers. Other processors may have fewer.
+/// Words that are watched at once, at most: as many as x86 has registers. Other processors may have
+/// fewer.
 const MOST: usize = 4;
 
 /// The size of the attributes up to those that are used here (`PERF_ATTR_SIZE_VER3`).
@@ -59,8 +61,8 @@ impl Watchpoints {
     /// Takes as many registers as there are free ones, and watches nothing yet.
     ///
     /// # Errors
-    /// The kernel's: EACCES without CAP_PERFMON, ENOSPC where others use the registers, EOPNOTSUPP where there are
-    /// none.
+    /// The kernel's: EACCES without CAP_PERFMON, ENOSPC where others use the registers, EOPNOTSUPP
+    /// where there are none.
     pub fn begin() -> io::Result<Self> {
         let online = Cpus::read()?.online;
         let mut words = Vec::new();
@@ -131,7 +133,8 @@ fn attributes(address: u64) -> [u64; ATTRIBUTE_BYTES as usize / 8] {
     words[2] = 1;
     words[3] = THREAD | ADDRESS;
     words[5] = DISABLED | NO_KERNEL | NO_HYPERVISOR;
-    // The kind of access is the second half of the seventh word; then come the address and the length.
+    // The kind of access is the second half of the seventh word; then come the address and the
+    // length.
     words[6] = WRITE << high;
     words[7] = address / WORD_BYTES * WORD_BYTES;
     words[8] = WORD_BYTES;
@@ -139,12 +142,21 @@ fn attributes(address: u64) -> [u64; ATTRIBUTE_BYTES as usize / 8] {
 }
 
 fn event(cpu: u32) -> io::Result<Ring> {
-    let (any_thread, no_group, close_on_exec) = (-1, -1, 1u64 << 3);
+    let any_thread = -1;
+    let no_group = -1;
+    let close_on_exec = 1u64 << 3;
     let attributes = attributes(WORD_BYTES);
     // SAFETY: the kernel reads `ATTRIBUTE_BYTES` bytes, of which there are as many.
     let fd = unsafe {
         let cpu = cpu as i32;
-        libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), any_thread, cpu, no_group, close_on_exec)
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attributes.as_ptr(),
+            any_thread,
+            cpu,
+            no_group,
+            close_on_exec,
+        )
     };
     if fd < 0 {
         return Err(io::Error::last_os_error());
@@ -174,7 +186,11 @@ mod tests {
         let [watched, other] = words.each_ref();
         let address = &raw const *watched as u64;
         let own = Hit { address, pid: std::process::id() as i32, tid: crate::task::own_tid() };
-        let write = || (0..5).for_each(|_| watched.store(other.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed));
+        let write = || {
+            (0..5).for_each(|_| {
+                watched.store(other.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed)
+            })
+        };
         for _ in 0..3 {
             watchpoints.watch(&[address]).unwrap();
             write();

@@ -1,5 +1,5 @@
-//! Results on file: whole at every moment, the old text or the new, or written as they come; and never where another
-//! user led them.
+//! Results on file: whole at every moment, the old text or the new, or written as they come; and
+//! never where another user led them.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, Permissions};
@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 /// Links that are followed, as many as Linux follows (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Puts a file in place of the one of this name, if there is one: it is written beside it and renamed, so that
-/// readers see the old content or the new, whenever the writer dies.
+/// Puts a file in place of the one of this name, if there is one: it is written beside it and
+/// renamed, so that readers see the old content or the new, whenever the writer dies.
 ///
-/// The users who could read the old file can read the new one: mode and, as far as the writer may set it, owner stay.
-/// A new file gets what the umask leaves. A symbolic link of this name is replaced and not followed; [`behind_links`]
-/// finds what it stands for.
+/// The users who could read the old file can read the new one: mode and, as far as the writer may
+/// set it, owner stay. A new file gets what the umask leaves. A symbolic link of this name is
+/// replaced and not followed; [`behind_links`] finds what it stands for.
 ///
 /// # Errors
 /// The system's error; the old file is then unchanged.
@@ -25,10 +25,13 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         check_in_shared_folder(path, old)?;
     }
     let mode = if old.is_some() { 0o600 } else { 0o666 };
-    let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(folder_of(path))?;
+    let mut file = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(folder_of(path))?;
     file.write_all(content)?;
     if let Some(old) = old {
-        // Only root can give a file away; one's own file that replaces another's is still the result asked for.
+        // Only root can give a file away; one's own file that replaces another's is still the
+        // result asked for.
         let _ = fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
         // After the owner: to change that takes privileged bits of the mode away.
         file.as_file().set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))?;
@@ -36,12 +39,13 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// The file that a name stands for, through symbolic links, whether it exists or not. `None` where they lead through
-/// `/proc`, as `/dev/stdout` does: such a name is an open file, which cannot be replaced but only written.
+/// The file that a name stands for, through symbolic links, whether it exists or not. `None` where
+/// they lead through `/proc`, as `/dev/stdout` does: such a name is an open file, which cannot be
+/// replaced but only written.
 ///
-/// A link on the way is followed only if root or this user made it: one of somebody else could lead the result to any
-/// file that this user can write. The kernel has the same rule for folders as `/tmp`
-/// (`fs.protected_symlinks`, proc(5)).
+/// A link on the way is followed only if root or this user made it: one of somebody else could lead
+/// the result to any file that this user can write. The kernel has the same rule for folders as
+/// `/tmp` (`fs.protected_symlinks`, proc(5)).
 ///
 /// # Errors
 /// A link cannot be read or is another user's, or there are more than Linux would follow.
@@ -142,7 +146,12 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 pub fn create(path: &Path) -> io::Result<File> {
     let Some(place) = behind_links(path)? else { return File::create(path) };
     let flags = libc::O_NOFOLLOW | libc::O_NOCTTY;
-    let file = File::options().write(true).create(true).truncate(false).custom_flags(flags).open(&place)?;
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(flags)
+        .open(&place)?;
     let found = file.metadata()?;
     check_in_shared_folder(&place, &found)?;
     if found.is_file() {
@@ -204,7 +213,11 @@ mod tests {
         symlink("../three", at("sub/two")).unwrap();
         let found = behind_links(&at("one")).unwrap().unwrap();
         replace(&found, b"new").unwrap();
-        assert_eq!(fs::read(at("three")).unwrap(), b"new", "a link whose end does not exist yet makes it");
+        assert_eq!(
+            fs::read(at("three")).unwrap(),
+            b"new",
+            "a link whose end does not exist yet makes it"
+        );
         symlink("round", at("round")).unwrap();
         assert!(behind_links(&at("round")).unwrap_err().to_string().contains("too many"));
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
@@ -236,13 +249,23 @@ mod tests {
             let at = |name: &str| folder.path().join(name);
             for name in ["link", "folder/new", "folder/precious"] {
                 for refused in [behind_links(&at(name)).err(), create(&at(name)).err()] {
-                    assert!(refused.unwrap().to_string().contains("a symbolic link of user 65534"), "{name}");
+                    assert!(
+                        refused.unwrap().to_string().contains("a symbolic link of user 65534"),
+                        "{name}"
+                    );
                 }
             }
-            for refused in [check_writable(&at("file")), create(&at("file")).map(drop), replace(&at("file"), b"x")] {
+            for refused in [
+                check_writable(&at("file")),
+                create(&at("file")).map(drop),
+                replace(&at("file"), b"x"),
+            ] {
                 assert!(refused.unwrap_err().to_string().contains("belongs to user 65534"));
             }
-            assert_eq!([fs::read(at("file")).unwrap(), fs::read(at("precious")).unwrap()], [&b"theirs"[..], b"own"]);
+            assert_eq!(
+                [fs::read(at("file")).unwrap(), fs::read(at("precious")).unwrap()],
+                [&b"theirs"[..], b"own"]
+            );
             create(&at("new")).and_then(|mut file| file.write_all(b"new")).unwrap();
             replace(&at("precious"), b"newer").unwrap();
         }

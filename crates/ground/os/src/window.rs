@@ -1,8 +1,9 @@
 //! Memory at an address with many zeros at its end, and the same memory once more at a low address.
 //!
-//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32 bits. A store that
-//! begins at a multiple of 4 GiB makes the low 32 bits of every pointer into it that local-store address. Programs for
-//! 32-bit PPEs keep addresses of main memory in 32 bits too, and reach a store through its second, low mapping.
+//! A local store of a Cell's SPE is addressed from zero, and programs keep such addresses in 32
+//! bits. A store that begins at a multiple of 4 GiB makes the low 32 bits of every pointer into it
+//! that local-store address. Programs for 32-bit PPEs keep addresses of main memory in 32 bits too,
+//! and reach a store through its second, low mapping.
 
 use std::ffi::CString;
 use std::io;
@@ -12,8 +13,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The alignment of a window: 4 GiB.
 pub const ALIGNMENT_BYTES: usize = 1 << 32;
-/// The first window tried, in units of the alignment: above programs that are linked to fixed addresses. A build with
-/// `SEATMAP_LOW_WINDOWS` has them lower, where ThreadSanitizer has shadows.
+/// The first window tried, in units of the alignment: above programs that are linked to fixed
+/// addresses. A build with `SEATMAP_LOW_WINDOWS` has them lower, where ThreadSanitizer has shadows.
 const FIRST: usize = if option_env!("SEATMAP_LOW_WINDOWS").is_some() { 1 } else { 0x100 };
 /// Windows tried before the search is given up: they cover 16 TiB.
 const TRIES: usize = 4096;
@@ -40,7 +41,10 @@ impl Window {
     /// The kernel's error; `InvalidInput` for no bytes or 4 GiB and more.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if bytes == 0 || bytes >= ALIGNMENT_BYTES {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("a window cannot have the size {bytes}")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("a window cannot have the size {bytes}"),
+            ));
         }
         let file = memory_file(bytes)?;
         let high = aligned(bytes, &file)?;
@@ -70,14 +74,15 @@ impl Window {
         self.bytes
     }
 
-    /// Lets the processor execute the pages from `start` to `end`, and no longer write them, through the high mapping;
-    /// makes all others writable again.
+    /// Lets the processor execute the pages from `start` to `end`, and no longer write them,
+    /// through the high mapping; makes all others writable again.
     ///
     /// # Errors
     /// The kernel's error; `InvalidInput` for pages outside.
     pub fn execute(&self, start: usize, end: usize) -> io::Result<()> {
         let page = page_bytes();
-        let (first, last) = (start / page * page, end.next_multiple_of(page));
+        let first = start / page * page;
+        let last = end.next_multiple_of(page);
         if first > last || last > self.bytes.next_multiple_of(page) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -135,7 +140,8 @@ impl Reserved {
     pub fn new(bytes: usize) -> io::Result<Self> {
         let reserve = |more| {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
-            // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is in use.
+            // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is
+            // in use.
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) }
         };
         let start = [LOW, 0].into_iter().map(reserve).find(|start| *start != libc::MAP_FAILED);
@@ -206,8 +212,10 @@ fn aligned(bytes: usize, file: &OwnedFd) -> io::Result<*mut u8> {
 
 fn map(at: *mut u8, bytes: usize, more: libc::c_int, file: libc::c_int) -> io::Result<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: never over memory that is in use: the address is the kernel's choice, or is refused if it is taken.
-    let found = unsafe { libc::mmap(at.cast(), bytes, protection, libc::MAP_SHARED | more, file, 0) };
+    // SAFETY: never over memory that is in use: the address is the kernel's choice, or is refused
+    // if it is taken.
+    let found =
+        unsafe { libc::mmap(at.cast(), bytes, protection, libc::MAP_SHARED | more, file, 0) };
     if found == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(found.cast()) }
 }
 
@@ -231,7 +239,8 @@ mod tests {
 
     #[test]
     fn windows_do_not_overlap_and_impossible_ones_are_refused() {
-        let (a, b) = (Window::new(4096).unwrap(), Window::new(4096).unwrap());
+        let a = Window::new(4096).unwrap();
+        let b = Window::new(4096).unwrap();
         assert_ne!(a.high(), b.high());
         assert!(Window::new(0).is_err() && Window::new(ALIGNMENT_BYTES).is_err());
         assert!(a.execute(0, 4096).is_ok() && a.execute(0, 8192).is_err());

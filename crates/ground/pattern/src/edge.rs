@@ -3,12 +3,12 @@
 use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes or messages of one edge, an exabyte: sums of them, and their products with distances, stay exact
-/// enough and far from infinity.
+/// The most bytes or messages of one edge, an exabyte: sums of them, and their products with
+/// distances, stay exact enough and far from infinity.
 pub const MAX_AMOUNT: f64 = 1e18;
 
-/// The data that one task sends to another over the whole run (or an iteration of it: only proportions matter to a
-/// placement).
+/// The data that one task sends to another over the whole run (or an iteration of it: only
+/// proportions matter to a placement).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
     /// The task that sends.
@@ -49,7 +49,9 @@ impl Edge {
             ));
         }
         if self.from == self.to {
-            return Some(format!("task {last} sends to itself; leave such edges out, they cost nothing"));
+            return Some(format!(
+                "task {last} sends to itself; leave such edges out, they cost nothing"
+            ));
         }
         let fine = is_amount(self.bytes) && is_amount(self.messages);
         (!fine)

@@ -1,7 +1,7 @@
 //! Patterns as pure data: how much each task sends to each other task.
 //!
-//! A pattern is what a placement is computed from, beside the machine. It knows nothing of machines; `seatmap-place`
-//! brings the two together.
+//! A pattern is what a placement is computed from, beside the machine. It knows nothing of
+//! machines; `seatmap-place` brings the two together.
 //!
 //! | module | holds |
 //! |---|---|

@@ -16,8 +16,8 @@ pub struct LoadsError {
     pub problem: String,
 }
 
-/// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins a comment that
-/// ends with the line.
+/// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
+/// a comment that ends with the line.
 ///
 /// # Errors
 /// [`LoadsError`] with the first word that is not a load.
@@ -34,7 +34,9 @@ pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
     let plain: String = text.lines().map(|line| blank(line) + "\n").collect();
     let load = |(place, word): (Position, &str)| {
         let load = decimal_number(word).filter(|load| is_load(*load));
-        let problem = || format!("{} is not a load; write a number between 0 and {MAX_AMOUNT:e}", quoted(word));
+        let problem = || {
+            format!("{} is not a load; write a number between 0 and {MAX_AMOUNT:e}", quoted(word))
+        };
         load.ok_or_else(|| LoadsError { place, problem: problem() })
     };
     words(&plain).map(load).collect()
@@ -53,7 +55,11 @@ mod tests {
     fn a_word_that_is_no_load_is_named_with_its_place() {
         assert_eq!(read("").unwrap(), Vec::<f64>::new());
         let problem = |text: &str| read(text).unwrap_err().to_string();
-        assert!(problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"), "{}", problem("1,2\n 3,x"));
+        assert!(
+            problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"),
+            "{}",
+            problem("1,2\n 3,x")
+        );
         for bad in ["-1", "nan", "inf", "1e19", "1;2", "1e-320", "1e-400", "0x10", "1_000"] {
             assert!(read(bad).is_err(), "{bad}");
         }

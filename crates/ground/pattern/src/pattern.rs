@@ -10,7 +10,8 @@ use std::collections::HashSet;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-pattern/1";
 
-/// More tasks than any placement here can handle; a file that claims more would only fill the memory.
+/// More tasks than any placement here can handle; a file that claims more would only fill the
+/// memory.
 pub const MAX_TASKS: usize = 1 << 20;
 
 /// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
@@ -19,8 +20,8 @@ pub const MAX_EDGES: usize = 1 << 23;
 /// The largest working set of a task that is read: an exabyte.
 pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 
-/// A communication pattern: how much each task sends to each other task. Unknown fields on file are ignored, unknown
-/// versions refused.
+/// A communication pattern: how much each task sends to each other task. Unknown fields on file are
+/// ignored, unknown versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// [`FORMAT`].
@@ -34,7 +35,8 @@ pub struct Pattern {
     pub names: Vec<String>,
     /// At most one for each ordered pair of tasks.
     pub edges: Vec<Edge>,
-    /// How much each task works between its messages, in any unit; empty where all tasks work alike (a load of 1).
+    /// How much each task works between its messages, in any unit; empty where all tasks work alike
+    /// (a load of 1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loads: Vec<f64>,
     /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, where it is known.
@@ -54,12 +56,12 @@ pub struct Observed {
     /// The words of the methods, such as `wakeups`.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// How each task came to be, as numbers in the order of creation: `0.2` is the third thread that the first one
-    /// made. Empty where that is unknown.
+    /// How each task came to be, as numbers in the order of creation: `0.2` is the third thread
+    /// that the first one made. Empty where that is unknown.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// Whether the program was observed from its first instruction. Only then was each creation seen, and the paths are
-    /// those of the next run too.
+    /// Whether the program was observed from its first instruction. Only then was each creation
+    /// seen, and the paths are those of the next run too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
 }
@@ -68,9 +70,14 @@ pub struct Observed {
 const WAKEUPS: &str = "wakeups";
 
 impl Pattern {
-    /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order of their ends.
+    /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order
+    /// of their ends.
     #[must_use]
-    pub fn gathered(name: impl Into<String>, tasks: usize, edges: impl IntoIterator<Item = Edge>) -> Self {
+    pub fn gathered(
+        name: impl Into<String>,
+        tasks: usize,
+        edges: impl IntoIterator<Item = Edge>,
+    ) -> Self {
         let mut edges: Vec<Edge> = edges.into_iter().collect();
         gather(&mut edges);
         Pattern { edges, ..Pattern::silent(name, tasks) }
@@ -103,17 +110,26 @@ impl Pattern {
     /// ```
     ///
     /// # Errors
-    /// [`DocumentError::Inconsistent`]: the patterns have different numbers of tasks, or a sum is too large.
+    /// [`DocumentError::Inconsistent`]: the patterns have different numbers of tasks, or a sum is
+    /// too large.
     pub fn with(&self, others: &[(f64, Pattern)]) -> Result<Self, DocumentError> {
         let mut whole = self.clone();
         for (factor, other) in others {
             if other.tasks != self.tasks {
                 let [name, with] = [&self.name, &other.name];
-                let wrong = format!("{name} has {}, and {with} has {}", counted(self.tasks, "task"), other.tasks);
+                let wrong = format!(
+                    "{name} has {}, and {with} has {}",
+                    counted(self.tasks, "task"),
+                    other.tasks
+                );
                 return Err(DocumentError::Inconsistent(wrong));
             }
             whole.name += &format!(" + {factor} x {}", other.name);
-            let scaled = |edge: &Edge| Edge { bytes: edge.bytes * factor, messages: edge.messages * factor, ..*edge };
+            let scaled = |edge: &Edge| Edge {
+                bytes: edge.bytes * factor,
+                messages: edge.messages * factor,
+                ..*edge
+            };
             whole.edges.extend(other.edges.iter().map(scaled));
         }
         gather(&mut whole.edges);
@@ -130,13 +146,18 @@ impl Pattern {
     /// Whether messages were seen as wakeups: the tasks sleep until a message comes.
     #[must_use]
     pub fn waits(&self) -> bool {
-        self.observation.as_ref().is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
+        self.observation
+            .as_ref()
+            .is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
     }
 
     /// How each task came to be; empty where that was not seen.
     #[must_use]
     pub fn paths(&self) -> &[String] {
-        self.observation.as_ref().filter(|observed| observed.from_start).map_or(&[], |observed| &observed.paths)
+        self.observation
+            .as_ref()
+            .filter(|observed| observed.from_start)
+            .map_or(&[], |observed| &observed.paths)
     }
 
     /// Reads a pattern and checks that its parts fit together.
@@ -165,14 +186,24 @@ impl Pattern {
             return wrong(tasks_problem(self.tasks));
         }
         if !self.names.is_empty() && self.names.len() != self.tasks {
-            return wrong(format!("names: {} for {}; give all or none", self.names.len(), counted(self.tasks, "task")));
+            return wrong(format!(
+                "names: {} for {}; give all or none",
+                self.names.len(),
+                counted(self.tasks, "task")
+            ));
         }
         let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
         if paths != 0 && paths != self.tasks {
-            return wrong(format!("observation.paths: {paths} for {}; give all or none", counted(self.tasks, "task")));
+            return wrong(format!(
+                "observation.paths: {paths} for {}; give all or none",
+                counted(self.tasks, "task")
+            ));
         }
         if self.edges.len() > MAX_EDGES {
-            return wrong(format!("edges: {}, and no more than {MAX_EDGES} are read", self.edges.len()));
+            return wrong(format!(
+                "edges: {}, and no more than {MAX_EDGES} are read",
+                self.edges.len()
+            ));
         }
         self.check_work()?;
         self.check_edges()
@@ -182,23 +213,36 @@ impl Pattern {
         let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
             if given != 0 && given != self.tasks {
-                return wrong(format!("{key}: {given} for {}; give all or none", counted(self.tasks, "task")));
+                return wrong(format!(
+                    "{key}: {given} for {}; give all or none",
+                    counted(self.tasks, "task")
+                ));
             }
         }
         if let Some(at) = self.loads.iter().position(|load| !is_load(*load)) {
-            return wrong(format!("loads[{at}]: {} is not between 0 and {MAX_AMOUNT:e}", self.loads[at]));
+            return wrong(format!(
+                "loads[{at}]: {} is not between 0 and {MAX_AMOUNT:e}",
+                self.loads[at]
+            ));
         }
         if let Some(at) = self.cache_bytes.iter().position(|bytes| *bytes > MAX_CACHE_BYTES) {
-            return wrong(format!("cache_bytes[{at}]: {} is above {MAX_CACHE_BYTES}", self.cache_bytes[at]));
+            return wrong(format!(
+                "cache_bytes[{at}]: {} is above {MAX_CACHE_BYTES}",
+                self.cache_bytes[at]
+            ));
         }
         match self.load_ns {
-            Some(ns) if !is_load(ns) => wrong(format!("load_ns: {ns} is not between 0 and {MAX_AMOUNT:e}")),
+            Some(ns) if !is_load(ns) => {
+                wrong(format!("load_ns: {ns} is not between 0 and {MAX_AMOUNT:e}"))
+            }
             _ => Ok(()),
         }
     }
 
     fn check_edges(&self) -> Result<(), DocumentError> {
-        let wrong = |at: usize, what: String| Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")));
+        let wrong = |at: usize, what: String| {
+            Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
+        };
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
@@ -207,7 +251,10 @@ impl Pattern {
             }
             if !ascend && !seen.insert(edge.ends()) {
                 let (from, to) = edge.ends();
-                return wrong(at, format!("a second edge from task {from} to task {to}; add the two up"));
+                return wrong(
+                    at,
+                    format!("a second edge from task {from} to task {to}; add the two up"),
+                );
             }
         }
         Ok(())
@@ -226,7 +273,8 @@ mod tests {
 
     #[test]
     fn a_pattern_comes_back_from_file() {
-        let pattern = Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
+        let pattern =
+            Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
         assert_eq!(pattern.edges[1], Edge { from: 1, to: 0, bytes: 2.0, messages: 2.0 });
         assert_eq!(Pattern::from_json(&pattern.to_json()).unwrap(), pattern);
     }
@@ -239,11 +287,14 @@ mod tests {
             );
             Pattern::from_json(&text)
         };
-        let seen = read(r#"{"methods":["sockets","wakeups"],"paths":["0"],"from_start":true}"#).unwrap();
+        let seen =
+            read(r#"{"methods":["sockets","wakeups"],"paths":["0"],"from_start":true}"#).unwrap();
         assert!(seen.waits() && seen.paths() == ["0"]);
         let living = read(r#"{"methods":["wakeups"],"paths":["0"],"means":"eBPF"}"#).unwrap();
         assert!(living.paths().is_empty(), "its threads were there before");
-        assert!(!read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits());
+        assert!(
+            !read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits()
+        );
         let error = read(r#"{"paths":["0","0.0"]}"#).unwrap_err().to_string();
         assert!(error.contains("observation.paths: 2 for 1 task;"), "{error}");
     }
@@ -256,17 +307,42 @@ mod tests {
         };
         assert!(refused(r#""tasks":0,"edges":[]"#).contains("1 to"));
         assert!(refused(r#""tasks":2,"names":["a"],"edges":[]"#).contains("1 for 2 tasks"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#).contains("edges[0]: there is no task 2"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#).contains("between 0 and 1e18"));
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#)
+                .contains("edges[0]: there is no task 2")
+        );
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself")
+        );
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#)
+                .contains("between 0 and 1e18")
+        );
         assert!(refused(r#""tasks":2,"loads":[1],"edges":[]"#).contains("loads: 1 for 2 tasks"));
-        assert!(refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1e-320}]"#).contains("too small to be exact"));
-        assert!(refused(r#""tasks":2,"loads":[1,-1],"edges":[]"#).contains("loads[1]: -1 is not between 0 and 1e18"));
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1e-320}]"#)
+                .contains("too small to be exact")
+        );
+        assert!(
+            refused(r#""tasks":2,"loads":[1,-1],"edges":[]"#)
+                .contains("loads[1]: -1 is not between 0 and 1e18")
+        );
         assert!(refused(r#""tasks":2,"load_ns":-1,"edges":[]"#).contains("load_ns: -1"));
-        assert!(refused(r#""tasks":1,"cache_bytes":[1152921504606846977],"edges":[]"#).contains("cache_bytes[0]"));
-        let twice = r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
+        assert!(
+            refused(r#""tasks":1,"cache_bytes":[1152921504606846977],"edges":[]"#)
+                .contains("cache_bytes[0]")
+        );
+        let twice =
+            r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
         assert!(refused(twice).contains("edges[1]: a second edge"));
-        assert!(Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}").unwrap_err().to_string().contains("/9"));
-        assert!(Pattern::from_json("{\n!").unwrap_err().to_string().starts_with("line 2, column 1"));
+        assert!(
+            Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}")
+                .unwrap_err()
+                .to_string()
+                .contains("/9")
+        );
+        assert!(
+            Pattern::from_json("{\n!").unwrap_err().to_string().starts_with("line 2, column 1")
+        );
     }
 }

@@ -22,8 +22,8 @@ pub struct Instance {
     pub b: Vec<f64>,
 }
 
-/// One of the two matrices of a file, which does not say which is the flow: in some instances it is the first, in
-/// others the second.
+/// One of the two matrices of a file, which does not say which is the flow: in some instances it is
+/// the first, in others the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The first matrix, `a`.
@@ -49,10 +49,13 @@ impl Instance {
     /// [`QaplibError`] with the place of text that is missing, superfluous or not a number.
     pub fn read(text: &str) -> Result<Self, QaplibError> {
         let mut words = words(text);
-        let Some((place, word)) = words.next() else { return Err(wrong(Position::end(text), "the file is empty")) };
+        let Some((place, word)) = words.next() else {
+            return Err(wrong(Position::end(text), "the file is empty"));
+        };
         let size = whole_number::<usize>(word).filter(|n| (1..=MAX_SIZE).contains(n));
-        let n =
-            size.ok_or_else(|| wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word))))?;
+        let n = size.ok_or_else(|| {
+            wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word)))
+        })?;
         let whole = 2 * n * n;
         let mut numbers = Vec::new();
         for (place, word) in words {
@@ -72,8 +75,10 @@ impl Instance {
         }
         if numbers.len() < whole {
             let got = numbers.len();
-            let problem =
-                format!("two {n} x {n} matrices are {whole}, and the file has {got}", whole = counted(whole, "number"));
+            let problem = format!(
+                "two {n} x {n} matrices are {whole}, and the file has {got}",
+                whole = counted(whole, "number")
+            );
             return Err(wrong(Position::end(text), problem));
         }
         let b = numbers.split_off(n * n);
@@ -90,7 +95,9 @@ impl Instance {
             Which::Second => &self.b,
         };
         if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
-            let problem = format!("a flow of {flow}, and no task sends less than nothing; take the other matrix");
+            let problem = format!(
+                "a flow of {flow}, and no task sends less than nothing; take the other matrix"
+            );
             return Err(wrong(Position { line: 1, column: 1 }, problem));
         }
         let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
@@ -111,9 +118,19 @@ mod tests {
     #[test]
     fn line_breaks_mean_nothing() {
         let instance = Instance::read("2\n\n0 1 2\n 0\n0 5, 6 0\n").unwrap();
-        assert_eq!((&instance.a[..], &instance.b[..]), (&[0.0, 1.0, 2.0, 0.0][..], &[0.0, 5.0, 6.0, 0.0][..]));
-        let bytes =
-            |which| instance.pattern(which, "x").unwrap().edges.iter().map(|edge| edge.bytes).collect::<Vec<_>>();
+        assert_eq!(
+            (&instance.a[..], &instance.b[..]),
+            (&[0.0, 1.0, 2.0, 0.0][..], &[0.0, 5.0, 6.0, 0.0][..])
+        );
+        let bytes = |which| {
+            instance
+                .pattern(which, "x")
+                .unwrap()
+                .edges
+                .iter()
+                .map(|edge| edge.bytes)
+                .collect::<Vec<_>>()
+        };
         assert_eq!((bytes(Which::First), bytes(Which::Second)), (vec![1.0, 2.0], vec![5.0, 6.0]));
     }
 

@@ -19,7 +19,8 @@ mod tests {
 
     #[test]
     fn words_know_where_they_stand() {
-        let found: Vec<_> = words("a  bc\r\n\n d").map(|(place, word)| format!("{place}: {word}")).collect();
+        let found: Vec<_> =
+            words("a  bc\r\n\n d").map(|(place, word)| format!("{place}: {word}")).collect();
         insta::assert_compact_debug_snapshot!(found, @r#"["line 1, column 1: a", "line 1, column 4: bc", "line 3, column 2: d"]"#);
     }
 }

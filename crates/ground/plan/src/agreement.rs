@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Rank correlations (Spearman 1904) between the measured times of placements and their costs by other objectives.
-/// Near 1, the cheap objective would have done; near 0, it says nothing here. Null where all placements cost the same
-/// by it.
+/// Rank correlations (Spearman 1904) between the measured times of placements and their costs by
+/// other objectives. Near 1, the cheap objective would have done; near 0, it says nothing here.
+/// Null where all placements cost the same by it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
     /// The number of placements that were run.

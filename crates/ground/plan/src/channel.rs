@@ -11,7 +11,8 @@ pub struct Channel {
     pub to: usize,
     /// The home: a column of the profile's `home_model.offset_ns`.
     pub home: usize,
-    /// Candidate lines of that home, by their number in `home_model.lines.home_of_line`: use one of them.
+    /// Candidate lines of that home, by their number in `home_model.lines.home_of_line`: use one of
+    /// them.
     #[serde(default)]
     pub line: Option<usize>,
     /// The round trip that the model predicts for it.

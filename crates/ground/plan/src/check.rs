@@ -32,12 +32,16 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
         return wrong("placement is empty; a plan has a task or more".to_owned());
     }
     if placement.len() > MAX_TASKS {
-        return wrong(format!("placement has {}, and {MAX_TASKS} is the most", counted(placement.len(), "task")));
+        return wrong(format!(
+            "placement has {}, and {MAX_TASKS} is the most",
+            counted(placement.len(), "task")
+        ));
     }
     match placement.iter().position(|pu| *pu > MAX_CPU) {
-        Some(task) => {
-            wrong(format!("placement[{task}]: PU {} is beyond the largest index, {MAX_CPU}", placement[task]))
-        }
+        Some(task) => wrong(format!(
+            "placement[{task}]: PU {} is beyond the largest index, {MAX_CPU}",
+            placement[task]
+        )),
         None => Ok(()),
     }
 }
@@ -55,7 +59,9 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
             return wrong(format!("seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"));
         }
         if !seat.contains(pu) {
-            return wrong(format!("seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"));
+            return wrong(format!(
+                "seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"
+            ));
         }
     }
     Ok(())
@@ -68,10 +74,14 @@ fn memory(plan: &Plan) -> Result<(), DocumentError> {
     }
     for (task, nodes) in plan.memory.iter().enumerate() {
         if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong(format!("memory[{task}]: each NUMA node stands there once, by ascending index"));
+            return wrong(format!(
+                "memory[{task}]: each NUMA node stands there once, by ascending index"
+            ));
         }
         if nodes.last().is_some_and(|last| *last > MAX_NODE) {
-            return wrong(format!("memory[{task}]: a NUMA node is beyond the largest index, {MAX_NODE}"));
+            return wrong(format!(
+                "memory[{task}]: a NUMA node is beyond the largest index, {MAX_NODE}"
+            ));
         }
     }
     Ok(())
@@ -79,8 +89,11 @@ fn memory(plan: &Plan) -> Result<(), DocumentError> {
 
 fn pus(plan: &Plan) -> Result<(), DocumentError> {
     if let Some(pair) = plan.pus.windows(2).find(|pair| pair[0].os >= pair[1].os) {
-        let (first, second) = (pair[0].os, pair[1].os);
-        return wrong(format!("pus: PU {second} follows PU {first}; each stands there once, by ascending index"));
+        let first = pair[0].os;
+        let second = pair[1].os;
+        return wrong(format!(
+            "pus: PU {second} follows PU {first}; each stands there once, by ascending index"
+        ));
     }
     let unknown = |pu: &u32| plan.pus.binary_search_by_key(pu, |known| known.os).is_err();
     match plan.placement.iter().position(unknown) {
@@ -112,11 +125,14 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
 
 fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentError> {
     if let Some(task) = [channel.from, channel.to].into_iter().find(|task| *task >= tasks) {
-        return wrong(format!("channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"));
+        return wrong(format!(
+            "channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"
+        ));
     }
-    match channel.distance_ns.is_finite() {
-        true => Ok(()),
-        false => wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns)),
+    if channel.distance_ns.is_finite() {
+        Ok(())
+    } else {
+        wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns))
     }
 }
 
@@ -142,7 +158,10 @@ mod tests {
 
     #[test]
     fn placements_have_a_task_and_an_end() {
-        assert_eq!(refusal(|it| it.placement.clear()), "placement is empty; a plan has a task or more");
+        assert_eq!(
+            refusal(|it| it.placement.clear()),
+            "placement is empty; a plan has a task or more"
+        );
         let long = refusal(|it| it.placement = vec![0; MAX_TASKS + 1]);
         assert_eq!(long, "placement has 1048577 tasks, and 1048576 is the most");
         let far = refusal(|it| it.placement[1] = u32::MAX);
@@ -153,7 +172,9 @@ mod tests {
     fn there_is_one_name_a_task_or_none() {
         assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entry for 3 tasks");
         let seats = |second: &[u32]| {
-            refusal(|it| it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]])
+            refusal(|it| {
+                it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]]
+            })
         };
         assert_eq!(seats(&[9, 8]), "seats[1]: each PU stands there once, by ascending index");
         assert!(seats(&[1 << 21]).contains("beyond the largest index"));
@@ -164,11 +185,21 @@ mod tests {
     #[test]
     fn memory_is_some_nodes_a_task() {
         assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entry for 3 tasks");
-        let memory = |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
-        assert_eq!(memory(&[2, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
-        assert_eq!(memory(&[1, 1]), "memory[1]: each NUMA node stands there once, by ascending index");
+        let memory =
+            |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
+        assert_eq!(
+            memory(&[2, 1]),
+            "memory[1]: each NUMA node stands there once, by ascending index"
+        );
+        assert_eq!(
+            memory(&[1, 1]),
+            "memory[1]: each NUMA node stands there once, by ascending index"
+        );
         assert_eq!(memory(&[1024]), "memory[1]: a NUMA node is beyond the largest index, 1023");
-        let plan = Plan { memory: vec![vec![0, 1023], vec![], vec![0]], ..Plan::new("small", vec![4, 0, 4]) };
+        let plan = Plan {
+            memory: vec![vec![0, 1023], vec![], vec![0]],
+            ..Plan::new("small", vec![4, 0, 4])
+        };
         assert!(plan.check().is_ok() && plan.memory_in_use().is_none());
     }
 
@@ -187,7 +218,10 @@ mod tests {
         assert_eq!(refusal(|it| it.seconds = Some(f64::INFINITY)), "seconds is not a number: inf");
         let random = Random { mean: 1.0, best: f64::NAN };
         let baselines = Baselines { os: 1.0, compact: 1.0, scatter: 1.0, random };
-        assert_eq!(refusal(|it| it.baselines = Some(baselines)), "baselines.random.best is not a number: NaN");
+        assert_eq!(
+            refusal(|it| it.baselines = Some(baselines)),
+            "baselines.random.best is not a number: NaN"
+        );
     }
 
     #[test]
@@ -196,6 +230,9 @@ mod tests {
         let error = refusal(|it| it.channels = vec![channel]);
         assert_eq!(error, "channels[0]: there is no task 3; the plan has 3, counted from 0");
         let channel = Channel { to: 2, distance_ns: f64::NAN, ..channel };
-        assert_eq!(refusal(|it| it.channels = vec![channel]), "channels[0].distance_ns is not a number: NaN");
+        assert_eq!(
+            refusal(|it| it.channels = vec![channel]),
+            "channels[0].distance_ns is not a number: NaN"
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Plans: placements on file, and the files of other tools that seat threads.
 //!
-//! A plan says where each task sits, how that was found and how good it is. `seatmap-place` makes plans,
-//! `seatmap-launch` carries them out, and exports serve people who launch programs by other means. A plan holds all
-//! that an export needs: no profile is needed beside it.
+//! A plan says where each task sits, how that was found and how good it is. `seatmap-place` makes
+//! plans, `seatmap-launch` carries them out, and exports serve people who launch programs by other
+//! means. A plan holds all that an export needs: no profile is needed beside it.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,9 +1,12 @@
-//! Which of several starts of one command this is: the rank on this node, a worker's slot, a task of a job array.
+//! Which of several starts of one command this is: the rank on this node, a worker's slot, a task
+//! of a job array.
 //!
-//! A launcher starts the same command line several times on a node. Each start has to take seats of its own, so it
-//! must know which one it is. [`Start::find`] asks the environment; exported scripts ask the same variables.
+//! A launcher starts the same command line several times on a node. Each start has to take seats of
+//! its own, so it must know which one it is. [`Start::find`] asks the environment; exported scripts
+//! ask the same variables.
 
-/// The variable by which a user says which task a start is, before all others: a number, or [`ALL`].
+/// The variable by which a user says which task a start is, before all others: a number, or
+/// [`ALL`].
 pub const OWN: &str = "SEATMAP_TASK";
 
 /// The value of [`OWN`] for a start that is the only one, and takes the seats of all tasks.
@@ -24,8 +27,9 @@ const fn variables(rank: &'static str, size: &'static str) -> Variables {
     Variables { rank, size: Some(size), needs: None }
 }
 
-/// Launchers of ranks, the most particular first: Open MPI and what is built on it, MPICH and Intel MPI
-/// (`mpiexec.hydra`), MVAPICH2, Cray's PMI and PALS, IBM's JSM, Flux. Their variables are never set outside a rank.
+/// Launchers of ranks, the most particular first: Open MPI and what is built on it, MPICH and Intel
+/// MPI (`mpiexec.hydra`), MVAPICH2, Cray's PMI and PALS, IBM's JSM, Flux. Their variables are never
+/// set outside a rank.
 pub const LAUNCHERS: [Variables; 7] = [
     variables("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
     variables("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
@@ -37,8 +41,11 @@ pub const LAUNCHERS: [Variables; 7] = [
 ];
 
 /// torchrun. Other programs use the short names too, so both must be there.
-const TORCHRUN: Variables =
-    Variables { rank: "LOCAL_RANK", size: Some("LOCAL_WORLD_SIZE"), needs: Some("LOCAL_WORLD_SIZE") };
+const TORCHRUN: Variables = Variables {
+    rank: "LOCAL_RANK",
+    size: Some("LOCAL_WORLD_SIZE"),
+    needs: Some("LOCAL_WORLD_SIZE"),
+};
 
 /// Slurm's rank on this node, and how many tasks a step has on each node: `2(x3),1`.
 const SLURM_RANK: &str = "SLURM_LOCALID";
@@ -73,7 +80,9 @@ pub struct LocalRank {
 
 /// A variable that is not what its launcher writes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to '{ALL}'")]
+#[error(
+    "{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to '{ALL}'"
+)]
 pub struct LocalRankError {
     /// The variable.
     pub variable: String,
@@ -87,8 +96,8 @@ pub struct LocalRankError {
 type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Start {
-    /// The start that these variables describe. `here_cpus` is the number of CPUs that this process may use: an array
-    /// of Slurm whose tasks have CPUs of their own needs no share.
+    /// The start that these variables describe. `here_cpus` is the number of CPUs that this process
+    /// may use: an array of Slurm whose tasks have CPUs of their own needs no share.
     ///
     /// ```
     /// use seatmap_plan::local_rank::Start;
@@ -157,7 +166,10 @@ fn of_launchers(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     Ok(None)
 }
 
-fn of_variables(look: Look<'_>, variables: &Variables) -> Result<Option<LocalRank>, LocalRankError> {
+fn of_variables(
+    look: Look<'_>,
+    variables: &Variables,
+) -> Result<Option<LocalRank>, LocalRankError> {
     if variables.needs.is_some_and(|name| look(name).is_none()) {
         return Ok(None);
     }
@@ -167,8 +179,8 @@ fn of_variables(look: Look<'_>, variables: &Variables) -> Result<Option<LocalRan
     LocalRank { rank, size, kind: "rank", source }.checked(variables.rank).map(Some)
 }
 
-/// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1)); only the tasks of a
-/// step (srun(1)) have a `SLURM_STEP_ID` as well.
+/// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1));
+/// only the tasks of a step (srun(1)) have a `SLURM_STEP_ID` as well.
 fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
     let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
     let rank = if is_batch { None } else { number(look, SLURM_RANK)? };
@@ -184,7 +196,8 @@ fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
 fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     let mut first = 0;
     for part in text.split(',') {
-        let (tasks, nodes) = part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
+        let (tasks, nodes) =
+            part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
         let last = nodes.parse::<usize>().ok()?.checked_add(first)?;
         if node < last {
             return tasks.parse().ok();
@@ -194,8 +207,9 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
     None
 }
 
-/// The tasks of a job array are jobs of their own, several of which may run on a node at a time. Where Slurm gave this
-/// one the whole node, or CPUs that it cannot leave, the others cannot come onto its seats.
+/// The tasks of a job array are jobs of their own, several of which may run on a node at a time.
+/// Where Slurm gave this one the whole node, or CPUs that it cannot leave, the others cannot come
+/// onto its seats.
 fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, LocalRankError> {
     let variable = "SLURM_ARRAY_TASK_ID";
     let Some(task) = number(look, variable)? else { return Ok(None) };
@@ -224,7 +238,11 @@ fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
     let Some(value) = look(name).filter(|value| !value.is_empty()) else { return Ok(None) };
     match value.trim().parse::<u32>() {
         Ok(number) => Ok(usize::try_from(number).ok()),
-        Err(_) => Err(LocalRankError { variable: name.to_owned(), value, expected: "a number".to_owned() }),
+        Err(_) => Err(LocalRankError {
+            variable: name.to_owned(),
+            value,
+            expected: "a number".to_owned(),
+        }),
     }
 }
 
@@ -253,24 +271,41 @@ mod tests {
         for launcher in LAUNCHERS.iter().chain([&TORCHRUN]) {
             let Some(size) = launcher.size else { continue };
             assert_eq!(rank(&format!("{}=1 {size}=4", launcher.rank)), Some((1, Some(4))));
-            assert_eq!(rank(&format!("{}=0 {size}=1", launcher.rank)), None, "the only rank has all");
+            assert_eq!(
+                rank(&format!("{}=0 {size}=1", launcher.rank)),
+                None,
+                "the only rank has all"
+            );
         }
         assert_eq!(rank("OMPI_COMM_WORLD_LOCAL_RANK=1"), Some((1, None)));
         assert_eq!(rank("FLUX_TASK_LOCAL_ID=3"), Some((3, None)));
         assert_eq!(rank("LOCAL_RANK=3"), None, "others use this name");
         assert_eq!(rank("PARALLEL_JOBSLOT=2"), Some((1, None)));
-        assert_eq!(rank("OMPI_COMM_WORLD_RANK=3"), None, "a rank of the job says nothing on its second node");
+        assert_eq!(
+            rank("OMPI_COMM_WORLD_RANK=3"),
+            None,
+            "a rank of the job says nothing on its second node"
+        );
     }
 
     #[test]
     fn slurm_counts_the_tasks_of_each_node() {
-        let step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE=4(x2),2";
+        let step =
+            "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE=4(x2),2";
         assert_eq!(rank(&format!("{step} SLURM_NODEID=1")), Some((1, Some(4))));
         assert_eq!(rank(&format!("{step} SLURM_NODEID=2")), Some((1, Some(2))));
         assert_eq!(rank(&format!("{step} SLURM_NODEID=3")), Some((1, None)));
-        assert_eq!(rank("SLURM_JOB_ID=7 SLURM_LOCALID=0 SLURM_TASKS_PER_NODE=4"), None, "a batch script");
+        assert_eq!(
+            rank("SLURM_JOB_ID=7 SLURM_LOCALID=0 SLURM_TASKS_PER_NODE=4"),
+            None,
+            "a batch script"
+        );
         let inside = "OMPI_COMM_WORLD_LOCAL_RANK=2 OMPI_COMM_WORLD_LOCAL_SIZE=3";
-        assert_eq!(rank(&format!("{step} {inside}")), Some((2, Some(3))), "mpirun has the last word");
+        assert_eq!(
+            rank(&format!("{step} {inside}")),
+            Some((2, Some(3))),
+            "mpirun has the last word"
+        );
     }
 
     #[test]
@@ -281,7 +316,11 @@ mod tests {
         assert_eq!(rank(&format!("{array} SLURM_CPUS_ON_NODE=8")), None, "it has the whole node");
         let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
         assert_eq!(rank(&format!("{array} {ranks}")), Some((3, Some(6))));
-        assert_eq!(rank("SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_COUNT=3"), Some((9, None)), "a list with gaps");
+        assert_eq!(
+            rank("SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_COUNT=3"),
+            Some((9, None)),
+            "a list with gaps"
+        );
     }
 
     #[test]

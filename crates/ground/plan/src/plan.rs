@@ -29,22 +29,23 @@ pub struct Plan {
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
     pub placement: Vec<u32>,
-    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of them. Empty where
-    /// every task has that PU alone.
+    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of
+    /// them. Empty where every task has that PU alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seats: Vec<Vec<u32>>,
-    /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for a task of which
-    /// nothing is said. Empty where nothing is said of any.
+    /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for
+    /// a task of which nothing is said. Empty where nothing is said of any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memory: Vec<Vec<u32>>,
     /// The name of each task; empty where they have no names.
     #[serde(default)]
     pub names: Vec<String>,
-    /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread that the first one
-    /// made); empty where that is unknown.
+    /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread
+    /// that the first one made); empty where that is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of them.
+    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of
+    /// them.
     #[serde(default)]
     pub pus: Vec<Pu>,
     /// The objective that the placement is judged by.
@@ -53,7 +54,8 @@ pub struct Plan {
     /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
     #[serde(default)]
     pub cost: Option<f64>,
-    /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of threads that spin.
+    /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of
+    /// threads that spin.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
     /// A lower bound: no placement can cost less.
@@ -65,7 +67,8 @@ pub struct Plan {
     /// The costs of the usual placements.
     #[serde(default)]
     pub baselines: Option<Baselines>,
-    /// The line that each pair of communicating tasks should use, on machines whose homes are known.
+    /// The line that each pair of communicating tasks should use, on machines whose homes are
+    /// known.
     #[serde(default)]
     pub channels: Vec<Channel>,
     /// How well cheaper objectives would have told placements apart, where runs judged them.
@@ -172,8 +175,8 @@ impl Plan {
         check::plan(self)
     }
 
-    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for that computer's. A
-    /// plan for `host` is for whichever computer reads it.
+    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for
+    /// that computer's. A plan for `host` is for whichever computer reads it.
     ///
     /// # Errors
     /// [`OtherMachine`], with both names.
@@ -185,16 +188,18 @@ impl Plan {
     /// assert!(error.to_string().starts_with("the plan is for 'desk', and this computer is 'rack7'"));
     /// ```
     pub fn check_machine(&self, here: &str) -> Result<(), OtherMachine> {
-        match self.machine == here || self.machine == ANY_HOST {
-            true => Ok(()),
-            false => Err(OtherMachine { plan: self.machine.clone(), here: here.to_owned() }),
+        if self.machine == here || self.machine == ANY_HOST {
+            Ok(())
+        } else {
+            Err(OtherMachine { plan: self.machine.clone(), here: here.to_owned() })
         }
     }
 
     /// The OS indices of the PUs in use, ascending, each once.
     #[must_use]
     pub fn pus_in_use(&self) -> Vec<u32> {
-        let mut pus: Vec<u32> = self.placement.iter().chain(self.seats.iter().flatten()).copied().collect();
+        let mut pus: Vec<u32> =
+            self.placement.iter().chain(self.seats.iter().flatten()).copied().collect();
         pus.sort_unstable();
         pus.dedup();
         pus
@@ -206,8 +211,8 @@ impl Plan {
         self.memory.get(task).map_or(&[], Vec::as_slice)
     }
 
-    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` where a task's memory may come from anywhere:
-    /// a tool that knows one set for all tasks must not restrict it.
+    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` where a task's memory may
+    /// come from anywhere: a tool that knows one set for all tasks must not restrict it.
     ///
     /// ```
     /// let mut plan = seatmap_plan::Plan::new("desk", vec![3, 1]);
@@ -218,12 +223,13 @@ impl Plan {
     #[must_use]
     pub fn memory_in_use(&self) -> Option<Vec<u32>> {
         let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
-        let nodes: std::collections::BTreeSet<u32> = self.memory.iter().flatten().copied().collect();
+        let nodes: std::collections::BTreeSet<u32> =
+            self.memory.iter().flatten().copied().collect();
         all_say.then(|| nodes.into_iter().collect())
     }
 
-    /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with memory where those have
-    /// none. Where a PU's node is not known, nothing is said of the task.
+    /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with
+    /// memory where those have none. Where a PU's node is not known, nothing is said of the task.
     ///
     /// ```
     /// use seatmap_machine::{Pu, Topology};
@@ -241,8 +247,8 @@ impl Plan {
         self.memory = (0..self.placement.len()).map(near).collect();
     }
 
-    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A task whose PU
-    /// belongs to none keeps its PU.
+    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A
+    /// task whose PU belongs to none keeps its PU.
     ///
     /// ```
     /// use seatmap_machine::{Pu, Topology};
@@ -254,7 +260,9 @@ impl Plan {
     pub fn widen(&mut self, topology: &Topology, level: impl Fn(&Pu) -> Option<u32>) {
         let group = |os: u32| topology.pu(os).and_then(&level);
         let seat = |os: &u32| match group(*os) {
-            Some(group) => topology.pus.iter().filter(|pu| level(pu) == Some(group)).map(|pu| pu.os).collect(),
+            Some(group) => {
+                topology.pus.iter().filter(|pu| level(pu) == Some(group)).map(|pu| pu.os).collect()
+            }
             None => vec![*os],
         };
         self.seats = self.placement.iter().map(seat).collect();
@@ -302,14 +310,26 @@ mod tests {
         let text = plan.to_json().replacen('{', "{\"colour\": [1, {}],", 1);
         assert_eq!(Plan::from_json(&text).unwrap(), plan);
         let error = Plan::from_json(&plan.to_json().replace("plan/1", "plan/9")).unwrap_err();
-        assert_eq!(error.to_string(), "its format is 'seatmap-plan/9', and this program reads seatmap-plan/1");
+        assert_eq!(
+            error.to_string(),
+            "its format is 'seatmap-plan/9', and this program reads seatmap-plan/1"
+        );
     }
 
     #[test]
     fn plans_say_what_they_are() {
         assert!(is_plan(Plan::new("small", vec![4]).to_json().as_bytes()));
-        assert!(is_plan(br#"{"format": "seatmap-plan/9"}"#), "so that the version is what is complained of");
-        for other in [&br#"{"format": "seatmap-profile/1"}"#[..], b"{\"format\": 1}", b",\n40,\n", b"\xff", b""] {
+        assert!(
+            is_plan(br#"{"format": "seatmap-plan/9"}"#),
+            "so that the version is what is complained of"
+        );
+        for other in [
+            &br#"{"format": "seatmap-profile/1"}"#[..],
+            b"{\"format\": 1}",
+            b",\n40,\n",
+            b"\xff",
+            b"",
+        ] {
             assert!(!is_plan(other));
         }
     }
@@ -320,9 +340,13 @@ mod tests {
         assert!(refusal("{\n \"format\": 3}").starts_with("line 2, column 12: expected"));
         let text = Plan::new("small", vec![4, 0]).to_json();
         assert!(
-            refusal(&text.replace("[4,0]", "[4,\n-1]")).starts_with("line 2, column 2: expected a whole number from 0")
+            refusal(&text.replace("[4,0]", "[4,\n-1]"))
+                .starts_with("line 2, column 2: expected a whole number from 0")
         );
-        assert!(refusal(&text.replace("placement", "places")).contains("the key 'placement' is missing"));
+        assert!(
+            refusal(&text.replace("placement", "places"))
+                .contains("the key 'placement' is missing")
+        );
         assert!(matches!(
             Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
             Err(DocumentError::Json { .. })

@@ -4,10 +4,11 @@ use crate::{Addr, Port};
 
 /// A rendezvous: no task leaves before the last one has come.
 ///
-/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once: a task that draws
-/// ticket t waits until the count reaches the next multiple of the number of tasks. (A central counter barrier after
-/// Mellor-Crummey & Scott 1991, section 3.1, with the sense replaced by the round.) It starts from any multiple of
-/// `tasks`, zero being the usual one. 2^64 arrivals are not reached in a lifetime.
+/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once:
+/// a task that draws ticket t waits until the count reaches the next multiple of the number of
+/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the sense
+/// replaced by the round.) It starts from any multiple of `tasks`, zero being the usual one. 2^64
+/// arrivals are not reached in a lifetime.
 ///
 /// ```
 /// # use seatmap_port::{Addr, Barrier, Port};

@@ -1,8 +1,8 @@
 //! The operations of a task: the contract between programs and machines.
 //!
-//! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a `Port` is plain loads
-//! and stores by a pinned thread; in a simulator each costly call advances virtual time. Neither side knows the
-//! other, and both meet here:
+//! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a
+//! `Port` is plain loads and stores by a pinned thread; in a simulator each costly call advances
+//! virtual time. Neither side knows the other, and both meet here:
 //!
 //! | item | is |
 //! |---|---|
@@ -14,7 +14,8 @@
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
 //! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
 //!
-//! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are monomorphised.
+//! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are
+//! monomorphised.
 #![deny(missing_docs)]
 
 mod addr;

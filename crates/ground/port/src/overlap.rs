@@ -2,32 +2,38 @@
 
 use std::ops::Range;
 
-/// The smallest [`overlap`] with which a figure of concurrent operations is believed. The runs of neighbours begin
-/// and end a few hundred nanoseconds apart, which a tenth of a run of a few microseconds allows for.
+/// The smallest [`overlap`] with which a figure of concurrent operations is believed. The runs of
+/// neighbours begin and end a few hundred nanoseconds apart, which a tenth of a run of a few
+/// microseconds allows for.
 pub const ENOUGH_OVERLAP: f64 = 0.9;
 
-/// A batch that takes this many times as long as the task's median batch was interrupted: another program had the
-/// CPU. Rivals for a line slow each other by less, and two distances of virtual CPUs are a factor of four apart.
+/// A batch that takes this many times as long as the task's median batch was interrupted: another
+/// program had the CPU. Rivals for a line slow each other by less, and two distances of virtual
+/// CPUs are a factor of four apart.
 const INTERRUPTED: u64 = 8;
 
 /// When one task did what, on a clock that all tasks read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Run {
-    /// The clock when the task began to work, and after each batch of its operations, until it stopped.
+    /// The clock when the task began to work, and after each batch of its operations, until it
+    /// stopped.
     pub beats: Vec<u64>,
-    /// The batches that count, by number. Earlier ones warm up, and later ones keep the other tasks company.
+    /// The batches that count, by number. Earlier ones warm up, and later ones keep the other tasks
+    /// company.
     pub counted: Range<usize>,
 }
 
-/// The smallest share of any task's counted batches during which every task was at work: 1 where they all were all
-/// the time, 0 where a task was alone. A task that was interrupted was not at work meanwhile.
+/// The smallest share of any task's counted batches during which every task was at work: 1 where
+/// they all were all the time, 0 where a task was alone. A task that was interrupted was not at
+/// work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[Run]) -> f64 {
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(Run::away).collect();
     let share = |(at, run): (usize, &Run)| {
-        let others = away.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, away)| away);
+        let others =
+            away.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, away)| away);
         run.share(&(from..until), &others.cloned().collect::<Vec<_>>(), &away[at])
     };
     runs.iter().enumerate().map(share).fold(1.0, f64::min)
@@ -46,10 +52,11 @@ impl Run {
         self.batches().filter(|batch| length(batch) > usual.saturating_mul(INTERRUPTED)).collect()
     }
 
-    /// The share of its counted batches that lies in a stretch of time, while none of the others was away. The time
-    /// that it was away itself does not count.
+    /// The share of its counted batches that lies in a stretch of time, while none of the others
+    /// was away. The time that it was away itself does not count.
     fn share(&self, stretch: &Range<u64>, others_away: &[Range<u64>], away: &[Range<u64>]) -> f64 {
-        let (mut together, mut whole) = (0, 0);
+        let mut together = 0;
+        let mut whole = 0;
         let counted = self.batches().skip(self.counted.start).take(self.counted.len());
         for batch in counted.filter(|batch| !away.contains(batch)) {
             if batch.end < batch.start || stretch.end < stretch.start {

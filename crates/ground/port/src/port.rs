@@ -24,9 +24,9 @@ impl Change {
 
 /// The operations that one task of a workload can do on the machine under it.
 ///
-/// Loads acquire, stores release, and read-modify-write operations do both: enough for every structure built here, and
-/// free on x86-64. An address beyond the shared memory that the workload asked for is a defect of the workload, and the
-/// implementation panics on it.
+/// Loads acquire, stores release, and read-modify-write operations do both: enough for every
+/// structure built here, and free on x86-64. An address beyond the shared memory that the workload
+/// asked for is a defect of the workload, and the implementation panics on it.
 pub trait Port {
     /// Reads a word.
     fn load(&self, word: Addr) -> u64;
@@ -51,7 +51,8 @@ pub trait Port {
     /// The word holds another value, which is returned; nothing was written.
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64>;
 
-    /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held before.
+    /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held
+    /// before.
     fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
         let shift = 32 * u32::from(is_upper);
         let before = change_word(self, word, |found| {
@@ -61,14 +62,21 @@ pub trait Port {
         (before >> shift) as u32
     }
 
-    /// Does the same `times` times, in the tightest loop that the machine has. Returns false, and does nothing, where
-    /// the machine has no tighter loop than calls of [`Port::change_half`].
-    fn change_half_times(&self, _word: Addr, _is_upper: bool, _change: Change, _times: u64) -> bool {
+    /// Does the same `times` times, in the tightest loop that the machine has. Returns false, and
+    /// does nothing, where the machine has no tighter loop than calls of [`Port::change_half`].
+    fn change_half_times(
+        &self,
+        _word: Addr,
+        _is_upper: bool,
+        _change: Change,
+        _times: u64,
+    ) -> bool {
         false
     }
 
-    /// Waits until the word holds something other than `value`, and returns it. On a real machine this spins with a
-    /// pause between loads (Liu et al. 2015, algorithm 1); a simulator lets it cost nothing until the line changes.
+    /// Waits until the word holds something other than `value`, and returns it. On a real machine
+    /// this spins with a pause between loads (Liu et al. 2015, algorithm 1); a simulator lets it
+    /// cost nothing until the line changes.
     fn wait_while(&self, word: Addr, value: u64) -> u64;
 
     /// Reads the clock, and the PU that the task is on.
@@ -77,25 +85,27 @@ pub trait Port {
     /// Computes for `cycles` core cycles without touching shared memory.
     fn compute(&self, cycles: u64);
 
-    /// Says that the task has computed for this many core cycles by its own instructions: a real machine has taken
-    /// that time already, and a simulator lets it pass.
+    /// Says that the task has computed for this many core cycles by its own instructions: a real
+    /// machine has taken that time already, and a simulator lets it pass.
     fn computed(&self, _cycles: u64) {}
 
-    /// Comes between two looks of a loop that polls several words: a processor's pause instruction, where there is one.
-    /// [`Port::wait_while`] has its own.
+    /// Comes between two looks of a loop that polls several words: a processor's pause instruction,
+    /// where there is one. [`Port::wait_while`] has its own.
     fn pause(&self) {}
 
-    /// How often this task was taken off its PU against its will so far. Always 0 where nothing can interrupt it.
+    /// How often this task was taken off its PU against its will so far. Always 0 where nothing can
+    /// interrupt it.
     fn interruptions(&self) -> u64 {
         0
     }
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A simulator does
-    /// nothing here: in a model no task is late by chance.
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
+    /// A simulator does nothing here: in a model no task is late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
-    /// Repeats an operation until this many tasks have called it, so that tasks whose operations are still counted keep
-    /// their company. Returns when it stopped; `None` where nothing is repeated, as in a simulator.
+    /// Repeats an operation until this many tasks have called it, so that tasks whose operations
+    /// are still counted keep their company. Returns when it stopped; `None` where nothing is
+    /// repeated, as in a simulator.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

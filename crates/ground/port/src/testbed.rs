@@ -7,12 +7,16 @@ pub trait Testbed {
     /// Why a run failed.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Runs every task of the workload at once, task r on PU `seats[r]` (an OS index), and returns what each reports.
-    /// Shared memory keeps its contents from run to run, and starts as zeros.
+    /// Runs every task of the workload at once, task r on PU `seats[r]` (an OS index), and returns
+    /// what each reports. Shared memory keeps its contents from run to run, and starts as zeros.
     ///
     /// # Errors
     /// A seat that cannot be had, or a task that did not finish. No task has run on any other PU.
-    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, Self::Error>;
+    fn run<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+    ) -> Result<Vec<W::Output>, Self::Error>;
 
     /// The PUs that tasks can be seated on, by OS index.
     fn pus(&self) -> &[u32];
@@ -25,7 +29,8 @@ pub trait Testbed {
         1
     }
 
-    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no hypervisor.
+    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no
+    /// hypervisor.
     fn has_hosts(&self) -> bool {
         false
     }

@@ -10,7 +10,8 @@ pub trait Workload: Sync {
     /// How many tasks it has. Task `rank` is given seat `rank`.
     fn tasks(&self) -> usize;
 
-    /// Cache lines of shared memory that it touches: all its addresses lie below `Addr::line(lines())`.
+    /// Cache lines of shared memory that it touches: all its addresses lie below
+    /// `Addr::line(lines())`.
     fn lines(&self) -> u32;
 
     /// The body of one task.

@@ -1,10 +1,13 @@
-//! Channels on lines, held against what they say of themselves, on threads that yield: any number of CPUs will do.
+//! Channels on lines, held against what they say of themselves, on threads that yield: any number
+//! of CPUs will do.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
 use seatmap_port::channels::lines::{Layout, LineChannels, OnLines};
-use seatmap_port::channels::{Atomic, Channels, DmaError, Ea, Element, Order, Program, Register, Shape};
+use seatmap_port::channels::{
+    Atomic, Channels, DmaError, Ea, Element, Order, Program, Register, Shape,
+};
 use seatmap_port::{Addr, Port, Stamp, Workload};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -58,12 +61,15 @@ fn run<T: Program>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaErr
     let shared = Shared::of(workload.layout());
     std::thread::scope(|scope| {
         let tasks = (0..workload.tasks()).map(|rank| {
-            let (workload, shared) = (&workload, &shared);
+            let workload = &workload;
+            let shared = &shared;
             scope.spawn(move || workload.task(shared, rank))
         });
         let tasks: Vec<_> = tasks.collect();
         let ends: Vec<_> = tasks.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        let refused = |end: &std::thread::Result<T::Output>| end.as_ref().err()?.downcast_ref::<DmaError>().cloned();
+        let refused = |end: &std::thread::Result<T::Output>| {
+            end.as_ref().err()?.downcast_ref::<DmaError>().cloned()
+        };
         match ends.iter().find_map(refused) {
             Some(error) => Err(error),
             None => Ok(ends.into_iter().map(Result::unwrap).collect()),
@@ -73,8 +79,8 @@ fn run<T: Program>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaErr
 
 const SHAPE: Shape = Shape { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
 
-/// Every task mails every other, far more than mailboxes hold. The readers count by sender and check the order of
-/// each.
+/// Every task mails every other, far more than mailboxes hold. The readers count by sender and
+/// check the order of each.
 struct Mail;
 
 impl Program for Mail {
@@ -87,7 +93,9 @@ impl Program for Mail {
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Vec<u32> {
         let mut seen = vec![0; 3];
         for number in 1..=500u32 {
-            (0..3).filter(|to| *to != rank).for_each(|to| channels.mailbox_write(to, number << 2 | rank as u32));
+            (0..3)
+                .filter(|to| *to != rank)
+                .for_each(|to| channels.mailbox_write(to, number << 2 | rank as u32));
             // No task runs ahead by more than a mailbox holds, or all could wait for room.
             let wanted = if number == 500 { number } else { number - 1 };
             while (0..3).any(|from| from != rank && seen[from] < wanted) {
@@ -186,7 +194,9 @@ impl Program for Signals {
                     while seen != both {
                         seen |= channels.signal_read(Register::Two);
                     }
-                    (1..3).filter(|to| both >> to & 1 == 1).for_each(|to| channels.signal(to, Register::One, 7));
+                    (1..3)
+                        .filter(|to| both >> to & 1 == 1)
+                        .for_each(|to| channels.signal(to, Register::One, 7));
                 }
                 _ if both >> rank & 1 == 1 => {
                     channels.signal(0, Register::Two, 1 << rank);
@@ -250,7 +260,10 @@ impl Program for Refused {
 fn what_hardware_refuses_ends_the_run_in_its_words() {
     let memory = |module, offset| Ea::Memory { module, offset };
     let refusal = |body| run(&Refused(body), 1).unwrap_err();
-    assert_eq!(refusal(|c| c.get(0, Ea::Memory { module: 0, offset: 0 }, 24, 0, Order::Free)), DmaError::Size(24));
+    assert_eq!(
+        refusal(|c| c.get(0, Ea::Memory { module: 0, offset: 0 }, 24, 0, Order::Free)),
+        DmaError::Size(24)
+    );
     assert_eq!(
         refusal(|c| c.get(0, Ea::Memory { module: 1, offset: 0 }, 16, 0, Order::Free)),
         DmaError::Module { module: 1, modules: 1 }
@@ -263,7 +276,10 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
         refusal(|c| c.put(0, Ea::Memory { module: 0, offset: 8192 }, 16, 0, Order::Free)),
         DmaError::Beyond { end: 8208, size: 8192, .. }
     ));
-    assert!(matches!(refusal(|c| c.peek(4095, &mut [0; 2])), DmaError::Beyond { end: 4097, size: 4096, .. }));
+    assert!(matches!(
+        refusal(|c| c.peek(4095, &mut [0; 2])),
+        DmaError::Beyond { end: 4097, size: 4096, .. }
+    ));
     assert_eq!(refusal(|c| c.get_list(0, &[], 0, Order::Free)), DmaError::List(0));
     assert_eq!(
         refusal(|c| {
@@ -275,19 +291,23 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
 }
 
 /// One task alone on memory of its own, for transfers held against plain bytes.
-fn alone(body: impl Fn(&LineChannels<'_, Shared>) -> Result<(), TestCaseError>) -> Result<(), TestCaseError> {
+fn alone(
+    body: impl Fn(&LineChannels<'_, Shared>) -> Result<(), TestCaseError>,
+) -> Result<(), TestCaseError> {
     let layout = Layout::new(Shape { tasks: 1, ..SHAPE }, 1).unwrap();
     body(&LineChannels::new(&Shared::of(layout), layout, 0))
 }
 
 /// Transfers that hardware takes: local address, offset in memory, bytes.
 fn transfer() -> impl Strategy<Value = (u32, u32, u32)> {
-    let small = (0u32..4, 0u32..100, 0u32..200, 0u32..16).prop_map(|(power, local, memory, within)| {
-        let size = 1 << power;
-        let within = within / size * size;
-        (16 * local + within, 16 * memory + within, size)
-    });
-    let whole = (0u32..100, 0u32..200, 1u32..50).prop_map(|(local, memory, size)| (16 * local, 16 * memory, 16 * size));
+    let small =
+        (0u32..4, 0u32..100, 0u32..200, 0u32..16).prop_map(|(power, local, memory, within)| {
+            let size = 1 << power;
+            let within = within / size * size;
+            (16 * local + within, 16 * memory + within, size)
+        });
+    let whole = (0u32..100, 0u32..200, 1u32..50)
+        .prop_map(|(local, memory, size)| (16 * local, 16 * memory, 16 * size));
     prop_oneof![small, whole]
 }
 
@@ -301,18 +321,16 @@ proptest! {
             let mut memory = vec![0; 8192];
             channels.poke(0, &local);
             for (is_get, (at, offset, size)) in &moves {
-                let (own, far) = (*at as usize..(at + size) as usize, *offset as usize..(offset + size) as usize);
+                let own = *at as usize..(at + size) as usize;
+                let far = *offset as usize..(offset + size) as usize;
                 let ea = Ea::Memory { module: 0, offset: *offset };
-                match is_get {
-                    true => {
+                if is_get {
                         channels.get(*at, ea, *size, 3, Order::Free);
                         local[own].copy_from_slice(&memory[far]);
-                    }
-                    false => {
+                    } else {
                         channels.put(*at, ea, *size, 3, Order::Free);
                         memory[far].copy_from_slice(&local[own]);
                     }
-                }
             }
             let mut found = vec![0; 4096];
             channels.peek(0, &mut found);

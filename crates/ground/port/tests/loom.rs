@@ -1,7 +1,7 @@
 //! The primitives under every interleaving that the memory model allows (loom); seconds in all.
 //!
-//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only spin. Larger
-//! barriers are exercised on real threads by the host's conformance tests.
+//! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only
+//! spin. Larger barriers are exercised on real threads by the host's conformance tests.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -113,7 +113,8 @@ fn pair<T: Send + 'static>(
     check: fn(T, T),
 ) {
     let layout = Layout::new(Shape { tasks: 2, signals_or, ..Shape::default() }, 1).unwrap();
-    // Every defect known in structures like these shows within two preemptions; all of them take minutes.
+    // Every defect known in structures like these shows within two preemptions; all of them take
+    // minutes.
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {

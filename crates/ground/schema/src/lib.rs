@@ -1,7 +1,8 @@
-//! The JSON Schemas of `docs/formats` against what is really written, key by key in both directions: for tests.
+//! The JSON Schemas of `docs/formats` against what is really written, key by key in both
+//! directions: for tests.
 //!
-//! A schema that is looser than its documents says nothing, and one that lists fields that no program writes
-//! misleads. So each function lists the problems, and a test wants that list empty.
+//! A schema that is looser than its documents says nothing, and one that lists fields that no
+//! program writes misleads. So each function lists the problems, and a test wants that list empty.
 //!
 //! | function | lists |
 //! |---|---|
@@ -32,7 +33,9 @@ pub fn undescribed(schema: &Value) -> Vec<String> {
 pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     match jsonschema::validator_for(&closed(schema)) {
         Ok(validator) => {
-            let told = |error: jsonschema::ValidationError<'_>| format!("{}: {error}", error.instance_path());
+            let told = |error: jsonschema::ValidationError<'_>| {
+                format!("{}: {error}", error.instance_path())
+            };
             validator.iter_errors(document).map(told).collect()
         }
         Err(error) => vec![error.to_string()],
@@ -56,7 +59,8 @@ pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
 pub fn closed(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => {
-            let mut object: Map<_, _> = object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
+            let mut object: Map<_, _> =
+                object.iter().map(|(key, it)| (key.clone(), closed(it))).collect();
             if object.get("properties").is_some_and(Value::is_object) {
                 object.insert("additionalProperties".into(), Value::Bool(false));
             }
@@ -67,12 +71,14 @@ pub fn closed(schema: &Value) -> Value {
     }
 }
 
-/// Each property with its path, through references, alternatives and the items of arrays.
-/// Puts a key that no program writes yet into every object of a document, as a later program may. `maps` names the keys
-/// whose objects list things by name: there a new key is one more of them.
+/// Each property with its path, through references, alternatives and the items of arrays. Puts a
+/// key that no program writes yet into every object of a document, as a later program may. `maps`
+/// names the keys whose objects list things by name: there a new key is one more of them.
 pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
     match document {
-        Value::Array(elements) => elements.iter_mut().for_each(|element| add_later_keys(element, maps)),
+        Value::Array(elements) => {
+            elements.iter_mut().for_each(|element| add_later_keys(element, maps))
+        }
         Value::Object(members) => {
             let inner = members.iter_mut().filter(|(key, _)| !maps.contains(&key.as_str()));
             inner.for_each(|(_, member)| add_later_keys(member, maps));
@@ -83,7 +89,10 @@ pub fn add_later_keys(document: &mut Value, maps: &[&str]) {
 }
 
 fn visit(root: &Value, schema: &Value, path: &str, seen: &mut dyn FnMut(&str, &Value)) {
-    let target = schema.get("$ref").and_then(Value::as_str).and_then(|to| root.pointer(to.trim_start_matches('#')));
+    let target = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|to| root.pointer(to.trim_start_matches('#')));
     let alternatives = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     for part in target.into_iter().chain(alternatives) {
         visit(root, part, path, seen);
@@ -91,7 +100,8 @@ fn visit(root: &Value, schema: &Value, path: &str, seen: &mut dyn FnMut(&str, &V
     if let Some(items) = schema.get("items") {
         visit(root, items, &format!("{path}/0"), seen);
     }
-    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
         let path = format!("{path}/{key}");
         seen(&path, property);
         visit(root, property, &path, seen);

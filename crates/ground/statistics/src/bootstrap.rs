@@ -1,12 +1,12 @@
 //! The bootstrap interval of a median, over passes and then over the batches inside them.
 //!
-//! Batches of one visit are not independent: the frequency, the neighbours and the vCPU's place last longer than a
-//! batch. Resampling batches alone therefore gives an interval that is too narrow. Here whole passes are drawn first
-//! and batches inside each of them second (Davison and Hinkley 1997, section 3.8), so that what differs between visits
-//! widens it.
+//! Batches of one visit are not independent: the frequency, the neighbours and the vCPU's place
+//! last longer than a batch. Resampling batches alone therefore gives an interval that is too
+//! narrow. Here whole passes are drawn first and batches inside each of them second (Davison and
+//! Hinkley 1997, section 3.8), so that what differs between visits widens it.
 //!
-//! A machine of 512 PUs has 130 816 pairs, so it has to be fast: the samples are ranked once, a resample is a count
-//! over ranks, and its median is found by walking the counts.
+//! A machine of 512 PUs has 130 816 pairs, so it has to be fast: the samples are ranked once, a
+//! resample is a count over ranks, and its median is found by walking the counts.
 
 use super::quantile_sorted;
 use fastrand::Rng;
@@ -14,7 +14,8 @@ use fastrand::Rng;
 /// Resamples: the 2.5 % and 97.5 % quantiles then rest on five of them each, enough for two digits.
 const RESAMPLES: usize = 200;
 
-/// The 95 % percentile interval of the median (Efron 1979). `ascending` holds the finite samples of all passes, sorted.
+/// The 95 % percentile interval of the median (Efron 1979). `ascending` holds the finite samples of
+/// all passes, sorted.
 pub fn interval(passes: &[Vec<f64>], ascending: &[f64], seed: u64) -> Option<(f64, f64)> {
     let ranks: Vec<Vec<u32>> =
         passes.iter().map(|pass| ranks(pass, ascending)).filter(|pass| !pass.is_empty()).collect();
@@ -36,7 +37,8 @@ fn ranks(pass: &[f64], ascending: &[f64]) -> Vec<u32> {
     finite.map(|value| ascending.partition_point(|other| other < value) as u32).collect()
 }
 
-/// Draws as many passes as there are, and from each as many samples as it holds. Returns how many samples that makes.
+/// Draws as many passes as there are, and from each as many samples as it holds. Returns how many
+/// samples that makes.
 fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
     let mut drawn = 0;
     for _ in ranks {
@@ -44,7 +46,8 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
         drawn += pass.len() as u32;
         let mut left = pass.len();
         while left > 0 {
-            // Two draws a random word; the bias of the multiplication is below 2^-20 for any number of batches.
+            // Two draws a random word; the bias of the multiplication is below 2^-20 for any number
+            // of batches.
             let word = rng.u64(..);
             for half in [word as u32, (word >> 32) as u32].into_iter().take(left) {
                 counts[pass[((u64::from(half) * pass.len() as u64) >> 32) as usize] as usize] += 1;
@@ -57,7 +60,8 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
 
 /// The median of a resample given as counts over the sorted samples.
 fn median_of(counts: &[u32], ascending: &[f64], drawn: u32) -> Option<f64> {
-    let (lower, upper) = ((drawn.checked_sub(1)?) / 2, drawn / 2);
+    let lower = (drawn.checked_sub(1)?) / 2;
+    let upper = drawn / 2;
     let mut seen = 0;
     let mut low = None;
     for (count, value) in counts.iter().zip(ascending) {
@@ -93,7 +97,8 @@ mod tests {
 
     #[test]
     fn passes_that_disagree_widen_it() {
-        let around = |centre: f64| (0..16).map(|at| centre + f64::from(at) / 8.0).collect::<Vec<_>>();
+        let around =
+            |centre: f64| (0..16).map(|at| centre + f64::from(at) / 8.0).collect::<Vec<_>>();
         let together = [around(80.0), around(80.0), around(80.0)];
         let apart = [around(78.0), around(80.0), around(84.0)];
         assert!(width(&apart) > 3.0 * width(&together), "{} {}", width(&apart), width(&together));
@@ -105,7 +110,8 @@ mod tests {
         // The median of n normal samples has a standard error of 1.2533 sigma / sqrt(n).
         let mut rng = Rng::with_seed(11);
         let normal = |rng: &mut Rng| (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;
-        let widths: Vec<f64> = (0..60).map(|_| width(&[(0..64).map(|_| normal(&mut rng)).collect()])).collect();
+        let widths: Vec<f64> =
+            (0..60).map(|_| width(&[(0..64).map(|_| normal(&mut rng)).collect()])).collect();
         let expected = 2.0 * 1.96 * 1.2533 / 8.0;
         let ratio = median(&widths).unwrap() / expected;
         assert!((0.8..1.2).contains(&ratio), "{ratio}");

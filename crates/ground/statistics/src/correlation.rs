@@ -15,7 +15,8 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Spearman's rank correlation (1904): that of Pearson, of the ranks. `None` where one side is all alike.
+/// Spearman's rank correlation (1904): that of Pearson, of the ranks. `None` where one side is all
+/// alike.
 ///
 /// ```
 /// # use seatmap_statistics::correlation::spearman;
@@ -23,9 +24,12 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 /// ```
 #[must_use]
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
-    let (a, b) = (ranks(a), ranks(b));
+    let a = ranks(a);
+    let b = ranks(b);
     let middle = (a.len() as f64 + 1.0) / 2.0;
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>();
+    let product = |a: &[f64], b: &[f64]| {
+        a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>()
+    };
     let scale = (product(&a, &a) * product(&b, &b)).sqrt();
     (a.len() == b.len() && scale > 0.0).then(|| product(&a, &b) / scale)
 }
@@ -37,8 +41,12 @@ mod tests {
 
     /// Ranks by definition: the number of smaller values, and half of the equal others.
     fn brute_ranks(values: &[f64]) -> Vec<f64> {
-        let count = |keep: &dyn Fn(&f64) -> bool| values.iter().filter(|value| keep(value)).count() as f64;
-        values.iter().map(|at| count(&|value| value < at) + (count(&|value| value == at) + 1.0) / 2.0).collect()
+        let count =
+            |keep: &dyn Fn(&f64) -> bool| values.iter().filter(|value| keep(value)).count() as f64;
+        values
+            .iter()
+            .map(|at| count(&|value| value < at) + (count(&|value| value == at) + 1.0) / 2.0)
+            .collect()
     }
 
     #[test]

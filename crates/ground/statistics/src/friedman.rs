@@ -1,14 +1,16 @@
 //! Friedman's test on blocks, and who may be left out after it: the elimination of F-race.
 //!
-//! Each block ranks the same things. Where the ranks of a block are not just chance, a thing whose sum of ranks lies
-//! clearly above the best one's is worse than it (Conover 1999, section 5.8; Birattari, Stützle, Paquete and
-//! Varrentrapp 2002, "A racing algorithm for configuring metaheuristics").
+//! Each block ranks the same things. Where the ranks of a block are not just chance, a thing whose
+//! sum of ranks lies clearly above the best one's is worse than it (Conover 1999, section 5.8;
+//! Birattari, Stützle, Paquete and Varrentrapp 2002, "A racing algorithm for configuring
+//! metaheuristics").
 
 use crate::correlation::ranks;
 use crate::signed_rank::{normal_quantile, shift};
 
-/// The things (by column) that are worse than the best one at this confidence. Each row of `blocks` holds one reading
-/// of each thing, small ones being better. Empty for fewer than two blocks or things, and where no difference is shown.
+/// The things (by column) that are worse than the best one at this confidence. Each row of `blocks`
+/// holds one reading of each thing, small ones being better. Empty for fewer than two blocks or
+/// things, and where no difference is shown.
 #[must_use]
 pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
@@ -32,8 +34,10 @@ fn worse_of_two(blocks: &[Vec<f64>], confidence: f64) -> Option<usize> {
 
 fn worse_of_many(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let ranked: Vec<Vec<f64>> = blocks.iter().map(|block| ranks(block)).collect();
-    let (count, things) = (blocks.len() as f64, blocks[0].len());
-    let sums: Vec<f64> = (0..things).map(|thing| ranked.iter().map(|block| block[thing]).sum()).collect();
+    let count = blocks.len() as f64;
+    let things = blocks[0].len();
+    let sums: Vec<f64> =
+        (0..things).map(|thing| ranked.iter().map(|block| block[thing]).sum()).collect();
     let squares: f64 = ranked.iter().flatten().map(|rank| rank * rank).sum();
     let many = things as f64;
     // With ties the squares are fewer, which both formulas take into account.
@@ -42,26 +46,28 @@ fn worse_of_many(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
         return Vec::new();
     }
     let middle = count * (many + 1.0) / 2.0;
-    let statistic = (many - 1.0) * sums.iter().map(|sum| (sum - middle).powi(2)).sum::<f64>() / scatter;
+    let statistic =
+        (many - 1.0) * sums.iter().map(|sum| (sum - middle).powi(2)).sum::<f64>() / scatter;
     if statistic <= chi_squared_quantile(confidence, many - 1.0) {
         return Vec::new();
     }
     let freedom = (count - 1.0) * (many - 1.0);
-    let spread = 2.0 * count * (1.0 - statistic / (count * (many - 1.0))).max(0.0) * scatter / freedom;
+    let spread =
+        2.0 * count * (1.0 - statistic / (count * (many - 1.0))).max(0.0) * scatter / freedom;
     let limit = student_quantile(0.5 * (1.0 + confidence), freedom) * spread.sqrt();
     let best = sums.iter().copied().fold(f64::INFINITY, f64::min);
     (0..things).filter(|thing| sums[*thing] - best > limit).collect()
 }
 
-/// The chi-squared distribution's quantile, by the cube-root approximation of Wilson and Hilferty 1931: right to a
-/// percent for two degrees of freedom, and better for more.
+/// The chi-squared distribution's quantile, by the cube-root approximation of Wilson and Hilferty
+/// 1931: right to a percent for two degrees of freedom, and better for more.
 fn chi_squared_quantile(share: f64, freedom: f64) -> f64 {
     let part = 2.0 / (9.0 * freedom);
     freedom * (1.0 - part + normal_quantile(share) * part.sqrt()).powi(3)
 }
 
-/// Student's distribution's quantile, by the expansion of Abramowitz and Stegun 1964, formula 26.7.5: right to a
-/// percent from four degrees of freedom on.
+/// Student's distribution's quantile, by the expansion of Abramowitz and Stegun 1964, formula
+/// 26.7.5: right to a percent from four degrees of freedom on.
 fn student_quantile(share: f64, freedom: f64) -> f64 {
     let z = normal_quantile(share);
     let terms = [
@@ -89,8 +95,9 @@ mod tests {
         }
     }
 
-    /// Hollander, Wolfe and Chicken 2014, table 7.1: rounding first base by three methods, 22 runners. The published
-    /// statistic is 11.1 with ties taken into account; the wide-angle method is the best.
+    /// Hollander, Wolfe and Chicken 2014, table 7.1: rounding first base by three methods, 22
+    /// runners. The published statistic is 11.1 with ties taken into account; the wide-angle method
+    /// is the best.
     #[test]
     fn the_methods_of_rounding_first_base() {
         let times = [
@@ -127,17 +134,24 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(5);
         let mut block = || -> Vec<f64> { (0..8).map(|_| normal(&mut random)).collect() };
         let wrong = (0..1000)
-            .filter(|_| !worse_than_best(&(0..8).map(|_| block()).collect::<Vec<_>>(), 0.95).is_empty())
+            .filter(|_| {
+                !worse_than_best(&(0..8).map(|_| block()).collect::<Vec<_>>(), 0.95).is_empty()
+            })
             .count();
         assert!((15..=75).contains(&wrong), "{wrong} of 1000 at 5 %");
     }
 
     #[test]
     fn two_things_and_none() {
-        let blocks = |last: f64| (0..8).map(|at| vec![f64::from(at), f64::from(at) + last]).collect::<Vec<_>>();
+        let blocks = |last: f64| {
+            (0..8).map(|at| vec![f64::from(at), f64::from(at) + last]).collect::<Vec<_>>()
+        };
         assert_eq!(worse_than_best(&blocks(0.5), 0.95), [1]);
         assert_eq!(worse_than_best(&blocks(-0.5), 0.95), [0]);
         assert!(worse_than_best(&blocks(0.0), 0.95).is_empty());
-        assert!(worse_than_best(&[], 0.95).is_empty() && worse_than_best(&[vec![1.0, 2.0, 3.0]], 0.95).is_empty());
+        assert!(
+            worse_than_best(&[], 0.95).is_empty()
+                && worse_than_best(&[vec![1.0, 2.0, 3.0]], 0.95).is_empty()
+        );
     }
 }

@@ -11,8 +11,9 @@
 //! | [`words`] | numbers in sentences: plurals, figures without `-0`, times in one unit |
 //! | [`normal()`] | normally distributed noise for machines that are made up |
 //!
-//! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the same pair was seen at
-//! 47-59 ns by its minimum and at 27-466 ns by its mean. All functions ignore values that are not finite.
+//! A mean is never a headline here: one interrupted batch of a thousand moves it at will, and the
+//! same pair was seen at 47-59 ns by its minimum and at 27-466 ns by its mean. All functions ignore
+//! values that are not finite.
 #![deny(missing_docs)]
 
 mod bootstrap;
@@ -29,7 +30,8 @@ pub use normal::normal;
 pub use random::Xoshiro;
 pub use summary::{Summary, summarise};
 
-/// Turns a median absolute deviation into the standard deviation of a normal distribution with the same one.
+/// Turns a median absolute deviation into the standard deviation of a normal distribution with the
+/// same one.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// The finite values, in ascending order.
@@ -40,8 +42,8 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     finite
 }
 
-/// The quantile of values in ascending order at `share` (0 to 1), interpolated between neighbours: type 7 of Hyndman
-/// and Fan 1996, as R and NumPy have it. `None` where there are no values.
+/// The quantile of values in ascending order at `share` (0 to 1), interpolated between neighbours:
+/// type 7 of Hyndman and Fan 1996, as R and NumPy have it. `None` where there are no values.
 #[must_use]
 pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * ascending.len().checked_sub(1)? as f64;
@@ -105,7 +107,8 @@ mod tests {
         #[test]
         fn quantiles_move_with_the_values(values in prop::collection::vec(0f64..1e3, 1..40), by in 0f64..1e3) {
             let moved: Vec<f64> = values.iter().map(|value| value + by).collect();
-            let (here, there) = (quantile(&values, 0.1).unwrap(), quantile(&moved, 0.1).unwrap());
+            let here = quantile(&values, 0.1).unwrap();
+            let there = quantile(&moved, 0.1).unwrap();
             prop_assert!((here + by - there).abs() < 1e-9);
             prop_assert!((mad(&values).unwrap() - mad(&moved).unwrap()).abs() < 1e-9);
         }

@@ -1,10 +1,11 @@
 //! Order statistics of all pairs of values, without making the pairs.
 //!
-//! A thousand values have half a million pairs, and a hundred thousand have five thousand million. Where one value of a
-//! pair grows, so does the pair, so the pairs up to a limit are counted in one walk along both lists. The nth pair is
-//! found by halving the range of the limit, bit by bit of a floating-point number: at most 64 walks, and the result is
-//! the same to the last bit as that of a sorted list. (Johnson and Mizoguchi 1978 select from such pairs without the
-//! halving; this is as fast for the lists that are met here, and simpler.)
+//! A thousand values have half a million pairs, and a hundred thousand have five thousand million.
+//! Where one value of a pair grows, so does the pair, so the pairs up to a limit are counted in one
+//! walk along both lists. The nth pair is found by halving the range of the limit, bit by bit of a
+//! floating-point number: at most 64 walks, and the result is the same to the last bit as that of a
+//! sorted list. (Johnson and Mizoguchi 1978 select from such pairs without the halving; this is as
+//! fast for the lists that are met here, and simpler.)
 
 /// All pairs of two ascending lists, each with its figure.
 pub struct Pairs<'a> {
@@ -16,19 +17,22 @@ pub struct Pairs<'a> {
 /// The figure of a pair.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// The mean of two values of one list, each pair once, and each value with itself (Walsh averages).
+    /// The mean of two values of one list, each pair once, and each value with itself (Walsh
+    /// averages).
     Mean,
     /// The value of the second list less the value of the first.
     Difference,
 }
 
 impl<'a> Pairs<'a> {
-    /// The means of all pairs of these values, each with itself too. The values are finite and ascend.
+    /// The means of all pairs of these values, each with itself too. The values are finite and
+    /// ascend.
     pub fn means(values: &'a [f64]) -> Self {
         Pairs { kind: Kind::Mean, first: values, second: values }
     }
 
-    /// The differences of each value of the second list from each of the first. Both lists are finite and ascend.
+    /// The differences of each value of the second list from each of the first. Both lists are
+    /// finite and ascend.
     pub fn differences(first: &'a [f64], second: &'a [f64]) -> Self {
         Pairs { kind: Kind::Difference, first, second }
     }
@@ -41,7 +45,8 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The median; `None` without pairs. Of an even number it is the middle between two, as of a sorted list.
+    /// The median; `None` without pairs. Of an even number it is the middle between two, as of a
+    /// sorted list.
     pub fn median(&self) -> Option<f64> {
         let last = self.count().checked_sub(1)?;
         let below = self.nth(last / 2)?;
@@ -60,10 +65,7 @@ impl<'a> Pairs<'a> {
         let mut high = key(self.greatest()?);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.up_to(value(middle)) > before {
-                true => high = middle,
-                false => low = middle + 1,
-            }
+            if self.up_to(value(middle)) > before { high = middle } else { low = middle + 1 }
         }
         Some(value(low))
     }
@@ -99,8 +101,8 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// The larger the first value, the fewer partners fit under the limit. Partners before the value itself were
-    /// counted with the earlier one.
+    /// The larger the first value, the fewer partners fit under the limit. Partners before the
+    /// value itself were counted with the earlier one.
     fn means_up_to(&self, limit: f64) -> usize {
         let mut fitting = self.second.len();
         let mut sum = 0;
@@ -121,7 +123,8 @@ impl<'a> Pairs<'a> {
         let mut fitting = 0;
         let mut sum = 0;
         for first in self.first {
-            while fitting < self.second.len() && self.figure(*first, self.second[fitting]) <= limit {
+            while fitting < self.second.len() && self.figure(*first, self.second[fitting]) <= limit
+            {
                 fitting += 1;
             }
             sum += fitting;
@@ -130,7 +133,8 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// A number whose order among integers is that of the value among finite values (IEEE 754's total order).
+/// A number whose order among integers is that of the value among finite values (IEEE 754's total
+/// order).
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
@@ -152,15 +156,20 @@ mod tests {
         pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
 
-    /// Half a million pairs of a thousand values are never made. The work is counted, not timed: it grows with the
-    /// number of values, where it would be 16 times as much with the number of their pairs.
+    /// Half a million pairs of a thousand values are never made. The work is counted, not timed: it
+    /// grows with the number of values, where it would be 16 times as much with the number of their
+    /// pairs.
     #[test]
     fn the_work_grows_with_the_number_of_values() {
         let work = |count: u32| {
-            let values: Vec<f64> = (0..count).map(|at| f64::from(at * 7919 % 10_007).ln_1p()).collect();
+            let values: Vec<f64> =
+                (0..count).map(|at| f64::from(at * 7919 % 10_007).ln_1p()).collect();
             let values = sorted(&values);
             let before = FIGURES.get();
-            assert!(Pairs::means(&values).median().is_some() && Pairs::differences(&values, &values).nth(9).is_some());
+            assert!(
+                Pairs::means(&values).median().is_some()
+                    && Pairs::differences(&values, &values).nth(9).is_some()
+            );
             FIGURES.get() - before
         };
         let few = work(1000);
@@ -193,8 +202,10 @@ mod tests {
             values in prop::collection::vec(prop_oneof![-1e3f64..1e3, Just(0.0), Just(1.5)], 1..40),
             others in prop::collection::vec(-1e3f64..1e3, 1..30),
         ) {
-            let (values, others) = (sorted(&values), sorted(&others));
-            let (means, listed) = (Pairs::means(&values), all_means(&values));
+            let values = sorted(&values);
+            let others = sorted(&others);
+            let means = Pairs::means(&values);
+            let listed = all_means(&values);
             prop_assert_eq!(means.count(), listed.len());
             for (at, wanted) in listed.iter().enumerate() {
                 prop_assert_eq!(means.nth(at), Some(*wanted));

@@ -2,10 +2,10 @@
 
 /// A random number generator whose numbers follow from its seed alone, today and in later versions.
 ///
-/// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"), whose state is filled
-/// from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors advise. It is fast and passes the usual
-/// tests; it keeps no secret. Answers that are promised for a seed depend on it: a change of any of its numbers is a
-/// change of those answers.
+/// xoshiro256++ 1.0 (Blackman & Vigna 2021, "Scrambled linear pseudorandom number generators"),
+/// whose state is filled from the seed by `SplitMix64` (Steele, Lea & Flood 2014), as its authors
+/// advise. It is fast and passes the usual tests; it keeps no secret. Answers that are promised for
+/// a seed depend on it: a change of any of its numbers is a change of those answers.
 ///
 /// ```
 /// use seatmap_statistics::Xoshiro;
@@ -45,15 +45,16 @@ impl Xoshiro {
         bits
     }
 
-    /// A number below `end`, each as likely as any other (Lemire 2019, "Fast random integer generation in an
-    /// interval").
+    /// A number below `end`, each as likely as any other (Lemire 2019, "Fast random integer
+    /// generation in an interval").
     ///
     /// # Panics
     /// Where `end` is 0: no number is below it.
     pub fn below(&mut self, end: usize) -> usize {
         assert!(end > 0, "no number is below 0");
         let end = end as u64;
-        // Of the products with this lower half, or a smaller one, some numbers would have one more than others.
+        // Of the products with this lower half, or a smaller one, some numbers would have one more
+        // than others.
         let uneven = end.wrapping_neg() % end;
         loop {
             let product = u128::from(self.bits()) * u128::from(end);
@@ -68,7 +69,8 @@ impl Xoshiro {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Puts items in a random order, each order as likely as any other (Fisher & Yates 1938; Durstenfeld 1964).
+    /// Puts items in a random order, each order as likely as any other (Fisher & Yates 1938;
+    /// Durstenfeld 1964).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -87,8 +89,8 @@ fn split_mix(counter: &mut u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds' numbers were computed
-    /// apart.
+    /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds'
+    /// numbers were computed apart.
     #[test]
     fn the_numbers_stay_what_they_are() {
         let mut published = Xoshiro { state: [1, 2, 3, 4] };
@@ -100,12 +102,21 @@ mod tests {
             let mut random = Xoshiro::new(seed);
             [(); 3].map(|()| random.bits())
         };
-        assert_eq!(of_seed(0), [5_987_356_902_031_041_503, 7_051_070_477_665_621_255, 6_633_766_593_972_829_180]);
-        assert_eq!(of_seed(1), [14_971_601_782_005_023_387, 13_781_649_495_232_077_965, 1_847_458_086_238_483_744]);
+        assert_eq!(
+            of_seed(0),
+            [5_987_356_902_031_041_503, 7_051_070_477_665_621_255, 6_633_766_593_972_829_180]
+        );
+        assert_eq!(
+            of_seed(1),
+            [14_971_601_782_005_023_387, 13_781_649_495_232_077_965, 1_847_458_086_238_483_744]
+        );
         let mut random = Xoshiro::new(1);
         let mut order = [0, 1, 2, 3, 4, 5, 6, 7];
         random.shuffle(&mut order);
-        assert_eq!((order, random.below(1000), random.unit()), ([4, 2, 1, 7, 3, 0, 5, 6], 523, 0.0966018259179694));
+        assert_eq!(
+            (order, random.below(1000), random.unit()),
+            ([4, 2, 1, 7, 3, 0, 5, 6], 523, 0.0966018259179694)
+        );
     }
 
     #[test]
@@ -128,6 +139,9 @@ mod tests {
             random.shuffle(&mut order);
             *seen.entry(order).or_default() += 1;
         }
-        assert!(seen.len() == 6 && seen.values().all(|times| (850..1_150).contains(times)), "{seen:?}");
+        assert!(
+            seen.len() == 6 && seen.values().all(|times| (850..1_150).contains(times)),
+            "{seen:?}"
+        );
     }
 }

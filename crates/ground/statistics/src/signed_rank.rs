@@ -1,9 +1,9 @@
 //! The shift of paired differences, with an interval that keeps its word for few pairs.
 //!
-//! A bootstrap interval of five to fifteen differences holds the true shift less often than it says, as so few values
-//! cannot show their own spread. The interval here is that of Wilcoxon's signed-rank test (Hollander, Wolfe and
-//! Chicken 2014, section 3.3): it is exact for any symmetric distribution, whatever its tails, and for too few
-//! differences there is none.
+//! A bootstrap interval of five to fifteen differences holds the true shift less often than it
+//! says, as so few values cannot show their own spread. The interval here is that of Wilcoxon's
+//! signed-rank test (Hollander, Wolfe and Chicken 2014, section 3.3): it is exact for any symmetric
+//! distribution, whatever its tails, and for too few differences there is none.
 
 use crate::pairs::Pairs;
 use crate::random::Xoshiro;
@@ -15,14 +15,15 @@ const MOST_EXACT: usize = 60;
 /// Repetitions of [`floor`]: the 95th percentile of them is known to about a percent of itself.
 const REPETITIONS: usize = 1000;
 
-/// The most differences that a repetition of [`floor`] draws. The centre of more differences is smaller by the square
-/// root of their number: it is normal long before this many.
+/// The most differences that a repetition of [`floor`] draws. The centre of more differences is
+/// smaller by the square root of their number: it is normal long before this many.
 const MOST_DRAWN: usize = 500;
 
 /// The shift of a list of differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
-    /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, in the differences' unit.
+    /// The Hodges-Lehmann estimate: the median of the means of all pairs of differences, in the
+    /// differences' unit.
     pub centre: f64,
     /// The lower end of the interval.
     pub low: f64,
@@ -32,14 +33,15 @@ pub struct Shift {
     pub count: usize,
 }
 
-/// The fewest differences that have an interval at this confidence (0 to 1): 6 for 95 %, 8 for 99 %.
+/// The fewest differences that have an interval at this confidence (0 to 1): 6 for 95 %, 8 for 99
+/// %.
 #[must_use]
 pub fn fewest(confidence: f64) -> usize {
     (1..64).find(|count| 0.5_f64.powi(*count) <= tail(confidence)).unwrap_or(64) as usize
 }
 
-/// The shift of these differences with its interval at `confidence` (0 to 1). `None` where there are fewer than
-/// [`fewest`]. Values that are not finite are ignored.
+/// The shift of these differences with its interval at `confidence` (0 to 1). `None` where there
+/// are fewer than [`fewest`]. Values that are not finite are ignored.
 #[must_use]
 pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let values = sorted(differences);
@@ -56,9 +58,9 @@ pub fn centre(differences: &[f64]) -> Option<f64> {
     Pairs::means(&sorted(differences)).median()
 }
 
-/// How far the second list lies above the first, where the two are not paired: the Hodges-Lehmann estimate with the
-/// interval of the rank sum test (Hollander, Wolfe and Chicken 2014, section 4.3), by its normal approximation. `None`
-/// where a list has fewer than six values.
+/// How far the second list lies above the first, where the two are not paired: the Hodges-Lehmann
+/// estimate with the interval of the rank sum test (Hollander, Wolfe and Chicken 2014, section
+/// 4.3), by its normal approximation. `None` where a list has fewer than six values.
 #[must_use]
 pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
     let [first, second] = [sorted(first), sorted(second)];
@@ -69,18 +71,22 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     let count = first.len().min(second.len());
     let all = Pairs::differences(&first, &second);
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
-    let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation).floor().max(0.0) as usize;
+    let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation)
+        .floor()
+        .max(0.0) as usize;
     let low = all.nth(beyond)?;
     let high = all.nth(all.count().checked_sub(1 + beyond)?)?;
     Some(Shift { centre: all.median()?, low, high, count })
 }
 
-/// A bound on the size of the centre of as many further differences as these, where nothing differs: 95 % of centres
-/// are below it when these differences, with random signs and drawn anew, are what differs. So it is stated as one that
-/// holds 90 %, which leaves room for what few differences do not show. `None` for fewer than two.
+/// A bound on the size of the centre of as many further differences as these, where nothing
+/// differs: 95 % of centres are below it when these differences, with random signs and drawn anew,
+/// are what differs. So it is stated as one that holds 90 %, which leaves room for what few
+/// differences do not show. `None` for fewer than two.
 #[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
-    let sizes = sorted(&differences.iter().map(|difference| difference.abs()).collect::<Vec<f64>>());
+    let sizes =
+        sorted(&differences.iter().map(|difference| difference.abs()).collect::<Vec<f64>>());
     let count = sizes.len();
     let spread = (count as f64 / count.checked_sub(1).filter(|free| *free > 0)? as f64).sqrt();
     let mut random = Xoshiro::new(seed);
@@ -102,8 +108,8 @@ fn tail(confidence: f64) -> f64 {
     0.5 * (1.0 - confidence)
 }
 
-/// The number of Walsh averages outside the interval at each end: the largest rank sum that comes with at most this
-/// probability. `None` where even a rank sum of 0 is likelier.
+/// The number of Walsh averages outside the interval at each end: the largest rank sum that comes
+/// with at most this probability. `None` where even a rank sum of 0 is likelier.
 fn beyond(count: usize, tail: f64) -> Option<usize> {
     if count > MOST_EXACT {
         return Some(beyond_normal(count as f64, tail));
@@ -139,26 +145,27 @@ fn beyond_normal(count: f64, tail: f64) -> usize {
     (mean + normal_quantile(tail) * deviation).floor().max(0.0) as usize
 }
 
-/// The standard normal's quantile, by bisection of its distribution function: this is asked once for an interval.
+/// The standard normal's quantile, by bisection of its distribution function: this is asked once
+/// for an interval.
 pub(crate) fn normal_quantile(share: f64) -> f64 {
-    let (mut low, mut high) = (-40.0, 40.0);
+    let mut low = -40.0;
+    let mut high = 40.0;
     for _ in 0..80 {
         let middle = 0.5 * (low + high);
-        match normal_share(middle) < share {
-            true => low = middle,
-            false => high = middle,
-        }
+        if normal_share(middle) < share { low = middle } else { high = middle }
     }
     0.5 * (low + high)
 }
 
-/// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges everywhere, and is
-/// exact to 1e-14 within eight deviations.
+/// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges
+/// everywhere, and is exact to 1e-14 within eight deviations.
 fn normal_share(value: f64) -> f64 {
     if value.abs() > 8.0 {
         return if value > 0.0 { 1.0 } else { 0.0 };
     }
-    let (mut term, mut sum, mut odd) = (value, value, 1.0);
+    let mut term = value;
+    let mut sum = value;
+    let mut odd = 1.0;
     while term.abs() > 1e-17 {
         odd += 2.0;
         term *= value * value / odd;
@@ -174,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_rank_sums_are_those_of_the_tables() {
-        // Hollander and Wolfe, table A.4: for 10 differences P(T <= 8) = 0.0244 and P(T <= 9) = 0.0322.
+        // Hollander and Wolfe, table A.4: for 10 differences P(T <= 8) = 0.0244 and P(T <= 9) =
+        // 0.0322.
         let below = |sum: usize| rank_sums(10)[..=sum].iter().sum::<f64>();
         assert!((below(8) - 0.0244).abs() < 5e-5 && (below(9) - 0.0322).abs() < 5e-5);
         assert_eq!(beyond(10, 0.025), Some(8));
@@ -195,7 +203,10 @@ mod tests {
     fn a_shift_is_found_and_too_few_differences_have_none() {
         let differences = [0.9, 1.1, 1.0, 1.2, 0.8, 1.05, 0.95];
         let found = shift(&differences, 0.95).unwrap();
-        assert!((found.centre - 1.0).abs() < 1e-9 && found.low > 0.8 && found.high < 1.2, "{found:?}");
+        assert!(
+            (found.centre - 1.0).abs() < 1e-9 && found.low > 0.8 && found.high < 1.2,
+            "{found:?}"
+        );
         assert_eq!(shift(&differences[..5], 0.95), None);
         assert_eq!(shift(&[], 0.95), None);
         assert_eq!(shift(&[f64::NAN; 9], 0.95), None);
@@ -228,7 +239,8 @@ mod tests {
     fn lists_that_are_not_paired_have_honest_intervals_too() {
         let mut rng = fastrand::Rng::with_seed(3);
         for (m, n) in [(6, 6), (8, 20), (30, 30)] {
-            let mut list = |count: usize| (0..count).map(|_| spiked(&mut rng)).collect::<Vec<f64>>();
+            let mut list =
+                |count: usize| (0..count).map(|_| spiked(&mut rng)).collect::<Vec<f64>>();
             let holds = (0..1000).filter(|_| {
                 let found = between(&list(m), &list(n), 0.95).unwrap();
                 found.low <= 0.0 && 0.0 <= found.high
@@ -245,9 +257,12 @@ mod tests {
         for count in [8, 12, 20] {
             for draw in [normal, spiked] {
                 let mut values = || (0..count).map(|_| draw(&mut rng)).collect::<Vec<f64>>();
-                let floors: Vec<f64> = (0..30).map(|seed| floor(&values(), seed).unwrap()).collect();
+                let floors: Vec<f64> =
+                    (0..30).map(|seed| floor(&values(), seed).unwrap()).collect();
                 let centres: Vec<f64> = (0..60).map(|_| centre(&values()).unwrap().abs()).collect();
-                let held = floors.iter().flat_map(|floor| centres.iter().map(move |centre| centre <= floor));
+                let held = floors
+                    .iter()
+                    .flat_map(|floor| centres.iter().map(move |centre| centre <= floor));
                 let share = held.clone().filter(|held| *held).count() as f64 / held.count() as f64;
                 assert!(share >= 0.88, "{count} differences: {share}");
             }

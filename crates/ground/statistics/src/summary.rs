@@ -20,14 +20,16 @@ pub struct Summary {
     pub n: usize,
 }
 
-/// Sums up one pair from its samples, pass by pass. Values that are not finite do not count; `None` where none remain.
+/// Sums up one pair from its samples, pass by pass. Values that are not finite do not count; `None`
+/// where none remain.
 ///
 /// The same samples and seed give the same summary everywhere.
 #[must_use]
 pub fn summarise(passes: &[Vec<f64>], seed: u64) -> Option<Summary> {
     let ascending = sorted(&passes.concat());
     let median = quantile_sorted(&ascending, 0.5)?;
-    let deviations = sorted(&ascending.iter().map(|value| (value - median).abs()).collect::<Vec<_>>());
+    let deviations =
+        sorted(&ascending.iter().map(|value| (value - median).abs()).collect::<Vec<_>>());
     let (ci95_low, ci95_high) = interval(passes, &ascending, seed)?;
     Some(Summary {
         median,
@@ -47,7 +49,10 @@ mod tests {
     #[test]
     fn a_constant_pair_has_no_width() {
         let summary = summarise(&[vec![80.0; 16], vec![80.0; 16]], 1).unwrap();
-        assert_eq!(summary, Summary { median: 80.0, p10: 80.0, mad: 0.0, ci95_low: 80.0, ci95_high: 80.0, n: 32 });
+        assert_eq!(
+            summary,
+            Summary { median: 80.0, p10: 80.0, mad: 0.0, ci95_low: 80.0, ci95_high: 80.0, n: 32 }
+        );
     }
 
     #[test]

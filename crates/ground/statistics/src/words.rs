@@ -53,7 +53,8 @@ impl From<u64> for Count {
     }
 }
 
-/// A figure with this many digits after the point, and the name of its unit: `1 CPU`, `0.5 CPUs`, `1.0 CPUs`.
+/// A figure with this many digits after the point, and the name of its unit: `1 CPU`, `0.5 CPUs`,
+/// `1.0 CPUs`.
 #[must_use]
 pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
     let text = figure(value, digits);
@@ -77,9 +78,10 @@ pub fn plural(name: &str) -> String {
         Some(stem) if !stem.ends_with(is_vowel) => return format!("{stem}ies"),
         _ => {}
     }
-    match name.ends_with(['s', 'x']) || name.ends_with("ch") || name.ends_with("sh") {
-        true => format!("{name}es"),
-        false => format!("{name}s"),
+    if name.ends_with(['s', 'x']) || name.ends_with("ch") || name.ends_with("sh") {
+        format!("{name}es")
+    } else {
+        format!("{name}s")
     }
 }
 
@@ -104,14 +106,16 @@ pub fn times(count: impl Into<Count>) -> String {
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
-    let is_zero = !text.contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());
+    let is_zero = !text
+        .contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());
     match text.strip_prefix('-') {
         Some(positive) if is_zero => positive.to_owned(),
         _ => text,
     }
 }
 
-/// A time in seconds in one unit. A time that is not zero is never told as 0: `0.4 ms`, `1.2 s`, `20 s`, `3 min`.
+/// A time in seconds in one unit. A time that is not zero is never told as 0: `0.4 ms`, `1.2 s`,
+/// `20 s`, `3 min`.
 #[must_use]
 pub fn lasting(seconds: f64) -> String {
     let size = seconds.abs();
@@ -129,11 +133,14 @@ pub fn lasting(seconds: f64) -> String {
     }
 }
 
-/// Faults of a printed text that a wrong number word makes: `1 threads`, `-0`, two spaces within a sentence, a letter
-/// right behind a full stop or a semicolon. Each is told with its line. For tests of printers.
+/// Faults of a printed text that a wrong number word makes: `1 threads`, `-0`, two spaces within a
+/// sentence, a letter right behind a full stop or a semicolon. Each is told with its line. For
+/// tests of printers.
 #[must_use]
 pub fn faults(text: &str) -> Vec<String> {
-    text.lines().flat_map(|line| line_faults(line).into_iter().map(move |fault| format!("{fault}: {line}"))).collect()
+    text.lines()
+        .flat_map(|line| line_faults(line).into_iter().map(move |fault| format!("{fault}: {line}")))
+        .collect()
 }
 
 /// Nouns whose plural a sentence may have behind a number.
@@ -183,7 +190,9 @@ const NOUNS: [&str; 40] = [
 fn line_faults(line: &str) -> Vec<&'static str> {
     let mut faults = Vec::new();
     let words: Vec<&str> = line.split_whitespace().collect();
-    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '-').to_owned();
+    let bare = |word: &str| {
+        word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '-').to_owned()
+    };
     let is_plural = |word: &str| NOUNS.iter().any(|noun| plural(noun) == word);
     let is_singular = |word: &str| NOUNS.contains(&word);
     for pair in words.windows(2) {
@@ -197,12 +206,17 @@ fn line_faults(line: &str) -> Vec<&'static str> {
         }
     }
     for triple in words.windows(3) {
-        if triple[0].trim_start_matches('(') == "1" && triple[1] == "more" && is_plural(&bare(triple[2])) {
+        if triple[0].trim_start_matches('(') == "1"
+            && triple[1] == "more"
+            && is_plural(&bare(triple[2]))
+        {
             faults.push("1 more with a plural");
         }
     }
     let is_negative_zero = |word: &str| {
-        let Some(number) = word.trim_start_matches(['(', '[']).strip_prefix('-') else { return false };
+        let Some(number) = word.trim_start_matches(['(', '[']).strip_prefix('-') else {
+            return false;
+        };
         let digits = number.trim_end_matches(|letter: char| !letter.is_ascii_digit());
         !digits.is_empty() && digits.chars().all(|letter| letter == '0' || letter == '.')
     };
@@ -213,8 +227,9 @@ fn line_faults(line: &str) -> Vec<&'static str> {
         faults.push("two spaces");
     }
     let letters: Vec<char> = line.chars().collect();
-    let touches =
-        |triple: &[char]| triple[0].is_alphabetic() && [';', ','].contains(&triple[1]) && triple[2].is_alphabetic();
+    let touches = |triple: &[char]| {
+        triple[0].is_alphabetic() && [';', ','].contains(&triple[1]) && triple[2].is_alphabetic()
+    };
     if letters.windows(3).any(touches) {
         faults.push("no space behind a mark");
     }
@@ -230,7 +245,10 @@ mod tests {
         let all = [0_usize, 1, 2].map(|count| counted(count, "more thread"));
         assert_eq!(all, ["0 more threads", "1 more thread", "2 more threads"]);
         let plurals = ["process", "box", "batch", "entry", "day", "vertex", "CPU"].map(plural);
-        assert_eq!(plurals, ["processes", "boxes", "batches", "entries", "days", "vertices", "CPUs"]);
+        assert_eq!(
+            plurals,
+            ["processes", "boxes", "batches", "entries", "days", "vertices", "CPUs"]
+        );
         let figures = [0.96, 0.4, -0.4, 2.0].map(|value| counted_figure(value, 0, "CPU"));
         assert_eq!(figures, ["1 CPU", "0 CPUs", "0 CPUs", "2 CPUs"]);
         let numbers = [1.0, 0.5, 2.0].map(|value| counted_number(value, "CPU"));
@@ -238,26 +256,38 @@ mod tests {
             (numbers, counted_figure(1.0, 1, "CPU")),
             (["1 CPU", "0.5 CPUs", "2 CPUs"].map(str::to_owned), "1.0 CPUs".to_owned())
         );
-        assert_eq!((times(1_u32), times(2_u32), times(3_u32)), ("once".into(), "twice".into(), "3 times".into()));
+        assert_eq!(
+            (times(1_u32), times(2_u32), times(3_u32)),
+            ("once".into(), "twice".into(), "3 times".into())
+        );
     }
 
     #[test]
     fn no_figure_is_a_negative_zero() {
         let all = [-0.04, -0.0, 0.0, -0.05, -1.0].map(|value| figure(value, 1));
         assert_eq!(all, ["0.0", "0.0", "0.0", "-0.1", "-1.0"]);
-        assert_eq!((figure(-0.4, 0), figure(f64::NEG_INFINITY, 0)), ("0".to_owned(), "-inf".to_owned()));
+        assert_eq!(
+            (figure(-0.4, 0), figure(f64::NEG_INFINITY, 0)),
+            ("0".to_owned(), "-inf".to_owned())
+        );
     }
 
     #[test]
     fn a_time_is_never_told_as_none() {
-        let times = [0.0, 4e-7, 4e-4, 0.0042, 0.04, 0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
-        assert_eq!(times, ["0 s", "1 us", "400 us", "4.2 ms", "40 ms", "0.5 s", "12 s", "10 min", "2 h", "10 days"]);
+        let times =
+            [0.0, 4e-7, 4e-4, 0.0042, 0.04, 0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
+        assert_eq!(
+            times,
+            [
+                "0 s", "1 us", "400 us", "4.2 ms", "40 ms", "0.5 s", "12 s", "10 min", "2 h",
+                "10 days"
+            ]
+        );
     }
 
     #[test]
     fn faults_of_sentences_are_found() {
-        let text =
-            "1 threads wait\n1 more runs; it's\n2 thread wait\n-0 interrupts/s (-0.0 %)\na  b\nkind;and\nall, well";
+        let text = "1 threads wait\n1 more runs; it's\n2 thread wait\n-0 interrupts/s (-0.0 %)\na  b\nkind;and\nall, well";
         let found: Vec<String> =
             faults(text).into_iter().map(|fault| fault.split(':').next().unwrap().into()).collect();
         let expected = [

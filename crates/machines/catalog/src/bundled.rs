@@ -36,7 +36,10 @@ mod tests {
         for name in names() {
             let machine = Machine::bundled(name).unwrap();
             assert_eq!(machine.name, name);
-            assert!(machine.require(Capability::Distances).is_ok() && machine.runner(Capability::RunsChannels).is_ok());
+            assert!(
+                machine.require(Capability::Distances).is_ok()
+                    && machine.runner(Capability::RunsChannels).is_ok()
+            );
         }
     }
 }

@@ -19,8 +19,13 @@ pub enum Capability {
 
 impl Capability {
     /// All capabilities, in the order in which they are listed.
-    pub const ALL: [Capability; 5] =
-        [Capability::Distances, Capability::Homes, Capability::Loaded, Capability::RunsLines, Capability::RunsChannels];
+    pub const ALL: [Capability; 5] = [
+        Capability::Distances,
+        Capability::Homes,
+        Capability::Loaded,
+        Capability::RunsLines,
+        Capability::RunsChannels,
+    ];
 
     /// The word with which `seatmap machines` lists this capability.
     #[must_use]

@@ -1,7 +1,8 @@
 //! Every machine by name or file, opened once: [`Machine::open`].
 //!
-//! A verb opens the machine that the user named and asks it for the capability that the verb needs. A machine without
-//! that capability gives the same error for every verb: [`Lacks`], one sentence with a remedy.
+//! A verb opens the machine that the user named and asks it for the capability that the verb needs.
+//! A machine without that capability gives the same error for every verb: [`Lacks`], one sentence
+//! with a remedy.
 //!
 //! | module | holds |
 //! |---|---|

@@ -21,7 +21,8 @@ pub enum MachineKind {
     Host,
     /// A file of distances, measured earlier or imported.
     Profile(Box<Profile>),
-    /// A description: distances by class, and, where it gives a clock, a machine that runs programs.
+    /// A description: distances by class, and, where it gives a clock, a machine that runs
+    /// programs.
     Description(Box<Profile>, Option<Model>),
     /// A model that runs programs in virtual time.
     Model(Model),
@@ -107,7 +108,8 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 
 fn hint(nearest: Option<&str>) -> String {
     let listed = "'seatmap machines' lists those that do";
-    nearest.map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
+    nearest
+        .map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
 }
 
 /// Why a machine has no profile.
@@ -143,11 +145,19 @@ impl Machine {
         }
         if Path::new(name).is_dir() {
             let topology = topology::read_folder(Path::new(name));
-            return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, around.today));
+            return Ok(Machine::gathered(
+                name,
+                topology.map_err(OpenError::dump(name))?,
+                around.today,
+            ));
         }
         if name == "-" || Path::new(name).exists() {
             let source = |source| OpenError::Read { path: name.to_owned(), source };
-            return Machine::read(name, &(around.read)(Path::new(name)).map_err(source)?, around.today);
+            return Machine::read(
+                name,
+                &(around.read)(Path::new(name)).map_err(source)?,
+                around.today,
+            );
         }
         if looks_like_a_path(name) {
             return Err(OpenError::NoSuchFile(name.to_owned()));
@@ -162,7 +172,9 @@ impl Machine {
     pub fn bundled(name: &str) -> Result<Self, OpenError> {
         match bundled::open(name)? {
             Some(kind) => Ok(Machine::new(name, name.to_owned(), kind)),
-            None => Err(OpenError::Unknown { name: name.to_owned(), nearest: bundled::suggest(name) }),
+            None => {
+                Err(OpenError::Unknown { name: name.to_owned(), nearest: bundled::suggest(name) })
+            }
         }
     }
 
@@ -180,12 +192,14 @@ impl Machine {
             let model = Model::from_toml(name, text)?;
             return Ok(Machine::new(name, model.name().to_owned(), MachineKind::Model(model)));
         }
-        let mut imported = import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
-            .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
+        let mut imported =
+            import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
+                .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
         // That rows were numbered is said once, by the import whose --cpus can name them.
         imported.notes.retain(|note| !matches!(note, import::Note::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
-        let described = text.filter(|text| Format::recognise(text, name) == Some(Format::Description));
+        let described =
+            text.filter(|text| Format::recognise(text, name) == Some(Format::Description));
         let known = profile.name.clone();
         let kind = match described {
             // Without a clock it holds distances, and cannot be run.
@@ -205,7 +219,11 @@ impl Machine {
             date: Some(today.to_owned()),
             tool: Some("hwloc-gather-topology".to_owned()),
         };
-        Machine::new(typed, stem.to_owned(), MachineKind::Profile(Box::new(Profile::new(stem, origin, topology))))
+        Machine::new(
+            typed,
+            stem.to_owned(),
+            MachineKind::Profile(Box::new(Profile::new(stem, origin, topology))),
+        )
     }
 
     fn new(typed: &str, name: String, kind: MachineKind) -> Self {
@@ -218,15 +236,17 @@ impl Machine {
         matches!(self.kind, MachineKind::Host)
     }
 
-    /// The machine as data: topology, distances, homes. A model gives its distances in virtual time; this host gives
-    /// its last measurement, or its topology alone.
+    /// The machine as data: topology, distances, homes. A model gives its distances in virtual
+    /// time; this host gives its last measurement, or its topology alone.
     ///
     /// # Errors
     /// [`ProfileError`].
     pub fn profile(&self, around: &Surroundings) -> Result<Profile, ProfileError> {
         match &self.kind {
             MachineKind::Host => host_profile(around),
-            MachineKind::Profile(profile) | MachineKind::Description(profile, _) => Ok((**profile).clone()),
+            MachineKind::Profile(profile) | MachineKind::Description(profile, _) => {
+                Ok((**profile).clone())
+            }
             MachineKind::Model(model) => Ok(model.profile()?),
         }
     }
@@ -240,18 +260,21 @@ impl Machine {
         }
     }
 
-    /// The capabilities of the machine. This host is only certain to run programs; its profile says whether it was
-    /// measured.
+    /// The capabilities of the machine. This host is only certain to run programs; its profile says
+    /// whether it was measured.
     #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         let can = |capability: &Capability| match (capability, &self.kind) {
-            (Capability::RunsLines, MachineKind::Host) | (Capability::RunsChannels, MachineKind::Host) => true,
+            (Capability::RunsLines, MachineKind::Host)
+            | (Capability::RunsChannels, MachineKind::Host) => true,
             (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
             (Capability::RunsChannels, _) => self.model().is_some(),
             (Capability::Distances, MachineKind::Model(_)) => true,
             (Capability::Homes, MachineKind::Model(Model::Coherent(model))) => model.homes() > 1,
             (Capability::Loaded, MachineKind::Model(Model::Coherent(_))) => true,
-            (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => holds(profile, *capability),
+            (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
+                holds(profile, *capability)
+            }
             (_, MachineKind::Host | MachineKind::Model(_)) => false,
         };
         Capability::ALL.into_iter().filter(can).collect()
@@ -262,10 +285,7 @@ impl Machine {
     /// # Errors
     /// [`Lacks`], which names the machine's kind and the remedy.
     pub fn require(&self, capability: Capability) -> Result<(), Lacks> {
-        match self.capabilities().contains(&capability) {
-            true => Ok(()),
-            false => Err(self.lacks(capability)),
-        }
+        if self.capabilities().contains(&capability) { Ok(()) } else { Err(self.lacks(capability)) }
     }
 
     /// The runner for programs that need this capability.
@@ -277,8 +297,8 @@ impl Machine {
         Ok(self.model().map_or(Runner::Host, |model| Runner::from(model.clone())))
     }
 
-    /// The way in which the machine answers when its core distances are measured. A description is replayed: its
-    /// figures are the distances.
+    /// The way in which the machine answers when its core distances are measured. A description is
+    /// replayed: its figures are the distances.
     #[must_use]
     pub fn answers(&self) -> Answers {
         match &self.kind {
@@ -291,7 +311,12 @@ impl Machine {
     /// The error of a machine that lacks a capability.
     #[must_use]
     pub fn lacks(&self, capability: Capability) -> Lacks {
-        Lacks { machine: self.typed.clone(), kind: self.kind(), lacks: capability, remedy: self.remedy(capability) }
+        Lacks {
+            machine: self.typed.clone(),
+            kind: self.kind(),
+            lacks: capability,
+            remedy: self.remedy(capability),
+        }
     }
 
     /// The kind of the machine, with its article.
@@ -316,7 +341,9 @@ impl Machine {
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 "give frequency_ghz in its file".to_owned()
             }
-            (Capability::RunsLines, _) => "'seatmap place --objective simulated' runs messages on it".to_owned(),
+            (Capability::RunsLines, _) => {
+                "'seatmap place --objective simulated' runs messages on it".to_owned()
+            }
             (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
             _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
         }

@@ -1,5 +1,5 @@
-//! The CPUs of this host on which a placement may put tasks now. A measurement on file may be from another hour: CPUs
-//! are switched off and on, and this process may be kept from some.
+//! The CPUs of this host on which a placement may put tasks now. A measurement on file may be from
+//! another hour: CPUs are switched off and on, and this process may be kept from some.
 
 use seatmap_machine::Profile;
 use seatmap_os::cpus::{CpuError, Cpus};
@@ -45,7 +45,9 @@ impl fmt::Display for Remark {
         let are = |cpus: &CpuList| if is_one(cpus) { "is" } else { "are" };
         let them = |cpus: &CpuList| if is_one(cpus) { "it" } else { "them" };
         match self {
-            Remark::Offline(cpus) => write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus)),
+            Remark::Offline(cpus) => {
+                write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus))
+            }
             Remark::Forbidden(cpus, allowed) => write!(
                 f,
                 "{} {} left out: this process may use {allowed} alone, by its cpuset or a taskset",
@@ -105,7 +107,9 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
 
 /// The remarks on CPUs that were measured and are not in this process's mask.
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
-    let (mut offline, mut forbidden, mut set_apart) = (CpuSet::default(), CpuSet::default(), CpuSet::default());
+    let mut offline = CpuSet::default();
+    let mut forbidden = CpuSet::default();
+    let mut set_apart = CpuSet::default();
     for cpu in left {
         match here.check(&[cpu]) {
             Ok(()) => set_apart.insert(cpu),
@@ -134,7 +138,8 @@ mod tests {
 
     /// A computer whose CPUs `known` were known when `measured` of them were measured.
     fn profile(known: &str, measured: &str) -> Profile {
-        let origin = Origin { kind: OriginKind::Measured, source: String::new(), date: None, tool: None };
+        let origin =
+            Origin { kind: OriginKind::Measured, source: String::new(), date: None, tool: None };
         let mut profile = Profile::new("here", origin, Topology::unknown(cpus(known)));
         let measured = cpus(measured);
         let distances = Matrix::from_fn(measured.len(), |_, _| 1.0);
@@ -143,7 +148,9 @@ mod tests {
     }
 
     fn here(online: &str, allowed: &str, set_apart: &str) -> Cpus {
-        let (online, allowed, set_apart) = (cpus(online), cpus(allowed), cpus(set_apart));
+        let online = cpus(online);
+        let allowed = cpus(allowed);
+        let set_apart = cpus(set_apart);
         Cpus { present: cpus("0-7"), online, allowed, set_apart }
     }
 
@@ -155,7 +162,11 @@ mod tests {
     #[test]
     fn all_that_were_measured_are_taken_where_nothing_has_changed() {
         assert_eq!(told(&profile("0-3", "0-3"), &here("0-3", "0-3", "")), (None, vec![]));
-        assert_eq!(told(&profile("0-3", "0-1"), &here("0-3", "0-3", "")), (None, vec![]), "two were named then");
+        assert_eq!(
+            told(&profile("0-3", "0-1"), &here("0-3", "0-3", "")),
+            (None, vec![]),
+            "two were named then"
+        );
     }
 
     #[test]
@@ -172,8 +183,15 @@ mod tests {
 
     #[test]
     fn cpus_set_apart_that_alone_were_measured_are_taken() {
-        assert_eq!(told(&profile("0-3", "2-3"), &here("0-3", "0-1", "2-3")), (Some(vec![2, 3]), vec![]));
-        let error = of_host(&profile("0-3", "2-3"), &here("0-3", "0-1", "")).unwrap_err().to_string();
-        assert!(error.starts_with("none of the CPUs that were measured on this host, 2,3, may be used"), "{error}");
+        assert_eq!(
+            told(&profile("0-3", "2-3"), &here("0-3", "0-1", "2-3")),
+            (Some(vec![2, 3]), vec![])
+        );
+        let error =
+            of_host(&profile("0-3", "2-3"), &here("0-3", "0-1", "")).unwrap_err().to_string();
+        assert!(
+            error.starts_with("none of the CPUs that were measured on this host, 2,3, may be used"),
+            "{error}"
+        );
     }
 }

@@ -5,14 +5,15 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
-/// Zeroed memory in pages of its own, seen as 64-bit words, 64 lines of eight to a 4 KiB page. The kernel places a
-/// page at its first touch, so mapping only reserves pages.
+/// Zeroed memory in pages of its own, seen as 64-bit words, 64 lines of eight to a 4 KiB page. The
+/// kernel places a page at its first touch, so mapping only reserves pages.
 pub struct Arena {
     base: NonNull<AtomicU64>,
     words: usize,
 }
 
-// SAFETY: the memory belongs to the arena until it is dropped and is only ever reached as `AtomicU64`, from any thread.
+// SAFETY: the memory belongs to the arena until it is dropped and is only ever reached as
+// `AtomicU64`, from any thread.
 unsafe impl Send for Arena {}
 // SAFETY: as above; shared access is atomic access.
 unsafe impl Sync for Arena {}
@@ -29,19 +30,22 @@ impl Arena {
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: a new anonymous mapping at an address of the kernel's choice touches no memory of
+        // ours.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
         if at == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let base = NonNull::new(at.cast()).ok_or_else(|| io::Error::other("the kernel mapped page zero"))?;
+        let base = NonNull::new(at.cast())
+            .ok_or_else(|| io::Error::other("the kernel mapped page zero"))?;
         Ok(Arena { base, words: bytes / 8 })
     }
 
     /// The words, by [`Addr`].
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `base` points to `words` zero-initialised words, aligned to a page, alive as long as `self`.
+        // SAFETY: `base` points to `words` zero-initialised words, aligned to a page, alive as long
+        // as `self`.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.words) }
     }
 
@@ -54,7 +58,8 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A failure leaves it mapped.
+        // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A
+        // failure leaves it mapped.
         unsafe { libc::munmap(self.base.as_ptr().cast(), self.words * 8) };
     }
 }

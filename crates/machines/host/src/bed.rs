@@ -23,9 +23,9 @@ use std::sync::atomic::Ordering;
 /// Words of a 4 KiB page.
 const PAGE_WORDS: u32 = 512;
 
-/// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the NUMA node of its
-/// task. The memory modules are the NUMA nodes that this process has CPUs of, in ascending order; with one node only,
-/// all of memory is one module.
+/// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the
+/// NUMA node of its task. The memory modules are the NUMA nodes that this process has CPUs of, in
+/// ascending order; with one node only, all of memory is one module.
 ///
 /// Each run gets fresh memory. The threads are kept.
 pub struct HostBed {
@@ -50,8 +50,10 @@ impl HostBed {
     /// # Errors
     /// [`BedError`], if the kernel does not tell the CPUs or nodes.
     pub fn new() -> Result<Self, BedError> {
-        let cpus =
-            Cpus::read().map_err(|source| BedError::System { what: "cannot read this process's CPUs", source })?;
+        let cpus = Cpus::read().map_err(|source| BedError::System {
+            what: "cannot read this process's CPUs",
+            source,
+        })?;
         let mut nodes = BTreeMap::new();
         for pu in topology::of_host()?.pus {
             nodes.entry(pu.numa).or_insert(pu.os);
@@ -92,7 +94,9 @@ impl HostBed {
         let shape = layout.shape();
         let touch = |start: Addr, bytes: u32| {
             let pages = (0..bytes.div_ceil(8)).step_by(PAGE_WORDS as usize);
-            pages.for_each(|word| arena.words()[start.word(word).0 as usize].store(0, Ordering::Release));
+            pages.for_each(|word| {
+                arena.words()[start.word(word).0 as usize].store(0, Ordering::Release)
+            });
         };
         self.crew.run(seats, &|rank| touch(layout.local(rank), shape.local_bytes))?;
         let modules = self.modules.clone();
@@ -104,19 +108,28 @@ impl HostBed {
 impl Bed for HostBed {
     type Error = BedError;
 
-    fn run<P: Program>(&mut self, seats: &[u32], program: &P, _seed: u64) -> Result<Vec<P::Output>, BedError> {
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        _seed: u64,
+    ) -> Result<Vec<P::Output>, BedError> {
         self.check(seats, program.shape().tasks)?;
         let workload = OnLines::new(program, self.modules.len())?;
         let layout = workload.layout();
-        let arena = Arena::new(layout.lines())
-            .map_err(|source| BedError::System { what: "cannot map the memory that tasks share", source })?;
+        let arena = Arena::new(layout.lines()).map_err(|source| BedError::System {
+            what: "cannot map the memory that tasks share",
+            source,
+        })?;
         self.place(&arena, &layout, seats)?;
         let together = Together::default();
         let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
         let task = |seat: &Seat| {
             let port = port.seated(seat);
             let done = catch_unwind(AssertUnwindSafe(|| workload.task(&port, seat.rank())));
-            done.or_else(|payload| if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) })
+            done.or_else(|payload| {
+                if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) }
+            })
         };
         sorted(self.crew.run_together(seats, &task)?)
     }
@@ -144,7 +157,8 @@ impl End {
     }
 }
 
-/// The results, or the first failure by rank. Tasks that stopped because another failed have no failure of their own.
+/// The results, or the first failure by rank. Tasks that stopped because another failed have no
+/// failure of their own.
 fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
     let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
         Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),

@@ -1,4 +1,5 @@
-//! The clock behind the figures: the processor's counter if it can be trusted, else the kernel's clock.
+//! The clock behind the figures: the processor's counter if it can be trusted, else the kernel's
+//! clock.
 
 mod counter;
 mod step;
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 
 pub use step::step_of;
 
-/// The time for which the counter is compared with the kernel's clock. Both ends are read to about 30 ns, so the rate
-/// is known to a few parts in a million.
+/// The time for which the counter is compared with the kernel's clock. Both ends are read to about
+/// 30 ns, so the rate is known to a few parts in a million.
 const CALIBRATION: Duration = Duration::from_millis(20);
 
 /// Readings from which the step of the clock is found.
@@ -17,9 +18,9 @@ const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.
 ///
-/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8), the clock is RDTSCP; on 64-bit Arm
-/// it is the virtual counter; elsewhere it is `CLOCK_MONOTONIC_RAW`. The profile records the source, and
-/// The doctor warns about the last one.
+/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8), the clock is
+/// RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is `CLOCK_MONOTONIC_RAW`. The
+/// profile records the source, and The doctor warns about the last one.
 #[derive(Clone, Debug)]
 pub struct HostClock {
     source: Source,
@@ -88,8 +89,9 @@ impl HostClock {
         counter::read(self.source)
     }
 
-    /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so one tick is one
-    /// cycle there. Elsewhere user space cannot know the core's frequency, and one cycle is taken as 1/3 ns.
+    /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so
+    /// one tick is one cycle there. Elsewhere user space cannot know the core's frequency, and one
+    /// cycle is taken as 1/3 ns.
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {
@@ -111,7 +113,8 @@ impl HostClock {
 }
 
 fn ns_per_tick(source: Source) -> f64 {
-    let (start_ticks, start) = (counter::read(source).ticks, Instant::now());
+    let start_ticks = counter::read(source).ticks;
+    let start = Instant::now();
     let mut elapsed = Duration::ZERO;
     while elapsed < CALIBRATION {
         elapsed = start.elapsed();

@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 /// The work that a worker is given.
 type Job = Box<dyn FnOnce() + Send + 'static>;
 
-/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times, and making a thread
-/// costs more than a visit. Idle workers sleep.
+/// Pinned worker threads, made on first use and kept: a matrix visits each PU thousands of times,
+/// and making a thread costs more than a visit. Idle workers sleep.
 #[derive(Default)]
 pub struct Crew {
     workers: HashMap<u32, Worker>,
@@ -42,26 +42,33 @@ pub enum CrewError {
 }
 
 impl Crew {
-    /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`. Returns the results by rank.
+    /// Runs `work(rank)` for every rank at once, rank r on the CPU `seats[r]`. Returns the results
+    /// by rank.
     ///
     /// # Errors
     /// The errors of [`Crew::run_together`].
-    pub fn run<T: Send>(&mut self, seats: &[u32], work: &(impl Fn(usize) -> T + Sync)) -> Result<Vec<T>, CrewError> {
+    pub fn run<T: Send>(
+        &mut self,
+        seats: &[u32],
+        work: &(impl Fn(usize) -> T + Sync),
+    ) -> Result<Vec<T>, CrewError> {
         self.run_together(seats, &|seat: &Seat| work(seat.rank()))
     }
 
-    /// The same for work that waits for other ranks: each of its waits checks its seat now and then ([`Seat::check`]),
-    /// and ends when another rank has panicked or has lost its CPU.
+    /// The same for work that waits for other ranks: each of its waits checks its seat now and then
+    /// ([`Seat::check`]), and ends when another rank has panicked or has lost its CPU.
     ///
     /// # Errors
-    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU that is taken away
-    /// during the run, becomes an error after all ranks have ended.
+    /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU
+    /// that is taken away during the run, becomes an error after all ranks have ended.
     pub fn run_together<T: Send>(
         &mut self,
         seats: &[u32],
         work: &(impl Fn(&Seat) -> T + Sync),
     ) -> Result<Vec<T>, CrewError> {
-        if let Some(cpu) = seats.iter().enumerate().find_map(|(at, cpu)| seats[..at].contains(cpu).then_some(*cpu)) {
+        if let Some(cpu) =
+            seats.iter().enumerate().find_map(|(at, cpu)| seats[..at].contains(cpu).then_some(*cpu))
+        {
             return Err(CrewError::Shared(cpu));
         }
         seats.iter().try_for_each(|cpu| self.hire(*cpu))?;
@@ -91,7 +98,10 @@ impl Crew {
         let name = format!("seatmap-cpu{cpu}");
         let refused = |source| CrewError::Pin { cpu, source };
         let thread = std::thread::Builder::new().name(name).spawn(body).map_err(refused)?;
-        answer.recv().unwrap_or_else(|_| Err(io::Error::other("the thread died"))).map_err(refused)?;
+        answer
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the thread died")))
+            .map_err(refused)?;
         self.workers.insert(cpu, Worker { jobs: Some(jobs), thread: Some(thread) });
         Ok(())
     }
@@ -108,8 +118,9 @@ impl Crew {
 
 /// Hands out a job that borrows from its caller.
 fn lend<'a>(job: Box<dyn FnOnce() + Send + 'a>) -> Job {
-    // SAFETY: only the lifetime changes. `Crew::run` returns no sooner than `collect`, which waits until every job has
-    // either sent its report as its last act or been dropped, so nothing borrowed is touched afterwards.
+    // SAFETY: only the lifetime changes. `Crew::run` returns no sooner than `collect`, which waits
+    // until every job has either sent its report as its last act or been dropped, so nothing
+    // borrowed is touched afterwards.
     unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Job>(job) }
 }
 
@@ -122,8 +133,13 @@ fn work_through(cpu: u32, seated: &Sender<io::Result<()>>, inbox: &Receiver<Job>
     }
 }
 
-/// Waits until every sender is gone, which means that every job has ended. Sorts the reports by rank.
-fn collect<T>(seats: &[u32], reports: &Receiver<(usize, Option<T>)>, partners: &Partners) -> Result<Vec<T>, CrewError> {
+/// Waits until every sender is gone, which means that every job has ended. Sorts the reports by
+/// rank.
+fn collect<T>(
+    seats: &[u32],
+    reports: &Receiver<(usize, Option<T>)>,
+    partners: &Partners,
+) -> Result<Vec<T>, CrewError> {
     let mut results: Vec<Option<T>> = seats.iter().map(|_| None).collect();
     for (rank, result) in reports {
         results[rank] = result;
@@ -131,7 +147,8 @@ fn collect<T>(seats: &[u32], reports: &Receiver<(usize, Option<T>)>, partners: &
     if let Some(loss) = partners.loss() {
         return Err(loss.clone().into());
     }
-    let ended = |(result, cpu): (Option<T>, &u32)| result.ok_or(CrewError::Lost(Loss::Ended { cpu: *cpu }));
+    let ended =
+        |(result, cpu): (Option<T>, &u32)| result.ok_or(CrewError::Lost(Loss::Ended { cpu: *cpu }));
     results.into_iter().zip(seats).map(ended).collect()
 }
 
@@ -162,10 +179,17 @@ mod tests {
     fn a_refused_seat_and_a_panic_are_errors() {
         let cpu = affinity::current().unwrap()[0];
         let mut crew = Crew::default();
-        assert!(matches!(crew.run(&[cpu, 500_000], &|_| ()), Err(CrewError::Pin { cpu: 500_000, .. })));
-        assert!(matches!(crew.run(&[cpu, cpu], &|_| ()), Err(CrewError::Shared(shared)) if shared == cpu));
+        assert!(matches!(
+            crew.run(&[cpu, 500_000], &|_| ()),
+            Err(CrewError::Pin { cpu: 500_000, .. })
+        ));
+        assert!(
+            matches!(crew.run(&[cpu, cpu], &|_| ()), Err(CrewError::Shared(shared)) if shared == cpu)
+        );
         let panicked = crew.run(&[cpu], &|_| panic!("on purpose"));
-        assert!(matches!(panicked, Err(CrewError::Lost(Loss::Panicked { cpu: lost })) if lost == cpu));
+        assert!(
+            matches!(panicked, Err(CrewError::Lost(Loss::Panicked { cpu: lost })) if lost == cpu)
+        );
         assert_eq!(crew.run(&[cpu], &|rank| rank).unwrap(), [0]);
     }
     /// Two ranks wait for each other, and one fails in the way that `fail` says.
@@ -175,12 +199,13 @@ mod tests {
             seatmap_needs::skipped!("this needs two CPUs");
             return None;
         };
-        let result = Crew::default().run_together(&[first, second], &|seat: &Seat| match seat.rank() {
-            0 => loop {
-                seat.check();
-            },
-            _ => fail(first),
-        });
+        let result =
+            Crew::default().run_together(&[first, second], &|seat: &Seat| match seat.rank() {
+                0 => loop {
+                    seat.check();
+                },
+                _ => fail(first),
+            });
         Some((result.unwrap_err(), [first, second]))
     }
 
@@ -192,7 +217,10 @@ mod tests {
 
     #[test]
     fn a_rank_that_loses_its_cpu_frees_the_others_and_is_named() {
-        let Some((error, [_, second])) = with_a_failure(|other| affinity::pin(&[other]).unwrap()) else { return };
+        let Some((error, [_, second])) = with_a_failure(|other| affinity::pin(&[other]).unwrap())
+        else {
+            return;
+        };
         let told = error.to_string();
         assert!(told.starts_with(&format!("CPU {second} was taken from its thread")), "{told}");
     }

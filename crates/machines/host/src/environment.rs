@@ -9,7 +9,8 @@ use seatmap_os::quota::Quotas;
 use seatmap_os::small;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads the environment from `/proc` and `/sys`. `steal_percent` is left open, as it is only known after measuring.
+/// Reads the environment from `/proc` and `/sys`. `steal_percent` is left open, as it is only known
+/// after measuring.
 #[must_use]
 pub fn read() -> Environment {
     let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
@@ -25,7 +26,8 @@ pub fn read() -> Environment {
         governor: governor(&root),
         turbo: turbo(&root),
         smt: small::read("/sys/devices/system/cpu/smt/control"),
-        thp: small::read("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
+        thp: small::read("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|text| chosen(&text)),
         bios: bios(),
         load_average: load_average(),
         mitigations: mitigations(),
@@ -51,7 +53,8 @@ fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
 }
 
-/// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel says.
+/// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel
+/// says.
 fn hypervisor() -> Option<String> {
     small::read("/sys/hypervisor/type").or_else(processors_word).or_else(firmwares_word)
 }
@@ -68,7 +71,8 @@ const HYPERVISORS: [(&str, &str); 7] = [
     ("ACRNACRNACRN", "ACRN"),
 ];
 
-/// Bit 31 of ECX of CPUID leaf 1 is for hypervisors to set; leaf 4000_0000h has their name (AMD64 manual, volume 3).
+/// Bit 31 of ECX of CPUID leaf 1 is for hypervisors to set; leaf 4000_0000h has their name (AMD64
+/// manual, volume 3).
 #[cfg(target_arch = "x86_64")]
 fn processors_word() -> Option<String> {
     use std::arch::x86_64::__cpuid;
@@ -76,8 +80,13 @@ fn processors_word() -> Option<String> {
         return Some("none".to_owned());
     }
     let leaf = __cpuid(0x4000_0000);
-    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
-    let name: String = bytes.iter().map(|byte| *byte as char).filter(|c| c.is_ascii_graphic() || *c == ' ').collect();
+    let bytes: Vec<u8> =
+        [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let name: String = bytes
+        .iter()
+        .map(|byte| *byte as char)
+        .filter(|c| c.is_ascii_graphic() || *c == ' ')
+        .collect();
     if let Some((_, known)) = HYPERVISORS.iter().find(|(signature, _)| *signature == name) {
         return Some((*known).to_owned());
     }
@@ -89,7 +98,8 @@ fn processors_word() -> Option<String> {
     None
 }
 
-/// The vendors that virtual computers have in their firmware's tables, as systemd-detect-virt(1) knows them.
+/// The vendors that virtual computers have in their firmware's tables, as systemd-detect-virt(1)
+/// knows them.
 const VENDORS: [(&str, &str); 6] = [
     ("QEMU", "QEMU"),
     ("KVM", "KVM"),
@@ -99,8 +109,8 @@ const VENDORS: [(&str, &str); 6] = [
     ("Google", "Google Compute Engine"),
 ];
 
-/// Other processors have no such bit. A hypervisor that is not known here may still be there, so that `none` is never
-/// said.
+/// Other processors have no such bit. A hypervisor that is not known here may still be there, so
+/// that `none` is never said.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
@@ -117,7 +127,8 @@ fn arm_part(cpuinfo: &str) -> Option<String> {
 pub fn governor(root: &Root) -> Option<String> {
     let online = layout::online(root).ok()?;
     let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-    let found: BTreeSet<String> = online.iter().filter_map(|cpu| root.read(&path(cpu)).ok()).collect();
+    let found: BTreeSet<String> =
+        online.iter().filter_map(|cpu| root.read(&path(cpu)).ok()).collect();
     match found.len() {
         0 => None,
         1 => found.into_iter().next(),
@@ -125,11 +136,14 @@ pub fn governor(root: &Root) -> Option<String> {
     }
 }
 
-/// Whether the processor may run faster while few cores are busy; `None` where the kernel does not say.
+/// Whether the processor may run faster while few cores are busy; `None` where the kernel does not
+/// say.
 #[must_use]
 pub fn turbo(root: &Root) -> Option<bool> {
-    let intel = root.read("/sys/devices/system/cpu/intel_pstate/no_turbo").ok().map(|text| text == "0");
-    intel.or_else(|| root.read("/sys/devices/system/cpu/cpufreq/boost").ok().map(|text| text == "1"))
+    let intel =
+        root.read("/sys/devices/system/cpu/intel_pstate/no_turbo").ok().map(|text| text == "0");
+    intel
+        .or_else(|| root.read("/sys/devices/system/cpu/cpufreq/boost").ok().map(|text| text == "1"))
 }
 
 /// The word in brackets: `always [madvise] never`.
@@ -149,7 +163,9 @@ fn load_average() -> Option<f64> {
 }
 
 fn mitigations() -> BTreeMap<String, String> {
-    let Ok(entries) = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities") else { return BTreeMap::new() };
+    let Ok(entries) = std::fs::read_dir("/sys/devices/system/cpu/vulnerabilities") else {
+        return BTreeMap::new();
+    };
     entries
         .filter_map(|entry| {
             let entry = entry.ok()?;
@@ -180,6 +196,10 @@ mod tests {
     #[test]
     fn this_computer_has_a_kernel_and_a_cpuset() {
         let environment = read();
-        assert!(environment.kernel.is_some() && environment.cpuset.is_some() && environment.hypervisor.is_some());
+        assert!(
+            environment.kernel.is_some()
+                && environment.cpuset.is_some()
+                && environment.hypervisor.is_some()
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Read-modify-write of 32 bits of a 64-bit word, by x86-64's own instructions.
 //!
-//! Rust's atomics of one size must not meet those of another on the same bytes while threads run, and memory here
-//! consists of 64-bit words. This module therefore uses the instructions directly: the processor itself keeps locked
-//! accesses of all sizes in one order (Intel SDM vol. 3A, 9.1.2.2).
+//! Rust's atomics of one size must not meet those of another on the same bytes while threads run,
+//! and memory here consists of 64-bit words. This module therefore uses the instructions directly:
+//! the processor itself keeps locked accesses of all sizes in one order (Intel SDM vol. 3A,
+//! 9.1.2.2).
 
 use std::arch::asm;
 use std::sync::atomic::AtomicU64;
@@ -11,8 +12,8 @@ use std::sync::atomic::AtomicU64;
 #[inline(always)]
 pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
-    // SAFETY: the half lies in a word that outlives the instruction and that all threads access atomically only; the
-    // instruction changes these four bytes, one register and the flags.
+    // SAFETY: the half lies in a word that outlives the instruction and that all threads access
+    // atomically only; the instruction changes these four bytes, one register and the flags.
     unsafe {
         asm!("lock xadd dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
     };
@@ -24,7 +25,9 @@ pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32
 pub(crate) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: as above; XCHG with memory locks by itself.
-    unsafe { asm!("xchg dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack)) };
+    unsafe {
+        asm!("xchg dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
+    };
     value
 }
 

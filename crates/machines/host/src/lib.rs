@@ -1,4 +1,5 @@
-//! This computer as a machine: pinned threads that run workloads, and facts about the surroundings of a measurement.
+//! This computer as a machine: pinned threads that run workloads, and facts about the surroundings
+//! of a measurement.
 //!
 //! | module | gives |
 //! |---|---|

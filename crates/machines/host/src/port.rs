@@ -10,8 +10,9 @@ use seatmap_port::{Addr, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a clock, and the
-/// thread's own CPU time. On a seat, its waits end when a partner is gone or the seat is lost.
+/// The view of the machine that a pinned thread has: plain atomic loads and stores on an arena, a
+/// clock, and the thread's own CPU time. On a seat, its waits end when a partner is gone or the
+/// seat is lost.
 #[derive(Clone, Copy)]
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
@@ -20,7 +21,8 @@ pub struct HostPort<'a> {
 }
 
 impl<'a> HostPort<'a> {
-    /// A port onto these words, of a thread that waits for nobody or whose waits are its own business.
+    /// A port onto these words, of a thread that waits for nobody or whose waits are its own
+    /// business.
     #[must_use]
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
         HostPort { words, clock, seat: None }
@@ -87,10 +89,13 @@ impl Port for HostPort<'_> {
 
     #[cfg(target_arch = "x86_64")]
     fn change_half_times(&self, word: Addr, is_upper: bool, change: Change, times: u64) -> bool {
-        // The address is computed once: a look at it between two atomics gives the line away, and doubles their time.
+        // The address is computed once: a look at it between two atomics gives the line away, and
+        // doubles their time.
         let cell = self.at(word);
         match change {
-            Change::Add(value) => (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value)),
+            Change::Add(value) => {
+                (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value))
+            }
             Change::Set(value) => (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value)),
         }
         true
@@ -98,7 +103,8 @@ impl Port for HostPort<'_> {
 
     #[inline(always)]
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
-        // The address is computed once: a reload of the base after every acquire cost 18-27 % in a prototype.
+        // The address is computed once: a reload of the base after every acquire cost 18-27 % in a
+        // prototype.
         let cell = self.at(word);
         loop {
             for _ in 0..LOOKS {

@@ -11,8 +11,8 @@
 //!
 //! [`survey`] runs all of them between CPUs of every sort.
 //!
-//! A spinning mailbox is not one of them: it is a program, `stats::Exchange` of the workloads, on the
-//! [`HostBed`](crate::HostBed).
+//! A spinning mailbox is not one of them: it is a program, `stats::Exchange` of the workloads, on
+//! the [`HostBed`](crate::HostBed).
 //!
 //! ```no_run
 //! # use seatmap_host::primitives::{Batches, Descriptors, Kind, Primitive, Room};
@@ -48,7 +48,8 @@ pub trait Primitive {
     /// The least and the greatest number of CPUs that it takes.
     fn cpus(&self) -> std::ops::RangeInclusive<usize>;
 
-    /// Whether each operation of a thread waits for one of the other thread, so that no thread can go on alone.
+    /// Whether each operation of a thread waits for one of the other thread, so that no thread can
+    /// go on alone.
     fn takes_turns(&self) -> bool {
         false
     }
@@ -57,14 +58,19 @@ pub trait Primitive {
     ///
     /// # Errors
     /// As [`Primitive::run`].
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError>;
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError>;
 
-    /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the same time, it is
-    /// timed again with more operations in each batch.
+    /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the
+    /// same time, it is timed again with more operations in each batch.
     ///
     /// # Errors
-    /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call failed; or the threads
-    /// were not at work together however long they ran.
+    /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call
+    /// failed; or the threads were not at work together however long they ran.
     fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
         room::repeated(plan, |plan| self.attempt(room, cpus, plan))
     }

@@ -1,4 +1,5 @@
-//! The file in which Seatmap remembers a measurement, so that programs find the profile of their host.
+//! The file in which Seatmap remembers a measurement, so that programs find the profile of their
+//! host.
 
 use seatmap_machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
@@ -12,20 +13,23 @@ pub struct RememberedError(pub String);
 /// This host's remembered profile.
 ///
 /// # Errors
-/// [`RememberedError`] if the host was not measured, or if its file cannot be read, can be changed by other users, or
-/// belongs to another computer.
+/// [`RememberedError`] if the host was not measured, or if its file cannot be read, can be changed
+/// by other users, or belongs to another computer.
 pub fn host() -> Result<Profile, RememberedError> {
-    let not_measured = "this host has not been measured yet; 'seatmap measure' does it in a second or two";
+    let not_measured =
+        "this host has not been measured yet; 'seatmap measure' does it in a second or two";
     let profile = latest()?.ok_or_else(|| RememberedError(not_measured.to_owned()))?;
     of_this_computer(&profile)?;
     Ok(profile)
 }
 
-/// The profile remembered under this host's name, of whichever computer; `None` if there is no such profile.
+/// The profile remembered under this host's name, of whichever computer; `None` if there is no such
+/// profile.
 ///
 /// # Errors
-/// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile decides where threads
-/// sit, so the file is never read through a link or from a folder that another user may write.
+/// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile
+/// decides where threads sit, so the file is never read through a link or from a folder that
+/// another user may write.
 pub fn latest() -> Result<Option<Profile>, RememberedError> {
     match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
         Some(path) => read(&path).map(Some),
@@ -33,8 +37,8 @@ pub fn latest() -> Result<Option<Profile>, RememberedError> {
     }
 }
 
-/// Checks that a remembered profile belongs to this computer: several computers of one name may share a home folder,
-/// and a virtual machine may wake up on another processor.
+/// Checks that a remembered profile belongs to this computer: several computers of one name may
+/// share a home folder, and a virtual machine may wake up on another processor.
 ///
 /// # Errors
 /// [`RememberedError`] if the profile and the computer name different processors.
@@ -55,7 +59,8 @@ fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), Reme
 
 /// The profile in a file.
 fn read(path: &Path) -> Result<Profile, RememberedError> {
-    let unfit = |error: &dyn std::fmt::Display| RememberedError(format!("{}: {error}", path.display()));
+    let unfit =
+        |error: &dyn std::fmt::Display| RememberedError(format!("{}: {error}", path.display()));
     let bytes = trusted::read(path).map_err(|error| unfit(&error))?;
     import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(&error))
 }

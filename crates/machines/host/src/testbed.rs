@@ -11,7 +11,8 @@ use seatmap_port::{Testbed, Workload};
 use std::io;
 use std::sync::atomic::AtomicU64;
 
-/// This computer, with a pinned thread for each PU in use and shared lines that stay in place from run to run.
+/// This computer, with a pinned thread for each PU in use and shared lines that stay in place from
+/// run to run.
 pub struct HostTestbed {
     pus: Vec<u32>,
     clock: HostClock,
@@ -45,7 +46,9 @@ pub enum HostError {
         seats: usize,
     },
     /// The workload needs more shared lines than the testbed has.
-    #[error("the workload needs more shared memory, in lines, than the testbed has: {wanted} of {lines}")]
+    #[error(
+        "the workload needs more shared memory, in lines, than the testbed has: {wanted} of {lines}"
+    )]
     Lines {
         /// Lines that the workload needs.
         wanted: u32,
@@ -55,21 +58,24 @@ pub enum HostError {
 }
 
 impl HostTestbed {
-    /// A testbed on these CPUs, with this many lines of shared memory. Calibrates the clock, which takes about 20 ms.
+    /// A testbed on these CPUs, with this many lines of shared memory. Calibrates the clock, which
+    /// takes about 20 ms.
     ///
     /// # Errors
     /// [`HostError`], if a CPU is absent, offline or out of bounds, or if memory cannot be mapped.
     pub fn new(pus: Vec<u32>, lines: u32) -> Result<Self, HostError> {
-        let cpus =
-            Cpus::read().map_err(|source| HostError::System { what: "cannot read this process's CPUs", source })?;
+        let cpus = Cpus::read().map_err(|source| HostError::System {
+            what: "cannot read this process's CPUs",
+            source,
+        })?;
         cpus.check(&pus)?;
-        let arena =
-            Arena::new(lines).map_err(|source| HostError::System { what: "cannot map shared memory", source })?;
+        let arena = Arena::new(lines)
+            .map_err(|source| HostError::System { what: "cannot map shared memory", source })?;
         Ok(HostTestbed { pus, clock: HostClock::calibrated(), arena, crew: Crew::default() })
     }
 
-    /// The shared memory, for code that is compared with a workload on the very same line: two lines may have two
-    /// homes.
+    /// The shared memory, for code that is compared with a workload on the very same line: two
+    /// lines may have two homes.
     #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         self.arena.words()
@@ -85,7 +91,11 @@ impl HostTestbed {
 impl Testbed for HostTestbed {
     type Error = HostError;
 
-    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, HostError> {
+    fn run<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+    ) -> Result<Vec<W::Output>, HostError> {
         if seats.len() != workload.tasks() {
             return Err(HostError::Seats { tasks: workload.tasks(), seats: seats.len() });
         }
@@ -94,7 +104,9 @@ impl Testbed for HostTestbed {
             return Err(HostError::Lines { wanted: workload.lines(), lines });
         }
         let port = HostPort::new(self.arena.words(), &self.clock);
-        Ok(self.crew.run_together(seats, &|seat: &Seat| workload.task(&port.seated(seat), seat.rank()))?)
+        Ok(self
+            .crew
+            .run_together(seats, &|seat: &Seat| workload.task(&port.seated(seat), seat.rank()))?)
     }
 
     fn pus(&self) -> &[u32] {

@@ -1,8 +1,9 @@
 //! The PUs of a computer and what they share, from `/sys` and `/proc`.
 //!
-//! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's gathered files: a
-//! folder that holds `sys` and `proc`, or an archive of such a folder as `hwloc-gather-topology` makes it. All three
-//! give what hwloc's `lstopo` shows for the same files, with its numbers; the tests compare the two.
+//! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
+//! gathered files: a folder that holds `sys` and `proc`, or an archive of such a folder as
+//! `hwloc-gather-topology` makes it. All three give what hwloc's `lstopo` shows for the same files,
+//! with its numbers; the tests compare the two.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -17,8 +18,8 @@
 //! | priority | `amd_pstate_prefcore_ranking`, `acpi_cppc/highest_perf` | the firmware |
 //! | kind | `cpu_core`, `cpu_atom`, `cpu_capacity`, `cpufreq` | |
 //!
-//! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay within the tree,
-//! and a file that cannot be read counts as absent.
+//! The files may come from anywhere, so nothing in them is trusted: sizes are bounded, links stay
+//! within the tree, and a file that cannot be read counts as absent.
 
 mod allowed;
 mod archive;
@@ -53,7 +54,9 @@ pub enum TopologyError {
     #[error("cannot read which CPUs this process may use")]
     Affinity(#[from] std::io::Error),
     /// The folder does not hold the files of a Linux computer.
-    #[error("{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'")]
+    #[error(
+        "{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'"
+    )]
     NoSys(String),
     /// No CPU is online.
     #[error(
@@ -62,10 +65,14 @@ pub enum TopologyError {
     )]
     NoCpu,
     /// The process may use none of the CPUs that are online.
-    #[error("the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it")]
+    #[error(
+        "the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it"
+    )]
     NothingAllowed,
     /// More than [`MAX_PUS`].
-    #[error("{count} or more CPUs are online; no more than {MAX_PUS} are read, so give a smaller computer")]
+    #[error(
+        "{count} or more CPUs are online; no more than {MAX_PUS} are read, so give a smaller computer"
+    )]
     TooMany {
         /// CPUs found before reading stopped.
         count: usize,
@@ -85,7 +92,9 @@ pub enum GatherError {
     #[error("the archive is damaged or cut off: {0}; copy it again")]
     Broken(#[source] std::io::Error),
     /// A path leads out of the archive, or is too long.
-    #[error("the archive holds the path '{0}', which leads out of it or is too long; gather the files again")]
+    #[error(
+        "the archive holds the path '{0}', which leads out of it or is too long; gather the files again"
+    )]
     Path(String),
     /// The archive unpacks to more than [`MAX_UNPACKED_BYTES`], or holds too many files.
     #[error(
@@ -93,7 +102,9 @@ pub enum GatherError {
     )]
     TooLarge,
     /// The archive holds no folder `sys`.
-    #[error("the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made")]
+    #[error(
+        "the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made"
+    )]
     NoSys,
     /// The archive holds files, but they are not those of a computer.
     #[error(transparent)]
@@ -108,8 +119,8 @@ pub fn of_host() -> Result<Topology, TopologyError> {
     Ok(of_cpus(&affinity::current()?.into_iter().collect()))
 }
 
-/// The PUs that this process may use if it names them: those of its mask, and those that the kernel was started to set
-/// apart (`isolcpus=`).
+/// The PUs that this process may use if it names them: those of its mask, and those that the kernel
+/// was started to set apart (`isolcpus=`).
 ///
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
@@ -135,25 +146,27 @@ fn of_cpus(allowed: &CpuSet) -> Topology {
         // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
-    let pus = allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
+    let pus =
+        allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
     Topology { pus }
 }
 
-/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the gathering process
-/// could use.
+/// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the
+/// gathering process could use.
 ///
 /// # Errors
 /// [`TopologyError`], which says what the folder lacks.
 pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
     let tree = Tree::below(folder);
-    match tree.has("sys") {
-        true => of_tree(&tree),
-        false => Err(TopologyError::NoSys(folder.display().to_string())),
+    if tree.has("sys") {
+        of_tree(&tree)
+    } else {
+        Err(TopologyError::NoSys(folder.display().to_string()))
     }
 }
 
-/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to the PUs that the
-/// gathering process could use.
+/// The PUs of the computer whose files are in this archive, `.tar.bz2` or `.tar`, limited to the
+/// PUs that the gathering process could use.
 ///
 /// # Errors
 /// [`GatherError`], which says what is wrong with the archive.
@@ -161,7 +174,8 @@ pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }
 
-/// All PUs of this computer that run, also those that a cpuset keeps from this process, such as a cell's.
+/// All PUs of this computer that run, also those that a cpuset keeps from this process, such as a
+/// cell's.
 ///
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
@@ -187,13 +201,18 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
     }
-    // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps its node where the
-    // cpuset gives no memory of it. Only the numbers of the parts go by the nodes that may be used, as hwloc's do.
-    let is_usable = |node: &&Node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os));
-    let usable: Vec<&CpuSet> = nodes.nodes.iter().filter(is_usable).map(|node| &node.cpus).collect();
+    // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
+    // its node where the cpuset gives no memory of it. Only the numbers of the parts go by the
+    // nodes that may be used, as hwloc's do.
+    let is_usable =
+        |node: &&Node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os));
+    let usable: Vec<&CpuSet> =
+        nodes.nodes.iter().filter(is_usable).map(|node| &node.cpus).collect();
     let numbers = nest.numbers(&pus, &usable);
-    let mut all: Vec<Pu> =
-        pus.iter().map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus, allowed.nodes.as_ref()))).collect();
+    let mut all: Vec<Pu> = pus
+        .iter()
+        .map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus, allowed.nodes.as_ref())))
+        .collect();
     for pu in &mut all {
         pu.memory = pu.numa.and_then(|own| nodes.instead(tree, own));
     }

@@ -9,8 +9,8 @@ use seatmap_port::Stamp;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Round trips before the first that is timed: new threads touch their stacks, and an idle CPU leaves its deepest
-/// state.
+/// Round trips before the first that is timed: new threads touch their stacks, and an idle CPU
+/// leaves its deepest state.
 const WARM_UP: u32 = 20;
 
 /// Times the round trips of threads that sleep. A clock, calibrated once.
@@ -25,17 +25,26 @@ impl Default for HostWakeups {
 }
 
 impl HostWakeups {
-    /// Batches of round trips of two new threads on these CPUs, which may be one: nanoseconds for each round trip.
+    /// Batches of round trips of two new threads on these CPUs, which may be one: nanoseconds for
+    /// each round trip.
     ///
     /// # Errors
     /// A thread could not be pinned, was found on another CPU, or a system call failed.
-    pub fn round_trips_ns(&self, cpus: [u32; 2], batches: u32, round_trips: u32) -> Result<Vec<f64>, PrimitiveError> {
-        let ((first_out, second_in), (second_out, first_in)) = (channel(), channel());
+    pub fn round_trips_ns(
+        &self,
+        cpus: [u32; 2],
+        batches: u32,
+        round_trips: u32,
+    ) -> Result<Vec<f64>, PrimitiveError> {
+        let (first_out, second_in) = channel();
+        let (second_out, first_in) = channel();
         let turn = &Turn::default();
         let waits = WARM_UP + batches * round_trips;
         let other = move || {
             meet(cpus[1], &second_out, &second_in)?;
-            (0..waits).try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0))).map_err(failed)
+            (0..waits)
+                .try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
+                .map_err(failed)
         };
         let ask = move || {
             meet(cpus[0], &first_out, &first_in)?;
@@ -53,9 +62,9 @@ impl HostWakeups {
             let refused = |error: &PrimitiveError| matches!(error, PrimitiveError::Crew(_));
             match (asked, answered) {
                 (Err(asked), Err(answered)) => Err(if refused(&asked) { asked } else { answered }),
-                (asked, answered) => {
-                    answered.and(asked).and_then(|stamps| self.batches_ns(cpus[0], &stamps, round_trips))
-                }
+                (asked, answered) => answered
+                    .and(asked)
+                    .and_then(|stamps| self.batches_ns(cpus[0], &stamps, round_trips)),
             }
         })
     }
@@ -72,17 +81,25 @@ impl HostWakeups {
         Ok(stamps)
     }
 
-    fn batches_ns(&self, cpu: u32, stamps: &[Stamp], round_trips: u32) -> Result<Vec<f64>, PrimitiveError> {
+    fn batches_ns(
+        &self,
+        cpu: u32,
+        stamps: &[Stamp],
+        round_trips: u32,
+    ) -> Result<Vec<f64>, PrimitiveError> {
         if let Some(stamp) = stamps.iter().find(|stamp| stamp.pu != cpu) {
             return Err(PrimitiveError::Moved { cpu, found: stamp.pu });
         }
         let ns = self.clock.ns_per_tick() / f64::from(round_trips.max(1));
-        Ok(stamps.windows(2).map(|two| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns).collect())
+        Ok(stamps
+            .windows(2)
+            .map(|two| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns)
+            .collect())
     }
 }
 
-/// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be pinned drops its end
-/// of the channel, so that neither waits for ever.
+/// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be
+/// pinned drops its end of the channel, so that neither waits for ever.
 fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
     affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
     let gone = |_| failed(io::Error::other("the other thread could not be pinned"));
@@ -102,7 +119,8 @@ mod tests {
     #[test]
     fn threads_wake_each_other_on_one_cpu_and_on_two() {
         let cpus = affinity::current().unwrap();
-        let (first, last) = (cpus[0], cpus[cpus.len() - 1]);
+        let first = cpus[0];
+        let last = cpus[cpus.len() - 1];
         for pair in [[first, first], [first, last]] {
             let times = HostWakeups::default().round_trips_ns(pair, 3, 5).unwrap();
             assert!(times.len() == 3 && times.iter().all(|ns| *ns > 0.0), "{times:?}");

@@ -9,7 +9,8 @@ use std::hint::black_box;
 /// The time that the work should take on the first CPU.
 const WANTED_NS: f64 = 2e6;
 
-/// The time for which a CPU works before it is timed: idle cores need a few milliseconds to clock up.
+/// The time for which a CPU works before it is timed: idle cores need a few milliseconds to clock
+/// up.
 const WARM_UP_NS: f64 = 4e6;
 
 /// Steps by which the work is first timed.
@@ -34,7 +35,8 @@ impl HostWork {
     /// # Errors
     /// No thread could be pinned to it.
     pub fn sized_on(cpu: u32) -> Result<Self, CrewError> {
-        let (mut crew, clock) = (Crew::default(), HostClock::calibrated());
+        let mut crew = Crew::default();
+        let clock = HostClock::calibrated();
         let trials = crew.run(&[cpu], &|_| {
             let timed = |_| timed_ns(&clock, || work(TRIAL_STEPS));
             (0..20).map(timed).fold(f64::INFINITY, f64::min)
@@ -44,14 +46,16 @@ impl HostWork {
         Ok(HostWork { crew, clock, steps })
     }
 
-    /// The time of the work on each of these CPUs at once, in nanoseconds. All begin together, and those that are done
-    /// keep working until the last has ended.
+    /// The time of the work on each of these CPUs at once, in nanoseconds. All begin together, and
+    /// those that are done keep working until the last has ended.
     ///
     /// # Errors
     /// No thread could be pinned, or a CPU was taken away meanwhile.
     pub fn time_ns(&mut self, cpus: &[u32]) -> Result<Vec<f64>, CrewError> {
         // A meeting is for one number of threads.
-        let (clock, steps, together) = (&self.clock, self.steps, &Together::default());
+        let clock = &self.clock;
+        let steps = self.steps;
+        let together = &Together::default();
         self.crew.run_together(cpus, &|seat: &Seat| {
             let began = clock.stamp().ticks;
             while (clock.stamp().ticks - began) as f64 * clock.ns_per_tick() < WARM_UP_NS {
@@ -78,7 +82,9 @@ fn timed_ns(clock: &HostClock, work: impl FnOnce()) -> f64 {
 fn work(steps: u64) {
     let next: [u16; WORDS] = std::array::from_fn(|at| ((at + STRIDE) % WORDS) as u16);
     let next = black_box(next);
-    let (mut hash, mut sum, mut at) = (black_box(1_u64), black_box(1.0_f64), black_box(0_u16));
+    let mut hash = black_box(1_u64);
+    let mut sum = black_box(1.0_f64);
+    let mut at = black_box(0_u16);
     for step in 0..steps {
         hash = (hash ^ step).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
         sum = sum.mul_add(0.999_999, 1e-9 * f64::from(hash as u8));
@@ -109,7 +115,8 @@ mod tests {
 
     #[test]
     fn the_walk_meets_every_word() {
-        let (mut at, mut met) = (0, vec![false; WORDS]);
+        let mut at = 0;
+        let mut met = vec![false; WORDS];
         for _ in 0..WORDS {
             met[at] = true;
             at = (at + STRIDE) % WORDS;

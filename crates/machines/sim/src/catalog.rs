@@ -6,8 +6,8 @@ use seatmap_machine::{Description, Profile, catalog};
 use seatmap_statistics::words::counted;
 use std::sync::Arc;
 
-/// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as many, and the model
-/// in memory takes a hundred times as much.
+/// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as
+/// many, and the model in memory takes a hundred times as much.
 const MOST_BYTES: usize = 8 << 20;
 
 /// A model of either kind.
@@ -25,28 +25,38 @@ impl Model {
     /// # Errors
     /// [`ModelError`]; `name` is the name of the text in its message.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+        let impossible =
+            |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if text.len() > MOST_BYTES {
             return Err(impossible(format!(
                 "it has {}; a model has at most {MOST_BYTES}",
                 counted(text.len(), "byte")
             )));
         }
-        let table: toml::Table = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        let table: toml::Table =
+            toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match table.get("format").and_then(toml::Value::as_str) {
-            Some(crate::coherent::FORMAT) => Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?))),
+            Some(crate::coherent::FORMAT) => {
+                Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?)))
+            }
             Some(seatmap_machine::description::FORMAT) => described(name, text),
-            Some(crate::cell_be::model::FORMAT) => Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?))),
+            Some(crate::cell_be::model::FORMAT) => {
+                Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?)))
+            }
             Some(other) => Err(impossible(format!(
                 "format is '{other}'; {} and {} can be run",
                 crate::coherent::FORMAT,
                 crate::cell_be::model::FORMAT
             ))),
-            None => Err(impossible(format!("it has no format, such as format = \"{}\"", crate::coherent::FORMAT))),
+            None => Err(impossible(format!(
+                "it has no format, such as format = \"{}\"",
+                crate::coherent::FORMAT
+            ))),
         }
     }
 
-    /// The machine in the form of any other machine's profile: topology, distances in virtual time, homes.
+    /// The machine in the form of any other machine's profile: topology, distances in virtual time,
+    /// homes.
     ///
     /// # Errors
     /// [`SimError`], if the model cannot be run.
@@ -71,10 +81,13 @@ impl Model {
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     let names = |line: &str| {
-        let value =
-            line.trim_start().strip_prefix("format").map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
-        value
-            .is_some_and(|value| ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format)))
+        let value = line
+            .trim_start()
+            .strip_prefix("format")
+            .map(|rest| rest.trim_start_matches([' ', '\t', '=', '"', '\'']));
+        value.is_some_and(|value| {
+            ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format))
+        })
     };
     text.lines().any(names)
 }
@@ -82,11 +95,17 @@ pub fn is_model(text: &str) -> bool {
 /// A hierarchical machine from a description, which must give its clock.
 fn described(name: &str, text: &str) -> Result<Model, ModelError> {
     let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
-    let description = Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;
+    let description =
+        Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;
     let clock = description.frequency_ghz();
-    let clock = clock.ok_or_else(|| impossible("give frequency_ghz, so that it can be run".to_owned()))?;
-    let model = CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
-    Ok(Model::Coherent(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model })))
+    let clock =
+        clock.ok_or_else(|| impossible("give frequency_ghz, so that it can be run".to_owned()))?;
+    let model =
+        CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
+    Ok(Model::Coherent(Arc::new(CoherentModel {
+        sources: description.sources().to_vec(),
+        ..model
+    })))
 }
 
 /// The names of all bundled machines that can be run.
@@ -140,9 +159,15 @@ mod tests {
         let ring = catalog::find("xeon-phi-5110p").unwrap();
         let refused = |text: &str| Model::from_toml("m.toml", text).unwrap_err().to_string();
         let cases = [
-            (ring.replace("seatmap-coherent/1", "seatmap-coherent/2"), "m.toml: format is 'seatmap-coherent/2'; "),
+            (
+                ring.replace("seatmap-coherent/1", "seatmap-coherent/2"),
+                "m.toml: format is 'seatmap-coherent/2'; ",
+            ),
             (ring.replace("format = ", "# "), "m.toml: it has no format"),
-            (ring.replace("\"ring\"", "\"torus\""), "m.toml: fabric.kind is 'torus'; ring, mesh and levels are known"),
+            (
+                ring.replace("\"ring\"", "\"torus\""),
+                "m.toml: fabric.kind is 'torus'; ring, mesh and levels are known",
+            ),
             (ring.replace("stops = 64", "stops = 18446744073709551615"), "m.toml:"),
             (ring.replace("stops = 64", "stops ="), "m.toml:22:"),
             (" ".repeat(MOST_BYTES + 1), "m.toml: it has 8388609 bytes"),

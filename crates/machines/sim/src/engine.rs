@@ -19,7 +19,8 @@ pub enum Said<C> {
     Refused(DmaError),
 }
 
-/// A task's connection to the engine: the task suspends with a message, and the engine resumes it with the answer.
+/// A task's connection to the engine: the task suspends with a message, and the engine resumes it
+/// with the answer.
 pub type Yielder<C> = fiber::Yielder<Said<C>>;
 
 /// A machine in virtual time, as the engine sees it.
@@ -27,7 +28,8 @@ pub trait Machine {
     /// A call of a task.
     type Call;
 
-    /// Runs the machine until it is a task's turn. Returns the time and the task; `None` if no event is left.
+    /// Runs the machine until it is a task's turn. Returns the time and the task; `None` if no
+    /// event is left.
     fn next_task(&mut self) -> Option<(u64, u16)>;
 
     /// The answer that this task gets when it continues.
@@ -70,8 +72,8 @@ impl Default for Stage {
 }
 
 impl Stage {
-    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the machine so that
-    /// reading it costs nothing.
+    /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the
+    /// machine so that reading it costs nothing.
     pub fn play<M: Machine, T>(
         &mut self,
         machine: &RefCell<M>,
@@ -84,15 +86,19 @@ impl Stage {
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
         for (rank, output) in outputs.iter().enumerate() {
             let stack = self.stacks.pop().map_or_else(Stack::new, Ok);
-            let stack = stack.map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
+            let stack = stack
+                .map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
             let body = &body;
             let task = move |yielder: &Yielder<M::Call>| output.set(Some(body(rank, yielder)));
-            // SAFETY: everything that the task borrows (its body, and with it machine and clock; its output) outlives
-            // `fibers`, which this function drops before any of it: no fiber leaves here.
+            // SAFETY: everything that the task borrows (its body, and with it machine and clock;
+            // its output) outlives `fibers`, which this function drops before any of it: no fiber
+            // leaves here.
             fibers.push(unsafe { Fiber::new(stack, task) });
         }
-        let ended = Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
-        let ended = ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
+        let ended =
+            Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
+        let ended =
+            ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
         // Only finished fibers give their stacks back; the others are unwound on theirs.
         self.stacks.extend(fibers.into_iter().filter_map(Fiber::into_stack));
         ended?;
@@ -144,8 +150,8 @@ impl<M: Machine> Turns<'_, M> {
     }
 }
 
-/// The ending for a task's panic; channels on lines unwind with the error of a transfer that the hardware would
-/// refuse.
+/// The ending for a task's panic; channels on lines unwind with the error of a transfer that the
+/// hardware would refuse.
 fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
     match panic.downcast::<DmaError>() {
         Ok(error) => Ending::Refused(task, *error),
@@ -171,8 +177,8 @@ fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: 
     }
 }
 
-/// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or later. With seed
-/// 0, all start at 0.
+/// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or
+/// later. With seed 0, all start at 0.
 pub fn starts(tasks: usize, skew: u64, seed: u64) -> impl Iterator<Item = (u64, u16)> {
     let mut state = seed;
     (0..tasks as u16).map(move |task| {

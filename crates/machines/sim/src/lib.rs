@@ -1,8 +1,9 @@
 //! Machines in virtual time.
 //!
-//! A deterministic discrete-event simulator: tasks are coroutines, devices are state machines, and time is a whole
-//! number of the model's core cycles. The same inputs and seed give the same result on any computer. Machines that no
-//! longer exist can therefore be measured again, and every placement on them can be tried.
+//! A deterministic discrete-event simulator: tasks are coroutines, devices are state machines, and
+//! time is a whole number of the model's core cycles. The same inputs and seed give the same result
+//! on any computer. Machines that no longer exist can therefore be measured again, and every
+//! placement on them can be tried.
 //!
 //! | module | is |
 //! |---|---|

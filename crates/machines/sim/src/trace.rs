@@ -87,8 +87,9 @@ pub(crate) struct TracedTransfer {
     pub effective: u64,
 }
 
-/// Events in the Trace Event Format: one process for each chip, one thread for each ring, and one for each task's
-/// calls; of a session, one for each SPE, with its transfers and its mailboxes, and for each thread of the PPE.
+/// Events in the Trace Event Format: one process for each chip, one thread for each ring, and one
+/// for each task's calls; of a session, one for each SPE, with its transfers and its mailboxes, and
+/// for each thread of the PPE.
 #[derive(Clone, Debug)]
 pub struct Trace {
     rows: Vec<Row>,
@@ -127,7 +128,14 @@ impl Trace {
     }
 
     /// A call of a program, on the track of its SPE or of its thread.
-    pub(crate) fn program(&mut self, group: Group, track: u32, name: &'static str, begin: u64, end: u64) {
+    pub(crate) fn program(
+        &mut self,
+        group: Group,
+        track: u32,
+        name: &'static str,
+        begin: u64,
+        end: u64,
+    ) {
         self.span(name, group.pid(), track, begin, end);
     }
 
@@ -155,11 +163,27 @@ impl Trace {
     /// Names a group of tracks, or one of its tracks.
     pub(crate) fn name(&mut self, group: Group, track: Option<u32>, name: String) {
         let kind = if track.is_some() { "thread_name" } else { "process_name" };
-        self.names.push(Name { name: kind, ph: "M", pid: group.pid(), tid: track, args: NameArgs { name } });
+        self.names.push(Name {
+            name: kind,
+            ph: "M",
+            pid: group.pid(),
+            tid: track,
+            args: NameArgs { name },
+        });
     }
 
     fn row(&self, name: &'static str, ph: &'static str, pid: u8, tid: u32, time: u64) -> Row {
-        Row { name, ph, pid, tid, ts: time as f64 / self.cycles_per_us, dur: None, id: None, cat: None, args: None }
+        Row {
+            name,
+            ph,
+            pid,
+            tid,
+            ts: time as f64 / self.cycles_per_us,
+            dur: None,
+            id: None,
+            cat: None,
+            args: None,
+        }
     }
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
@@ -205,8 +229,14 @@ mod tests {
         trace.name(Group::Spes, None, "SPEs".to_owned());
         trace.name(Group::Spes, Some(3), "SPE 3".to_owned());
         trace.program(Group::Spes, 3, "work", 500, 1500);
-        let transfer =
-            TracedTransfer { name: "mfc_get", id: 7, bytes: 128, tag: 2, local: 256, effective: 0x1_0000_0000 };
+        let transfer = TracedTransfer {
+            name: "mfc_get",
+            id: 7,
+            bytes: 128,
+            tag: 2,
+            local: 256,
+            effective: 0x1_0000_0000,
+        };
         trace.transfer_begins(3, 1000, transfer);
         trace.transfer_ends(3, 2000, "mfc_get", 7);
         trace.messages(3, "inbound mailbox", 3000, 4);

@@ -3,15 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Cycles that the wheel holds, one slot each. Most events of a fabric lie a few hundred cycles ahead.
+/// Cycles that the wheel holds, one slot each. Most events of a fabric lie a few hundred cycles
+/// ahead.
 const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 
 /// Events by time. The events of one cycle keep the order in which they were scheduled.
 ///
-/// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle slots, with a bitmap
-/// of the filled slots, and a heap for the events beyond the wheel. After it has grown, it allocates nothing.
+/// A timing wheel (Varghese & Lauck 1987, "Hashed and hierarchical timing wheels") of one-cycle
+/// slots, with a bitmap of the filled slots, and a heap for the events beyond the wheel. After it
+/// has grown, it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     now: u64,
@@ -117,8 +119,8 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, E)> {
         let near = self.next_filled();
-        // Of two events at one time, the far event was scheduled earlier: the near event was not far when it was
-        // scheduled.
+        // Of two events at one time, the far event was scheduled earlier: the near event was not
+        // far when it was scheduled.
         if let Some(Reverse(Far(time, ..))) = self.far.peek()
             && near.is_none_or(|near| *time <= near)
         {
@@ -138,7 +140,8 @@ impl<E: Copy> Wheel<E> {
         if self.filled_words == 0 {
             return None;
         }
-        // The words after this one come first, then the words from the beginning; this word's lower bits come last.
+        // The words after this one come first, then the words from the beginning; this word's lower
+        // bits come last.
         let word = start / 64;
         let turned = self.filled_words.rotate_right((word as u32 + 1) % 64);
         let next = (word + 1 + turned.trailing_zeros() as usize) % WORDS;
@@ -208,7 +211,9 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_a_stable_sort(steps in proptest::collection::vec((0_u64..9000, 0_usize..3), 1..300)) {
-            let (mut wheel, mut plain, mut order) = (Wheel::default(), Vec::new(), 0_u32);
+            let mut wheel = Wheel::default();
+            let mut plain = Vec::new();
+            let mut order = 0_u32;
             let mut now = 0;
             for (ahead, takes) in steps {
                 wheel.at(now + ahead, order);

@@ -21,7 +21,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `dealloc`, and `alloc` above got it from the system.
+        // SAFETY: the caller keeps the contract of `dealloc`, and `alloc` above got it from the
+        // system.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -37,13 +38,15 @@ fn count<P: Program>(bed: &mut CellBed, program: &P) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// Asserts that a run with ten times as many events allocates as often as a short one, on a machine that has run
-/// before.
+/// Asserts that a run with ten times as many events allocates as often as a short one, on a machine
+/// that has run before.
 fn assert_steady<P: Program>(what: &str, of: impl Fn(u64) -> P) {
     let mut bed = CellBed::new(catalog::cell("cell-qs20").unwrap().unwrap());
     bed.run(&(0..16).collect::<Vec<_>>(), &of(200), 1).unwrap();
-    let (short, short_events) = (count(&mut bed, &of(20)), bed.counters().events);
-    let (long, long_events) = (count(&mut bed, &of(200)), bed.counters().events);
+    let short = count(&mut bed, &of(20));
+    let short_events = bed.counters().events;
+    let long = count(&mut bed, &of(200));
+    let long_events = bed.counters().events;
     assert!(long_events > 5 * short_events, "{what}: {short_events} events and {long_events}");
     assert_eq!(short, long, "{what}: {short_events} events and {long_events}");
 }

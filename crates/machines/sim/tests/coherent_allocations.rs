@@ -46,12 +46,15 @@ fn a_longer_run_allocates_no_more() {
         let model = match name {
             "epyc" => {
                 let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
-                std::sync::Arc::new(seatmap_sim::CoherentModel::from_profile(&profile, "", 2.5).unwrap())
+                std::sync::Arc::new(
+                    seatmap_sim::CoherentModel::from_profile(&profile, "", 2.5).unwrap(),
+                )
             }
             name => catalog::coherent(name).unwrap().unwrap(),
         };
         let mut bed = CoherentBed::new(model);
-        let (short, long) = (allocations(&mut bed, 20), allocations(&mut bed, 400));
+        let short = allocations(&mut bed, 20);
+        let long = allocations(&mut bed, 400);
         assert_eq!(short, long, "{name}: the second run is 20 times as long");
     }
 }

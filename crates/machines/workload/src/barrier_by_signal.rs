@@ -8,14 +8,16 @@ use seatmap_port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
 pub enum Way {
     /// All tasks signal task 0, which signals all of them.
     Naive,
-    /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down the tree.
+    /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down
+    /// the tree.
     Tree,
     /// As naive, but each chip has a root of its own, and the two roots signal each other.
     TwoRoots,
 }
 
-/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández & Acacio 2009). Signal
-/// registers gather bits, so a root hears many tasks at once; a barrier and the next one use different registers.
+/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández &
+/// Acacio 2009). Signal registers gather bits, so a root hears many tasks at once; a barrier and
+/// the next one use different registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierBySignal {
     /// The way in which tasks meet.
@@ -24,14 +26,15 @@ pub struct BarrierBySignal {
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
     pub first_chip: usize,
-    /// Whether a task waits for each signal to arrive before it sends the next, as CellStats' operations do.
+    /// Whether a task waits for each signal to arrive before it sends the next, as CellStats'
+    /// operations do.
     pub is_blocking: bool,
     /// Number of barriers.
     pub iterations: u64,
 }
 
-/// The bit of a root's or a parent's answer. Every second round uses the bit below, because a root may hear of the
-/// next round before it has read of this one.
+/// The bit of a root's or a parent's answer. Every second round uses the bit below, because a root
+/// may hear of the next round before it has read of this one.
 const GO: u32 = 1 << 31;
 
 impl Program for BarrierBySignal {
@@ -69,7 +72,8 @@ struct Member<'a, C> {
 }
 
 impl<C: Channels> Member<'_, C> {
-    /// Waits for bits. Children's signals arrive in the first register, and the signal to continue in the second.
+    /// Waits for bits. Children's signals arrive in the first register, and the signal to continue
+    /// in the second.
     fn hear(&mut self, register: Register, bits: u32) {
         let at = usize::from(register == Register::Two);
         while self.heard[at] & bits != bits {
@@ -95,7 +99,10 @@ impl<C: Channels> Member<'_, C> {
         if self.rank != root {
             return self.arrive_at(root);
         }
-        let bits = members.clone().filter(|member| *member != root).fold(0, |bits, member| bits | 1 << member);
+        let bits = members
+            .clone()
+            .filter(|member| *member != root)
+            .fold(0, |bits, member| bits | 1 << member);
         self.hear(Register::One, bits);
         if let Some(other) = other {
             self.channels.signal(other, Register::Two, self.go);
@@ -105,7 +112,8 @@ impl<C: Channels> Member<'_, C> {
     }
 
     fn under_two_roots(&mut self) {
-        let (first, tasks) = (self.barrier.first_chip.min(self.barrier.tasks), self.barrier.tasks);
+        let first = self.barrier.first_chip.min(self.barrier.tasks);
+        let tasks = self.barrier.tasks;
         match (first < tasks, self.rank < first) {
             (false, _) => self.under_root(0, 0..tasks, None),
             (true, true) => self.under_root(0, 0..first, Some(first)),
@@ -114,7 +122,9 @@ impl<C: Channels> Member<'_, C> {
     }
 
     fn in_tree(&mut self) {
-        let children = [2 * self.rank + 1, 2 * self.rank + 2].into_iter().filter(|child| *child < self.barrier.tasks);
+        let children = [2 * self.rank + 1, 2 * self.rank + 2]
+            .into_iter()
+            .filter(|child| *child < self.barrier.tasks);
         let bits = children.clone().fold(0, |bits, child| bits | 1 << child);
         self.hear(Register::One, bits);
         if self.rank > 0 {

@@ -12,8 +12,9 @@ pub enum CollectiveKind {
     Reduce,
 }
 
-/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a signal that the
-/// data is there, the children get their parent's data, or the parent gets the children's.
+/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a
+/// signal that the data is there, the children get their parent's data, or the parent gets the
+/// children's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collective {
     /// The operation.
@@ -31,7 +32,12 @@ impl Program for Collective {
 
     fn shape(&self) -> Shape {
         // The task's own buffer, and one arriving buffer for each of two children.
-        Shape { tasks: self.tasks, local_bytes: 3 * self.size_bytes + 128, memory_bytes: 128, signals_or: true }
+        Shape {
+            tasks: self.tasks,
+            local_bytes: 3 * self.size_bytes + 128,
+            memory_bytes: 128,
+            signals_or: true,
+        }
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
@@ -46,7 +52,14 @@ impl Program for Collective {
             };
         }
         let ended = channels.cycles();
-        Timed { began, ended, until: ended, operations: self.iterations, sum: u64::from(sum), ticks: 0 }
+        Timed {
+            began,
+            ended,
+            until: ended,
+            operations: self.iterations,
+            sum: u64::from(sum),
+            ticks: 0,
+        }
     }
 }
 
@@ -100,7 +113,8 @@ impl<C: Channels> Member<'_, C> {
             self.fetch(self.parent(), 0);
         }
         self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
-        // No task overwrites data that others still get: the signal that they have it comes up the tree.
+        // No task overwrites data that others still get: the signal that they have it comes up the
+        // tree.
         self.hear(self.bits());
         if self.rank > 0 {
             self.channels.signal(self.parent(), Register::One, 1 << self.rank);

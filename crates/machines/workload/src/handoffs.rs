@@ -7,8 +7,9 @@ use seatmap_port::{Addr, Port, Stamp, Workload};
 /// Messages that the heaviest edge sends in a round.
 pub const MOST_MESSAGES: u32 = 8;
 
-/// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other edge sends at least
-/// one message, an eighth of the heaviest edge's, and a wakeup at a program's start would count as much as traffic.
+/// The share of the heaviest edge's bytes below which an edge sends nothing in a round. Each other
+/// edge sends at least one message, an eighth of the heaviest edge's, and a wakeup at a program's
+/// start would count as much as traffic.
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.
@@ -24,9 +25,10 @@ pub struct Handoff {
     pub line: Addr,
 }
 
-/// Tasks that hand each other messages along a pattern, round after round: a measurement of a pattern's traffic on a
-/// coherent machine. In a round, a task first puts its messages and then takes those of others. Each channel holds
-/// one message; edges with several messages all send their first ones first.
+/// Tasks that hand each other messages along a pattern, round after round: a measurement of a
+/// pattern's traffic on a coherent machine. In a round, a task first puts its messages and then
+/// takes those of others. Each channel holds one message; edges with several messages all send
+/// their first ones first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handoffs {
     /// Number of tasks.
@@ -49,40 +51,51 @@ pub struct Exchanged {
 }
 
 impl Handoffs {
-    /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round; others send their
-    /// share, and at least one; those below `LEAST_SHARE` of it send none. Lines are given out one after the other,
-    /// from `first` on.
+    /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round;
+    /// others send their share, and at least one; those below `LEAST_SHARE` of it send none. Lines
+    /// are given out one after the other, from `first` on.
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         let counts = |edge: &&seatmap_pattern::Edge| edge.bytes >= LEAST_SHARE * heaviest;
         let counted = || pattern.edges.iter().filter(counts);
-        let lightest = counted().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
+        let lightest =
+            counted().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
         // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
-        let messages = |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
+        let messages =
+            |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
         let handoff = |(at, edge): (u32, &seatmap_pattern::Edge)| Handoff {
             from: edge.from,
             to: edge.to,
             messages: messages(edge.bytes),
             line: Addr::line(first + at),
         };
-        Handoffs { tasks: pattern.tasks, handoffs: (0..).zip(counted()).map(handoff).collect(), rounds }
+        Handoffs {
+            tasks: pattern.tasks,
+            handoffs: (0..).zip(counted()).map(handoff).collect(),
+            rounds,
+        }
     }
 
-    /// The same handoffs over other lines. There are a quarter more lines than channels. Each channel in turn, the
-    /// ones with most messages first, takes the line whose home is nearest to both its ends (Liu et al. 2015,
-    /// algorithm 4 and footnote 3). `away` tells how far a PU is from a line's home.
+    /// The same handoffs over other lines. There are a quarter more lines than channels. Each
+    /// channel in turn, the ones with most messages first, takes the line whose home is nearest to
+    /// both its ends (Liu et al. 2015, algorithm 4 and footnote 3). `away` tells how far a PU is
+    /// from a line's home.
     #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
-        let first = self.handoffs.iter().map(|handoff| handoff.line.line_index()).min().unwrap_or(0);
-        let mut free: Vec<u32> = (first..first + (self.handoffs.len() * 5).div_ceil(4) as u32).collect();
+        let first =
+            self.handoffs.iter().map(|handoff| handoff.line.line_index()).min().unwrap_or(0);
+        let mut free: Vec<u32> =
+            (first..first + (self.handoffs.len() * 5).div_ceil(4) as u32).collect();
         let mut order: Vec<usize> = (0..self.handoffs.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.handoffs[*at].messages));
         let mut near = self.clone();
         for at in order {
             let handoff = &mut near.handoffs[at];
-            let cost = |line: u32| away(placement[handoff.from], line).zip(away(placement[handoff.to], line));
+            let cost = |line: u32| {
+                away(placement[handoff.from], line).zip(away(placement[handoff.to], line))
+            };
             let sum = |line: u32| cost(line).map_or(0, |(from, to)| from + to);
             let best = (0..free.len()).min_by_key(|at| sum(free[*at]));
             if let Some(best) = best {
@@ -113,12 +126,15 @@ impl Workload for Handoffs {
             let mine = self.handoffs.iter().filter(|handoff| is_mine(handoff));
             mine.map(|handoff| (handoff.messages, SpinChannel::new(port, handoff.line))).collect()
         };
-        let (out, into) = (channels(&|handoff| handoff.from == rank), channels(&|handoff| handoff.to == rank));
+        let out = channels(&|handoff| handoff.from == rank);
+        let into = channels(&|handoff| handoff.to == rank);
         let mut exchanged = Exchanged { began: port.stamp(), ..Exchanged::default() };
         for round in 0..self.rounds {
             for turn in 0..self.most_messages() {
                 let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
-                out.iter().filter(is_on).for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));
+                out.iter()
+                    .filter(is_on)
+                    .for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));
                 for (_, channel) in into.iter().filter(is_on) {
                     let mut message = [0];
                     channel.take(&mut message);
@@ -141,10 +157,15 @@ mod tests {
         let edge = |from, to, bytes| Edge { from, to, bytes, messages: 1.0 };
         let edges = [edge(0, 1, 64.0), edge(1, 2, 64_000.0), edge(2, 1, 6_400.0)];
         let handoffs = Handoffs::along(&Pattern::gathered("x", 3, edges), 4, 1).handoffs;
-        let told: Vec<_> = handoffs.iter().map(|handoff| (handoff.from, handoff.to, handoff.messages)).collect();
+        let told: Vec<_> =
+            handoffs.iter().map(|handoff| (handoff.from, handoff.to, handoff.messages)).collect();
         assert_eq!(told, [(1, 2, MOST_MESSAGES), (2, 1, 1)]);
         assert_eq!(handoffs[0].line, Addr::line(4), "lines are given out without gaps");
         let silent = Pattern::gathered("x", 2, [edge(0, 1, 0.0)]);
-        assert_eq!(Handoffs::along(&silent, 0, 1).handoffs.len(), 1, "a pattern without bytes keeps its edges");
+        assert_eq!(
+            Handoffs::along(&silent, 0, 1).handoffs.len(),
+            1,
+            "a pattern without bytes keeps its edges"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Programs that are written once, generic over `Port`, and run both on the host and in the simulator.
+//! Programs that are written once, generic over `Port`, and run both on the host and in the
+//! simulator.
 //!
 //! | workload | is |
 //! |---|---|

@@ -3,8 +3,8 @@
 use crate::{PingPong, Trace};
 use seatmap_port::{Addr, Barrier, Port, Workload};
 
-/// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run costs as much as a
-/// hundred round trips; here a run makes them once for all lines.
+/// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run
+/// costs as much as a hundred round trips; here a run makes them once for all lines.
 #[derive(Clone, Debug)]
 pub struct LineByLine {
     /// The words, one on each of the lines.
@@ -26,7 +26,12 @@ impl Workload for LineByLine {
     }
 
     fn lines(&self) -> u32 {
-        self.words.iter().chain([&self.meeting]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+        self.words
+            .iter()
+            .chain([&self.meeting])
+            .map(|word| word.line_index() + 1)
+            .max()
+            .unwrap_or(0)
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<Trace> {
@@ -35,6 +40,9 @@ impl Workload for LineByLine {
         }
         Barrier::new(self.meeting, 2).wait(port);
         let own = rank as u64;
-        self.words.iter().map(|word| PingPong::batches(port, *word, own, self.batches, self.round_trips)).collect()
+        self.words
+            .iter()
+            .map(|word| PingPong::batches(port, *word, own, self.batches, self.round_trips))
+            .collect()
     }
 }

@@ -15,16 +15,18 @@ pub struct Message {
     pub from: usize,
     /// The task that receives.
     pub to: usize,
-    /// The step in which it is sent. A task begins a step when its messages of the step before have arrived.
+    /// The step in which it is sent. A task begins a step when its messages of the step before have
+    /// arrived.
     pub step: usize,
     /// Number of bytes, a multiple of 16.
     pub size_bytes: u32,
 }
 
-/// Tasks that send each other long messages, step by step, the program with which Sudheer et al. 2009 measure
-/// affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor"). Each message is put into the
-/// receiver's local store in pieces of 16 KiB, or less if a local store could not hold one piece from each sender.
-/// The receiver gets a signal when the message is there.
+/// Tasks that send each other long messages, step by step, the program with which Sudheer et al.
+/// 2009 measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor").
+/// Each message is put into the receiver's local store in pieces of 16 KiB, or less if a local
+/// store could not hold one piece from each sender. The receiver gets a signal when the message is
+/// there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongMessages {
     /// Number of tasks, 31 at most.
@@ -49,16 +51,19 @@ pub struct Moved {
 }
 
 impl LongMessages {
-    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ in one bit (trees,
-    /// recursive doubling, butterflies), the steps go bit by bit; else all messages are sent at once. The heaviest
-    /// edge sends `largest_bytes`, others their share. `None` if there are too many tasks, or if no task sends.
+    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ
+    /// in one bit (trees, recursive doubling, butterflies), the steps go bit by bit; else all
+    /// messages are sent at once. The heaviest edge sends `largest_bytes`, others their share.
+    /// `None` if there are too many tasks, or if no task sends.
     #[must_use]
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
             return None;
         }
-        let size = |bytes: f64| (f64::from(largest_bytes) * bytes / heaviest / 16.0).ceil().max(1.0) as u32 * 16;
+        let size = |bytes: f64| {
+            (f64::from(largest_bytes) * bytes / heaviest / 16.0).ceil().max(1.0) as u32 * 16
+        };
         let message = |edge: &Edge| Message {
             from: edge.from,
             to: edge.to,
@@ -76,19 +81,25 @@ impl LongMessages {
     }
 
     fn most_at_once(&self) -> u32 {
-        let into = |to: usize, step: usize| self.messages.iter().filter(|m| m.to == to && m.step == step).count();
-        (0..self.tasks).flat_map(|to| (0..self.steps()).map(move |step| into(to, step))).max().unwrap_or(0) as u32
+        let into = |to: usize, step: usize| {
+            self.messages.iter().filter(|m| m.to == to && m.step == step).count()
+        };
+        (0..self.tasks)
+            .flat_map(|to| (0..self.steps()).map(move |step| into(to, step)))
+            .max()
+            .unwrap_or(0) as u32
     }
 
-    /// Bytes of the place where a piece lands; longer messages reuse the place, as streamed data would.
+    /// Bytes of the place where a piece lands; longer messages reuse the place, as streamed data
+    /// would.
     fn piece_bytes(&self) -> u32 {
         let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
         let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
         largest.min(room).min(dma::LARGEST_BYTES)
     }
 
-    /// A lower bound on the cycles of any placement: in each step, a task's own port receives and sends this many
-    /// bytes in a cycle.
+    /// A lower bound on the cycles of any placement: in each step, a task's own port receives and
+    /// sends this many bytes in a cycle.
     #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
         let bytes = |step: usize, of: &dyn Fn(&&Message) -> bool| -> u32 {
@@ -99,15 +110,18 @@ impl LongMessages {
                 .map(|message| message.size_bytes)
                 .sum()
         };
-        let busiest = |step: usize, task: usize| bytes(step, &|m| m.from == task).max(bytes(step, &|m| m.to == task));
-        let of_task = |task: usize| (0..self.steps()).map(|step| u64::from(busiest(step, task))).sum::<u64>();
+        let busiest = |step: usize, task: usize| {
+            bytes(step, &|m| m.from == task).max(bytes(step, &|m| m.to == task))
+        };
+        let of_task =
+            |task: usize| (0..self.steps()).map(|step| u64::from(busiest(step, task))).sum::<u64>();
         let bytes = (0..self.tasks).map(of_task).max().unwrap_or(0) * u64::from(self.rounds);
         bytes as f64 / port_bytes_per_cycle
     }
 }
 
-/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ in one bit only
-/// and more than the lowest bit occurs; else 0.
+/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ
+/// in one bit only and more than the lowest bit occurs; else 0.
 fn step(pattern: &Pattern, edge: &Edge) -> usize {
     let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
         && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());
@@ -150,7 +164,9 @@ impl LongMessages {
         channels.poke(0, &(rank as u32 + round).to_le_bytes());
         let mut waits = 0;
         for message in of_step().filter(|message| message.from == rank) {
-            let place = of_step().filter(|m| m.to == message.to).position(|m| m.from == rank).unwrap_or(0) as u32;
+            let place =
+                of_step().filter(|m| m.to == message.to).position(|m| m.from == rank).unwrap_or(0)
+                    as u32;
             self.send(channels, message, (1 + place) * self.piece_bytes());
             moved.bytes += u64::from(message.size_bytes);
             waits |= 1;
@@ -173,7 +189,8 @@ impl LongMessages {
         for message in of_step().filter(|message| message.to == rank) {
             channels.signal(message.from, Register::Two, 1 << rank);
         }
-        let mut missing = of_step().filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
+        let mut missing =
+            of_step().filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
         while missing != 0 {
             missing &= !channels.signal_read(Register::Two);
         }

@@ -17,11 +17,13 @@ pub struct View {
     pub zoom: f64,
 }
 
-/// The renderer of Liu et al. 2015 (section IV.B). Coordinators, each with a slice of every image, send coordinates
-/// to their workers over spin-locked channels; the workers count iterations and send the counts back.
+/// The renderer of Liu et al. 2015 (section IV.B). Coordinators, each with a slice of every image,
+/// send coordinates to their workers over spin-locked channels; the workers count iterations and
+/// send the counts back.
 ///
-/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w (counted over all
-/// coordinators) hears on the line `channels[w][0]` and answers on `channels[w][1]`.
+/// Coordinator c is task c (1 + `workers`), and its workers are the tasks after it. Worker w
+/// (counted over all coordinators) hears on the line `channels[w][0]` and answers on
+/// `channels[w][1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mandelbrot {
     /// Coordinators; the paper has four.
@@ -51,7 +53,8 @@ pub struct Rendered {
     pub began: Stamp,
     /// The clock after the last point.
     pub ended: Stamp,
-    /// For a coordinator: the iterations of each point of its slice, image by image, row by row. Empty for a worker.
+    /// For a coordinator: the iterations of each point of its slice, image by image, row by row.
+    /// Empty for a worker.
     pub counts: Vec<u16>,
 }
 
@@ -59,7 +62,8 @@ impl Mandelbrot {
     /// The rows of a coordinator's slice of every image.
     #[must_use]
     pub fn rows(&self, coordinator: usize) -> std::ops::Range<u32> {
-        let border = |at: usize| (u64::from(self.size.1) * at as u64 / self.coordinators as u64) as u32;
+        let border =
+            |at: usize| (u64::from(self.size.1) * at as u64 / self.coordinators as u64) as u32;
         border(coordinator)..border(coordinator + 1)
     }
 
@@ -78,7 +82,8 @@ impl Mandelbrot {
     fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
         let width = self.view.width * self.view.zoom.powi(frame as i32);
         let step = width / f64::from(self.size.0.max(1));
-        let from_middle = |at: u32, of: u32| (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step;
+        let from_middle =
+            |at: u32, of: u32| (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step;
         let (re, im) = self.view.centre;
         (re + from_middle(column, self.size.0), im + from_middle(row, self.size.1), step)
     }
@@ -86,7 +91,8 @@ impl Mandelbrot {
     fn coordinate<P: Port>(&self, port: &P, coordinator: usize, rendered: &mut Rendered) {
         let mine = coordinator * self.workers..(coordinator + 1) * self.workers;
         let channel = |line: Addr| SpinChannel::new(port, line);
-        let channels: Vec<_> = self.channels[mine].iter().map(|[to, from]| (channel(*to), channel(*from))).collect();
+        let channels: Vec<_> =
+            self.channels[mine].iter().map(|[to, from]| (channel(*to), channel(*from))).collect();
         let mut asked: Vec<Option<(usize, u32)>> = vec![None; self.workers];
         let mut next = 0;
         for frame in 0..self.frames {
@@ -97,7 +103,12 @@ impl Mandelbrot {
                     gather(&channels[worker].1, &mut asked[worker], &mut rendered.counts);
                     let count = self.points.min(self.size.0 - column);
                     let (re, im, step) = self.point(frame, column, row);
-                    channels[worker].0.put(&[re.to_bits(), im.to_bits(), step.to_bits(), u64::from(count)]);
+                    channels[worker].0.put(&[
+                        re.to_bits(),
+                        im.to_bits(),
+                        step.to_bits(),
+                        u64::from(count),
+                    ]);
                     asked[worker] = Some((rendered.counts.len(), count));
                     rendered.counts.resize(rendered.counts.len() + count as usize, 0);
                 }
@@ -119,7 +130,8 @@ impl Mandelbrot {
             if asked[3] == 0 {
                 return;
             }
-            let (mut answer, mut all) = ([0_u64; MOST_WORDS], 0);
+            let mut answer = [0_u64; MOST_WORDS];
+            let mut all = 0;
             for at in 0..asked[3] as usize {
                 let count = iterations(re + at as f64 * step, im, self.most_iterations);
                 answer[at / 4] |= u64::from(count) << (16 * (at % 4));
@@ -144,9 +156,11 @@ fn gather<P: Port>(channel: &SpinChannel<P>, asked: &mut Option<(usize, u32)>, c
 /// The number of steps z -> z^2 + c, from 0 on, that stay within 2 of the origin, up to a limit.
 #[must_use]
 pub fn iterations(re: f64, im: f64, most: u16) -> u16 {
-    let (mut x, mut y) = (0.0_f64, 0.0_f64);
+    let mut x = 0.0_f64;
+    let mut y = 0.0_f64;
     for count in 0..most {
-        let (xx, yy) = (x * x, y * y);
+        let xx = x * x;
+        let yy = y * y;
         if xx + yy > 4.0 {
             return count;
         }
@@ -167,7 +181,8 @@ impl Workload for Mandelbrot {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Rendered {
-        let (coordinator, place) = (rank / (1 + self.workers), rank % (1 + self.workers));
+        let coordinator = rank / (1 + self.workers);
+        let place = rank % (1 + self.workers);
         let mut rendered = Rendered { began: port.stamp(), ..Rendered::default() };
         match place {
             0 => self.coordinate(port, coordinator, &mut rendered),

@@ -7,15 +7,15 @@ const QUADWORD: u32 = 16;
 /// Core cycles to copy 16 bytes of local store: a load and a store.
 const COPY_CYCLES: u64 = 2;
 
-/// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE multicore
-/// processor", section 2.2): tasks in a ring start with a packet for each neighbour, and pass every packet from one
-/// neighbour on to the other.
+/// The benchmark of Keller & Varbanescu 2010 ("Performance impact of task mapping on the Cell BE
+/// multicore processor", section 2.2): tasks in a ring start with a packet for each neighbour, and
+/// pass every packet from one neighbour on to the other.
 ///
-/// The message library follows their description (the student project itself is not public). A sender copies a packet
-/// into its send buffer for the receiver, and notes that in the receiver's row of a matrix in main memory. A receiver
-/// gets its whole row from time to time; if it finds a notification, it gets the packet from the sender's local
-/// store, and notes that the buffer is free again. An entry holds both counts of one pair: packets sent, and packets
-/// taken.
+/// The message library follows their description (the student project itself is not public). A
+/// sender copies a packet into its send buffer for the receiver, and notes that in the receiver's
+/// row of a matrix in main memory. A receiver gets its whole row from time to time; if it finds a
+/// notification, it gets the packet from the sender's local store, and notes that the buffer is
+/// free again. An entry holds both counts of one pair: packets sent, and packets taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRing {
     /// Number of tasks, at least two.
@@ -31,20 +31,22 @@ pub struct MessageRing {
 /// The parts of the message library that its description leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLibrary {
-    /// Bytes of an entry of the matrix: one of [`Self::ENTRIES`]. Rows take whole quadwords, so that with small entries
-    /// several rows share a line of memory.
+    /// Bytes of an entry of the matrix: one of [`Self::ENTRIES`]. Rows take whole quadwords, so
+    /// that with small entries several rows share a line of memory.
     pub entry_bytes: u32,
     /// The cycles of the library's code between two looks at the matrix.
     pub poll_cycles: u32,
 }
 
 impl MessageLibrary {
-    /// The entries that can be: one or two counts that a transfer writes at once, a quadword, and a line.
+    /// The entries that can be: one or two counts that a transfer writes at once, a quadword, and a
+    /// line.
     pub const ENTRIES: [u32; 4] = [4, 8, 16, 128];
 }
 
 impl Default for MessageLibrary {
-    /// A quadword, the smallest transfer whose alignment does not depend on its size, and a few dozen instructions.
+    /// A quadword, the smallest transfer whose alignment does not depend on its size, and a few
+    /// dozen instructions.
     fn default() -> Self {
         MessageLibrary { entry_bytes: QUADWORD, poll_cycles: 60 }
     }
@@ -103,11 +105,16 @@ impl Program for MessageRingOver {
     type Output = Taken;
 
     fn shape(&self) -> Shape {
-        let (tasks, row) = (self.ring.tasks as u32, self.row_bytes());
+        let tasks = self.ring.tasks as u32;
+        let row = self.row_bytes();
         Shape {
             tasks: self.ring.tasks,
-            // The row as it was got, the entry to put, and for both sides a send buffer and a receive buffer.
-            local_bytes: row + self.library.entry_bytes.max(QUADWORD) + 4 * self.ring.packet_bytes + 256,
+            // The row as it was got, the entry to put, and for both sides a send buffer and a
+            // receive buffer.
+            local_bytes: row
+                + self.library.entry_bytes.max(QUADWORD)
+                + 4 * self.ring.packet_bytes
+                + 256,
             memory_bytes: tasks * row,
             signals_or: false,
         }
@@ -130,7 +137,8 @@ struct Side {
     /// Packets of these that the neighbour has taken.
     acknowledged: u32,
     received: u32,
-    /// The packet received from the other side that waits to be sent on to this side, if there is one.
+    /// The packet received from the other side that waits to be sent on to this side, if there is
+    /// one.
     waiting: Option<u32>,
 }
 
@@ -148,7 +156,8 @@ struct Member<'a, C> {
 
 impl<'a, C: Channels> Member<'a, C> {
     fn new(over: &'a MessageRingOver, channels: &'a C, rank: usize) -> Self {
-        let (ring, library) = (&over.ring, over.library);
+        let ring = &over.ring;
+        let library = over.library;
         let n = ring.tasks;
         let side = |rank| Side { rank, ..Side::default() };
         Member {
@@ -174,7 +183,8 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// Whether a neighbour has not taken all packets yet: no task may leave with a full send buffer.
+    /// Whether a neighbour has not taken all packets yet: no task may leave with a full send
+    /// buffer.
     fn is_owing(&self) -> bool {
         self.sides.iter().any(|side| side.acknowledged != side.sent || side.waiting.is_some())
     }
@@ -204,16 +214,22 @@ impl<'a, C: Channels> Member<'a, C> {
         }
     }
 
-    /// The counts that a neighbour wrote in this task's row: packets sent, and packets taken. If both neighbours are
-    /// the same task, it writes two entries.
+    /// The counts that a neighbour wrote in this task's row: packets sent, and packets taken. If
+    /// both neighbours are the same task, it writes two entries.
     fn entry(&self, from: usize) -> (u32, u32) {
         let side = self.sides[from];
         let mut bytes = [0; QUADWORD as usize];
         let used = self.library.entry_bytes.min(QUADWORD) as usize;
-        self.channels.peek(self.column(side.rank, from) * self.library.entry_bytes, &mut bytes[..used]);
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        self.channels
+            .peek(self.column(side.rank, from) * self.library.entry_bytes, &mut bytes[..used]);
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
         match used {
-            4 => (further(side.received, word(0) as u16), further(side.acknowledged, (word(0) >> 16) as u16)),
+            4 => (
+                further(side.received, word(0) as u16),
+                further(side.acknowledged, (word(0) >> 16) as u16),
+            ),
             _ => (word(0), word(4)),
         }
     }
@@ -262,7 +278,8 @@ impl<'a, C: Channels> Member<'a, C> {
         let offset = side.rank as u32 * self.row_bytes + self.column(self.rank, 1 - to) * entry;
         // Small transfers keep their place in the quadword.
         let own = self.row_bytes + offset % QUADWORD;
-        // The transfer reads the entry's bytes when it is sent, so the transfer before it must be complete.
+        // The transfer reads the entry's bytes when it is sent, so the transfer before it must be
+        // complete.
         self.channels.wait_tags(4);
         let count = self.count_bytes();
         let mut bytes = [0; QUADWORD as usize];

@@ -2,18 +2,20 @@
 
 use seatmap_port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
-/// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each waits with a pause
-/// until the word no longer holds its own value. One turn of both is a round trip, and its time is the core distance.
+/// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
+/// waits with a pause until the word no longer holds its own value. One turn of both is a round
+/// trip, and its time is the core distance.
 ///
-/// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads the clock between
-/// batches of round trips, so one run gives many samples for one clock reading in each batch. A caller can see which
-/// of the two tasks started later. The clock of that task counts, since the earlier task's first batch includes the
-/// wait.
+/// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
+/// the clock between batches of round trips, so one run gives many samples for one clock reading in
+/// each batch. A caller can see which of the two tasks started later. The clock of that task
+/// counts, since the earlier task's first batch includes the wait.
 #[derive(Clone, Debug)]
 pub struct PingPong {
     /// The word of each pair, on a line of its own.
     pub lines: Vec<Addr>,
-    /// The place where the tasks meet before they start: a line that no pair uses, and whose next line no pair uses.
+    /// The place where the tasks meet before they start: a line that no pair uses, and whose next
+    /// line no pair uses.
     pub gate: Addr,
     /// Timed batches.
     pub batches: u32,
@@ -31,17 +33,19 @@ pub struct Trace {
 }
 
 impl PingPong {
-    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke all waiting tasks,
-    /// hundreds of tasks would take longer to meet than the rest of the run takes.
+    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke
+    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run
+    /// takes.
     fn meet<P: Port>(&self, port: &P) {
-        match port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
-            true => port.store(self.go(), 1),
-            false => drop(port.wait_while(self.go(), 0)),
+        if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
+            port.store(self.go(), 1)
+        } else {
+            drop(port.wait_while(self.go(), 0))
         }
     }
 
-    /// Leaves the meeting. The last task to leave resets the gate, so that a run with another number of tasks finds
-    /// it as new.
+    /// Leaves the meeting. The last task to leave resets the gate, so that a run with another
+    /// number of tasks finds it as new.
     fn leave<P: Port>(&self, port: &P) {
         let left = self.gate.word(1);
         if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
@@ -60,7 +64,13 @@ impl PingPong {
     }
 
     /// The timed turns of one side; `own` is the value that it writes.
-    pub(crate) fn batches<P: Port>(port: &P, word: Addr, own: u64, batches: u32, round_trips: u32) -> Trace {
+    pub(crate) fn batches<P: Port>(
+        port: &P,
+        word: Addr,
+        own: u64,
+        batches: u32,
+        round_trips: u32,
+    ) -> Trace {
         let mut stamps = Vec::with_capacity(batches as usize + 1);
         let interruptions_before = port.interruptions();
         stamps.push(port.stamp());

@@ -18,7 +18,12 @@ pub fn elapsed_ticks(spans: impl IntoIterator<Item = (u64, u64)>) -> u64 {
 ///
 /// # Errors
 /// The machine could not run them there.
-pub fn messages_ns<B: Bed>(bed: &mut B, messages: &LongMessages, seats: &[u32], seed: u64) -> Result<f64, B::Error> {
+pub fn messages_ns<B: Bed>(
+    bed: &mut B,
+    messages: &LongMessages,
+    seats: &[u32],
+    seed: u64,
+) -> Result<f64, B::Error> {
     let tasks = bed.run(seats, messages, seed)?;
     let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began, task.ended)));
     Ok(ticks as f64 * bed.ns_per_cycle())
@@ -28,7 +33,11 @@ pub fn messages_ns<B: Bed>(bed: &mut B, messages: &LongMessages, seats: &[u32], 
 ///
 /// # Errors
 /// The machine could not run them there.
-pub fn handoffs_ns<T: Testbed>(bed: &mut T, handoffs: &Handoffs, seats: &[u32]) -> Result<f64, T::Error> {
+pub fn handoffs_ns<T: Testbed>(
+    bed: &mut T,
+    handoffs: &Handoffs,
+    seats: &[u32],
+) -> Result<f64, T::Error> {
     let tasks = bed.run(seats, handoffs)?;
     let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began.ticks, task.ended.ticks)));
     Ok(ticks as f64 * bed.ns_per_tick())

@@ -2,8 +2,8 @@
 
 use seatmap_port::{Addr, Port, Workload};
 
-/// One task writes a zero into each of its lines, and nothing else. If the kernel places memory by first touch, the
-/// pages land on the NUMA node of the PU on which the task sits.
+/// One task writes a zero into each of its lines, and nothing else. If the kernel places memory by
+/// first touch, the pages land on the NUMA node of the PU on which the task sits.
 #[derive(Clone, Debug)]
 pub struct Touch {
     /// The words to write.

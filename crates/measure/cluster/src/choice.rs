@@ -1,14 +1,17 @@
-//! Which pairs are measured: at most four times as many as there are nodes, chosen as their values come in.
+//! Which pairs are measured: at most four times as many as there are nodes, chosen as their values
+//! come in.
 //!
-//! 1. Each node with the one after it in the natural order of names (`n2` before `n10`), as those are most often
-//!    neighbours, and with the first node, which sees near and far ones.
-//! 2. Runs of near nodes are compared with each other until each has found its group or has met all groups.
+//! 1. Each node with the one after it in the natural order of names (`n2` before `n10`), as those
+//!    are most often neighbours, and with the first node, which sees near and far ones.
+//! 2. Runs of near nodes are compared with each other until each has found its group or has met all
+//!    groups.
 //! 3. One pair for each two groups that have none.
-//! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to how well the others
-//!    are known. Then they count as well.
+//! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to
+//!    how well the others are known. Then they count as well.
 //!
-//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by a pair with one
-//! of its members, and meets half of the groups on the way. Where the budget does not reach, the error says so.
+//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by
+//! a pair with one of its members, and meets half of the groups on the way. Where the budget does
+//! not reach, the error says so.
 
 use crate::cluster::HeldBack;
 use crate::fit::Fit;
@@ -16,8 +19,8 @@ use seatmap_statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows latency and rate
-/// both.
+/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows
+/// latency and rate both.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
 /// Pairs a node.
@@ -41,9 +44,11 @@ pub struct Chosen {
     pub held_back: Option<HeldBack>,
 }
 
-/// Chooses pairs and has them measured. `known` are values that need no measuring, and gets those that are measured.
+/// Chooses pairs and has them measured. `known` are values that need no measuring, and gets those
+/// that are measured.
 pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe<'_>) -> Chosen {
-    let mut chooser = Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
+    let mut chooser =
+        Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
@@ -103,23 +108,33 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// The value between near and far. A node that is far from all others, as one behind a very slow cable is, tells
-    /// nothing about these: they are looked at again without it. Far pairs that separate no nodes, such as those that
-    /// were measured in a busy moment, are left out likewise.
+    /// The value between near and far. A node that is far from all others, as one behind a very
+    /// slow cable is, tells nothing about these: they are looked at again without it. Far pairs
+    /// that separate no nodes, such as those that were measured in a busy moment, are left out
+    /// likewise.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
-        let (mut found, mut most) = (None, f64::INFINITY);
+        let mut found = None;
+        let mut most = f64::INFINITY;
         loop {
             let is_within = |[a, b]: &[usize; 2]| within.contains(a) && within.contains(b);
             let counts = |(pair, value): &(&[usize; 2], &f64)| is_within(pair) && **value < most;
             let known: Vec<([usize; 2], f64)> =
                 self.known.iter().filter(counts).map(|(pair, value)| (*pair, *value)).collect();
-            let Some(next) = limit(&known.iter().map(|(_, value)| *value).collect::<Vec<_>>()) else { return found };
+            let Some(next) = limit(&known.iter().map(|(_, value)| *value).collect::<Vec<_>>())
+            else {
+                return found;
+            };
             found = Some(next);
-            let is_near = |node: &usize| known.iter().any(|(pair, value)| pair.contains(node) && *value < next);
+            let is_near = |node: &usize| {
+                known.iter().any(|(pair, value)| pair.contains(node) && *value < next)
+            };
             let near: Vec<usize> = within.iter().copied().filter(is_near).collect();
             let lone = within.len() - near.len();
-            let parts = self.parts(next).into_iter().filter(|part| part.iter().any(|node| within.contains(node)));
+            let parts = self
+                .parts(next)
+                .into_iter()
+                .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
                 1 => most = next,
                 _ if lone == 0 || 4 * lone > within.len() => return found,
@@ -137,16 +152,22 @@ impl Chooser<'_> {
         self.components().into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
-    /// The parts of a group whose pairs are all known, where it has some that are as far apart as groups are: a very
-    /// slow way between two groups hides the others. A single node is not a part, as a bad cable makes one.
+    /// The parts of a group whose pairs are all known, where it has some that are as far apart as
+    /// groups are: a very slow way between two groups hides the others. A single node is not a
+    /// part, as a bad cable makes one.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
-        let inside: Vec<f64> =
-            pairs(group.len()).filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied()).collect();
+        let inside: Vec<f64> = pairs(group.len())
+            .filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied())
+            .collect();
         let is_whole = inside.len() == group.len() * group.len().saturating_sub(1) / 2;
         let Some(limit) = limit(&inside).filter(|_| is_whole) else { return vec![group] };
-        let parts: Vec<Vec<usize>> =
-            self.parts(limit).into_iter().filter(|part| part.iter().all(|node| group.contains(node))).collect();
-        let is_divided = parts.len() > 1 && parts.iter().map(Vec::len).sum::<usize>() == group.len();
+        let parts: Vec<Vec<usize>> = self
+            .parts(limit)
+            .into_iter()
+            .filter(|part| part.iter().all(|node| group.contains(node)))
+            .collect();
+        let is_divided =
+            parts.len() > 1 && parts.iter().map(Vec::len).sum::<usize>() == group.len();
         if !is_divided || parts.iter().any(|part| part.len() < 2) {
             return vec![group];
         }
@@ -157,7 +178,8 @@ impl Chooser<'_> {
     fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
-            let (from, to) = (part[*b], part[*a]);
+            let from = part[*b];
+            let to = part[*a];
             part.iter_mut().filter(|part| **part == from).for_each(|part| *part = to);
         }
         let mut parts = BTreeMap::<usize, Vec<usize>>::new();
@@ -171,8 +193,9 @@ impl Chooser<'_> {
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
-            let unmet =
-                |a: &[usize], b: &[usize]| !a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))));
+            let unmet = |a: &[usize], b: &[usize]| {
+                !a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))))
+            };
             // The later part is small: it looks for a place among the earlier ones.
             let next = (1..parts.len()).find_map(|at| {
                 let other = parts[..at].iter().find(|other| unmet(other, &parts[at]))?;
@@ -189,7 +212,8 @@ impl Chooser<'_> {
     fn fill_blocks(&mut self) {
         let parts = self.components();
         let group = numbered(&parts, self.nodes);
-        let mut met: Vec<[usize; 2]> = self.known.keys().map(|[a, b]| pair(group[*a], group[*b])).collect();
+        let mut met: Vec<[usize; 2]> =
+            self.known.keys().map(|[a, b]| pair(group[*a], group[*b])).collect();
         met.sort_unstable();
         let unmet = pairs(parts.len()).filter(|block| met.binary_search(block).is_err());
         let room = self.left().saturating_sub(self.nodes / 2);
@@ -202,7 +226,8 @@ impl Chooser<'_> {
     fn hold_back(&mut self) -> Option<HeldBack> {
         let group = numbered(&self.components(), self.nodes);
         let fit = Fit::of(group, self.known.clone())?;
-        let mut rest: Vec<[usize; 2]> = pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
+        let mut rest: Vec<[usize; 2]> =
+            pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
         // Any fixed seed does: the same cluster is measured in the same way twice.
         fastrand::Rng::with_seed(17).shuffle(&mut rest);
         rest.truncate(self.left());
@@ -229,8 +254,8 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
     number
 }
 
-/// The value between near and far: the cut of the logarithms that leaves the least variance inside both parts (Otsu
-/// 1979); `None` where the two are not clearly apart.
+/// The value between near and far: the cut of the logarithms that leaves the least variance inside
+/// both parts (Otsu 1979); `None` where the two are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
     let variance = |part: &[f64]| {
@@ -265,7 +290,11 @@ fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for each in text.chars() {
         match pieces.last_mut() {
-            Some(last) if last.ends_with(|end: char| end.is_ascii_digit() == each.is_ascii_digit()) => last.push(each),
+            Some(last)
+                if last.ends_with(|end: char| end.is_ascii_digit() == each.is_ascii_digit()) =>
+            {
+                last.push(each)
+            }
             _ => pieces.push(each.to_string()),
         }
     }
@@ -288,7 +317,8 @@ mod tests {
     }
 
     fn chosen(names: &[String], value: impl Fn([usize; 2]) -> f64) -> (Chosen, usize) {
-        let (mut known, mut count) = (Values::new(), 0);
+        let mut known = Values::new();
+        let mut count = 0;
         let chosen = choose(names, false, &mut known, &mut |pairs| {
             count += pairs.len();
             pairs.iter().map(|pair| Some(value(*pair))).collect()
@@ -307,8 +337,9 @@ mod tests {
             assert!(count <= 4 * 64, "{count}");
             let mut groups = chosen.groups.clone();
             groups.sort();
-            let right: Vec<Vec<usize>> =
-                (0..64 / on_a_switch).map(|at| (at * on_a_switch..(at + 1) * on_a_switch).collect()).collect();
+            let right: Vec<Vec<usize>> = (0..64 / on_a_switch)
+                .map(|at| (at * on_a_switch..(at + 1) * on_a_switch).collect())
+                .collect();
             assert_eq!(groups, right);
             let held_back = chosen.held_back.unwrap();
             assert!(held_back.error_percent < 5.0 && held_back.pairs >= 8, "{held_back:?}");
@@ -323,8 +354,10 @@ mod tests {
         let (chosen, count) = chosen(&names(64), |[a, b]| value(pair(shuffled[a], shuffled[b])));
         assert!(count <= 4 * 64, "{count}");
         assert_eq!(chosen.groups.iter().map(Vec::len).collect::<Vec<_>>(), [16; 4]);
-        let right =
-            chosen.groups.iter().all(|group| group.iter().all(|node| shuffled[*node] / 16 == shuffled[group[0]] / 16));
+        let right = chosen
+            .groups
+            .iter()
+            .all(|group| group.iter().all(|node| shuffled[*node] / 16 == shuffled[group[0]] / 16));
         assert!(right && chosen.held_back.unwrap().error_percent < 5.0);
     }
 
@@ -336,7 +369,8 @@ mod tests {
         assert_eq!((flat.groups.len(), count), (1, 80));
     }
 
-    /// A pair that was measured in a busy moment is farther from all others than near and far ones are apart.
+    /// A pair that was measured in a busy moment is farther from all others than near and far ones
+    /// are apart.
     #[test]
     fn busy_moments_hide_no_switch() {
         let noise = tree(8, 8, 1);
@@ -345,7 +379,9 @@ mod tests {
             [a, b] => noise(pair) * if a / 4 == b / 4 { 14.0 } else { 27.0 },
         };
         assert_eq!(chosen(&names(8), even).0.groups, [[0, 1, 2, 3], [4, 5, 6, 7]]);
-        let flat = |pair: [usize; 2]| if pair == [0, 3] || pair == [2, 6] { 4e7 } else { 14.0 * noise(pair) };
+        let flat = |pair: [usize; 2]| {
+            if pair == [0, 3] || pair == [2, 6] { 4e7 } else { 14.0 * noise(pair) }
+        };
         assert_eq!(chosen(&names(8), flat).0.groups.len(), 1);
     }
 
@@ -356,11 +392,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the values and whichever pairs fail, the budget holds and each node is in one group.
+        /// Whatever the values and whichever pairs fail, the budget holds and each node is in one
+        /// group.
         #[test]
         fn any_values_give_groups_within_the_budget(nodes in 1..40usize, seed: u64) {
             let mut rng = fastrand::Rng::with_seed(seed);
-            let (mut known, mut count) = (Values::new(), 0);
+            let mut known = Values::new();
+            let mut count = 0;
             let chosen = choose(&names(nodes), false, &mut known, &mut |pairs| {
                 count += pairs.len();
                 pairs.iter().map(|_| (rng.f64() < 0.9).then(|| 1.0 + 1e6 * rng.f64())).collect()

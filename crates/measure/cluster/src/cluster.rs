@@ -30,7 +30,8 @@ pub struct Cluster {
     pub nodes: Vec<Node>,
     /// The pairs measured, in the order of their nodes.
     pub pairs: Vec<Pair>,
-    /// The groups of nodes that stand near each other, such as those of one switch: indices into `nodes`.
+    /// The groups of nodes that stand near each other, such as those of one switch: indices into
+    /// `nodes`.
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
     /// How well the pairs measured tell of the others.
@@ -73,19 +74,20 @@ pub struct Pair {
     pub trips: Vec<Trip>,
     /// The rate of a stream from the first node to the second, and back, in Mbit/s.
     pub rate_mbps: [f64; 2],
-    /// The time from one small message to the next in a stream of them, from the first node and from the second, in
-    /// nanoseconds.
+    /// The time from one small message to the next in a stream of them, from the first node and
+    /// from the second, in nanoseconds.
     pub gap_ns: [f64; 2],
-    /// The segments that the first node sent again in round trips, and the second, of [`Pair::segments`].
+    /// The segments that the first node sent again in round trips, and the second, of
+    /// [`Pair::segments`].
     pub retransmits: [u64; 2],
-    /// About how many segments each of them sent in round trips. A stream fills queues, and a full queue drops
-    /// segments on a healthy link.
+    /// About how many segments each of them sent in round trips. A stream fills queues, and a full
+    /// queue drops segments on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock less the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the way, in bytes, as the first node knew it: a file of an earlier version has no
-    /// [`Pair::ends`].
+    /// The largest packet on the way, in bytes, as the first node knew it: a file of an earlier
+    /// version has no [`Pair::ends`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// The figures that each end has of itself.
@@ -102,11 +104,12 @@ pub struct End {
     /// The largest packet that it sends on this way, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// The share of the time, from 0 to 1, in which it could have run and had no CPU: another thread had it, or a
-    /// quota was used up.
+    /// The share of the time, from 0 to 1, in which it could have run and had no CPU: another
+    /// thread had it, or a quota was used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
-    /// The quotas of CPU time that stopped it meanwhile: none, or not told where the key is not there.
+    /// The quotas of CPU time that stopped it meanwhile: none, or not told where the key is not
+    /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Vec<Stop>>,
 }
@@ -158,8 +161,8 @@ impl Stop {
     }
 }
 
-/// How a pair compares with like pairs that were measured in the same moments, look after look. A computer that is busy
-/// makes all of them worse, and a bad cable one.
+/// How a pair compares with like pairs that were measured in the same moments, look after look. A
+/// computer that is busy makes all of them worse, and a bad cable one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// The number of looks.
@@ -179,8 +182,8 @@ pub struct Shown {
     pub factor: f64,
     /// The looks show that it is at least this, with 99.9 % confidence.
     pub at_least: f64,
-    /// The figure of the like pairs at their best, over which it is, in the unit of the figure: microseconds for a bit
-    /// of a stream, nanoseconds for times.
+    /// The figure of the like pairs at their best, over which it is, in the unit of the figure:
+    /// microseconds for a bit of a stream, nanoseconds for times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
@@ -224,7 +227,8 @@ pub struct Loaded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exchange {
-    /// Each node with one of the other half, both ways; the halves are whole groups as far as that goes.
+    /// Each node with one of the other half, both ways; the halves are whole groups as far as that
+    /// goes.
     Bisection,
     /// Each node to the next one, by the order of groups.
     Neighbours,
@@ -291,7 +295,8 @@ impl Pair {
 
 impl End {
     fn keep_better(&mut self, other: &End) {
-        self.wait_share = [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
+        self.wait_share =
+            [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
         // No busy moment uses up a quota that is not there: all stops count.
         let Some(others) = &other.stops else { return };
         let own = self.stops.get_or_insert_default();
@@ -303,7 +308,8 @@ impl Cluster {
     /// Reads one.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each other.
+    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
+    /// other.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let cluster: Cluster = seatmap_document::read(text, FORMAT)?;
         cluster.check().map_err(DocumentError::Inconsistent)?;
@@ -322,14 +328,17 @@ impl Cluster {
         seatmap_document::is_kind(bytes, "seatmap-cluster/")
     }
 
-    /// The cluster as people are shown it: its texts come from other computers, and each stays on its line.
+    /// The cluster as people are shown it: its texts come from other computers, and each stays on
+    /// its line.
     #[must_use]
     pub fn visible(&self) -> Cluster {
         let mut seen = self.clone();
         let names = seen.nodes.iter_mut().flat_map(|node| [&mut node.name, &mut node.address]);
-        let missing = seen.missing.iter_mut().flat_map(|one| one.nodes.iter_mut().chain([&mut one.why]));
+        let missing =
+            seen.missing.iter_mut().flat_map(|one| one.nodes.iter_mut().chain([&mut one.why]));
         let library = seen.mpi.as_mut().map(|mpi| &mut mpi.library);
-        let texts = names.chain(missing).chain(library).chain(&mut seen.launcher).chain(&mut seen.date);
+        let texts =
+            names.chain(missing).chain(library).chain(&mut seen.launcher).chain(&mut seen.date);
         for text in texts {
             *text = visible(text);
         }
@@ -339,7 +348,10 @@ impl Cluster {
     fn check(&self) -> Result<(), String> {
         let nodes = self.nodes.len();
         if nodes == 0 || nodes > MOST_NODES {
-            return Err(format!("{nodes}, where 1 to {MOST_NODES} can be read", nodes = counted(nodes, "node")));
+            return Err(format!(
+                "{nodes}, where 1 to {MOST_NODES} can be read",
+                nodes = counted(nodes, "node")
+            ));
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
@@ -352,14 +364,19 @@ impl Cluster {
                 return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
             }
         }
-        let is_stream = |stream: &Stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite();
+        let is_stream =
+            |stream: &Stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite();
         if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(is_stream) {
-            return Err(format!("a stream has an impossible rate, or a node that is none of the {nodes}"));
+            return Err(format!(
+                "a stream has an impossible rate, or a node that is none of the {nodes}"
+            ));
         }
         self.mpi.as_ref().map_or(Ok(()), |mpi| mpi.check(nodes))?;
         let mut grouped = BTreeSet::new();
         match self.groups.iter().flatten().find(|node| **node >= nodes || !grouped.insert(**node)) {
-            Some(node) => Err(format!("node {node} of a group is none of the {nodes}, or stands in two")),
+            Some(node) => {
+                Err(format!("node {node} of a group is none of the {nodes}, or stands in two"))
+            }
             None => Ok(()),
         }
     }
@@ -401,9 +418,12 @@ impl Pair {
             let [there, back] = beside.slowness;
             [there, back, beside.time, beside.scatter]
         });
-        let mut factors = shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
+        let mut factors =
+            shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
         if !factors.all(is_positive) {
-            return Err(format!("a factor of nodes {a} and {b} over like pairs is not a positive number"));
+            return Err(format!(
+                "a factor of nodes {a} and {b} over like pairs is not a positive number"
+            ));
         }
         let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);
         if !shares.into_iter().all(|share| (0.0..=1.0).contains(&share)) {
@@ -413,22 +433,30 @@ impl Pair {
         if !stops.all(Stop::is_possible) {
             return Err(format!("a quota on nodes {a} and {b} has impossible figures"));
         }
-        match self.gap_ns.into_iter().all(is_positive) {
-            true => Ok(()),
-            false => Err(format!("a gap of nodes {a} and {b} is not a positive number")),
+        if self.gap_ns.into_iter().all(is_positive) {
+            Ok(())
+        } else {
+            Err(format!("a gap of nodes {a} and {b} is not a positive number"))
         }
     }
 
     /// Whether times and rates are possible, and the times in the order of their sizes.
-    pub(crate) fn check_figures([a, b]: [usize; 2], trips: &[Trip], rate_mbps: [f64; 2]) -> Result<(), String> {
-        let times =
-            trips.iter().flat_map(|trip| [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns));
+    pub(crate) fn check_figures(
+        [a, b]: [usize; 2],
+        trips: &[Trip],
+        rate_mbps: [f64; 2],
+    ) -> Result<(), String> {
+        let times = trips.iter().flat_map(|trip| {
+            [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns)
+        });
         if !times.chain(rate_mbps).all(is_positive) {
             return Err(format!("a time or a rate of nodes {a} and {b} is not a positive number"));
         }
         let ascending = trips.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes);
         if trips.is_empty() || !ascending {
-            return Err(format!("the round trips of nodes {a} and {b} are not in the order of their sizes"));
+            return Err(format!(
+                "the round trips of nodes {a} and {b} are not in the order of their sizes"
+            ));
         }
         Ok(())
     }

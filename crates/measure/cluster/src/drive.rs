@@ -12,7 +12,8 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// The sizes of messages whose round trips are measured, in bytes: a lock or a flag, a halo, a block.
+/// The sizes of messages whose round trips are measured, in bytes: a lock or a flag, a halo, a
+/// block.
 pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
 /// Trips of one size: at least so many, and then until the time is over.
@@ -32,8 +33,9 @@ const PASSES: usize = 4;
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// A stream lasts at least this long, so that the window of TCP has opened, or twice the time of the trips if that is
-/// shorter; the best of three counts, as nothing makes a link faster than it is.
+/// A stream lasts at least this long, so that the window of TCP has opened, or twice the time of
+/// the trips if that is shorter; the best of three counts, as nothing makes a link faster than it
+/// is.
 const STREAM: Duration = Duration::from_millis(40);
 const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
@@ -63,8 +65,9 @@ pub(crate) struct Way<'a> {
     pub secret: &'a Secret,
 }
 
-/// Measures the way to a node that answers; round trips of each size take about this time. A node that is silent is
-/// given up well before `limit`, so that the one who waits for this result does not blame this node.
+/// Measures the way to a node that answers; round trips of each size take about this time. A node
+/// that is silent is given up well before `limit`, so that the one who waits for this result does
+/// not blame this node.
 ///
 /// # Errors
 /// The step that failed, and why.
@@ -87,8 +90,12 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Fou
     // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
     let trips_only = line.accounts().map_err(streams)?;
     let least = STREAM.min(STREAM_TO_TRIPS * time);
-    let rate_mbps = [line.rate(Line::there, least).map_err(streams)?, line.rate(Line::back, least).map_err(streams)?];
-    let clock_offset_ns = line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
+    let rate_mbps = [
+        line.rate(Line::there, least).map_err(streams)?,
+        line.rate(Line::back, least).map_err(streams)?,
+    ];
+    let clock_offset_ns =
+        line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
     let after = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
@@ -102,7 +109,9 @@ fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             format!("no answer to {what} within {}", limit_words(silence(limit)))
         }
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::BrokenPipe => {
             format!("the connection broke during {what}")
         }
         _ => format!("{what}: {error}"),
@@ -117,7 +126,8 @@ fn limit_words(limit: Duration) -> String {
     format!("{:.1} s", limit.as_secs_f64())
 }
 
-/// How long one answer is waited for: two of them, as for the connection and for what follows, are below the limit.
+/// How long one answer is waited for: two of them, as for the connection and for what follows, are
+/// below the limit.
 fn silence(limit: Duration) -> Duration {
     (limit / 3).min(SILENCE)
 }
@@ -131,7 +141,8 @@ struct Line {
 /// Sends to a node for this time. The rate, in Mbit/s.
 pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
-    let (begun, mut sent) = (Instant::now(), 0_u64);
+    let begun = Instant::now();
+    let mut sent = 0_u64;
     while begun.elapsed() < time {
         line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
@@ -139,7 +150,8 @@ pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f6
     Ok(8e3 * sent as f64 / nanoseconds(begun))
 }
 
-/// Messages until the other node says that they have come: few enough for a slow link, and enough to fill a fast one.
+/// Messages until the other node says that they have come: few enough for a slow link, and enough
+/// to fill a fast one.
 const BURST: u32 = 16;
 
 impl Line {
@@ -176,7 +188,8 @@ impl Line {
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
-        // On a slow link the usual number takes too long; a few tell as much, as its bytes take most of the time.
+        // On a slow link the usual number takes too long; a few tell as much, as its bytes take
+        // most of the time.
         let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
         if fewest == FEWEST_TRIPS {
             self.echo(size, WARM_UP - 1)?;
@@ -186,7 +199,8 @@ impl Line {
         while times.len() < fewest || begun.elapsed() < time && times.len() < MOST_TRIPS {
             times.extend(self.echo(size, fewest as u32)?);
         }
-        let passes: Vec<Vec<f64>> = times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
+        let passes: Vec<Vec<f64>> =
+            times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
         let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
         let p90_ns = quantile_sorted(&sorted(&times), 0.9).unwrap_or(summary.median);
         Ok(Trip {
@@ -227,7 +241,8 @@ impl Line {
         let order = self.sealed(b'D', size, count);
         let begun = Instant::now();
         self.channel.write_payload(&order)?;
-        (0..count).try_for_each(|_| self.channel.read_payload(&mut self.buffer[..size as usize]))?;
+        (0..count)
+            .try_for_each(|_| self.channel.read_payload(&mut self.buffer[..size as usize]))?;
         Ok(nanoseconds(begun))
     }
 
@@ -240,27 +255,36 @@ impl Line {
     }
 
     /// The best rate of some streams, each at least so long, in Mbit/s.
-    fn rate(&mut self, stream: fn(&mut Line, u32, u32) -> io::Result<f64>, least: Duration) -> io::Result<f64> {
+    fn rate(
+        &mut self,
+        stream: fn(&mut Line, u32, u32) -> io::Result<f64>,
+        least: Duration,
+    ) -> io::Result<f64> {
         let least_ns = least.as_nanos() as f64;
         let mut count = 1;
-        // In a busy moment a short stream takes as long as a long one: it must be slow twice. One that is too short
-        // fits into the burst that a shaper lets pass, and looks faster than the link is.
+        // In a busy moment a short stream takes as long as a long one: it must be slow twice. One
+        // that is too short fits into the burst that a shaper lets pass, and looks faster than the
+        // link is.
         while count < MOST_MESSAGES
-            && (stream(self, FIRST_BYTES, count)? < least_ns || stream(self, FIRST_BYTES, count)? < least_ns)
+            && (stream(self, FIRST_BYTES, count)? < least_ns
+                || stream(self, FIRST_BYTES, count)? < least_ns)
         {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
         // A single message that takes so long shows the rate of a slow link well.
         let streams = if count == 1 { 1 } else { STREAMS };
-        let times = (0..streams).map(|_| stream(self, FIRST_BYTES, count)).collect::<io::Result<Vec<f64>>>()?;
+        let times = (0..streams)
+            .map(|_| stream(self, FIRST_BYTES, count))
+            .collect::<io::Result<Vec<f64>>>()?;
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
         let mut answers = Vec::new();
         for _ in 0..CLOCKS {
-            // A tag is made and checked before the other clock is read as well as afterwards: these times cancel out.
+            // A tag is made and checked before the other clock is read as well as afterwards: these
+            // times cancel out.
             let sent_ns = clock_ns();
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
@@ -313,12 +337,17 @@ mod tests {
     fn a_pair_on_one_computer_is_measured_both_ways() {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
-        let found = drive(way(1, address, &secret), Duration::from_millis(5), Duration::from_secs(60)).unwrap();
+        let found =
+            drive(way(1, address, &secret), Duration::from_millis(5), Duration::from_secs(60))
+                .unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
-        assert!(found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns));
+        assert!(
+            found.trips.iter().all(|trip| trip.count >= FEWEST_TRIPS && trip.p10_ns <= trip.p90_ns)
+        );
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
         assert!(
-            found.segments.iter().all(|sent| *sent > 100) && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
+            found.segments.iter().all(|sent| *sent > 100)
+                && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
             "{found:?}"
         );
         // One clock tells both times: they differ by less than a trip takes.
@@ -336,9 +365,12 @@ mod tests {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
         let refused = |to: usize, secret: &Secret| {
-            drive(way(to, address, secret), Duration::from_millis(1), Duration::from_secs(60)).unwrap_err()
+            drive(way(to, address, secret), Duration::from_millis(1), Duration::from_secs(60))
+                .unwrap_err()
         };
         assert!(refused(1, &Secret::new().unwrap()).contains("another secret"));
-        assert!(refused(2, &secret).contains("this is rank 1, and the connection was meant for rank 2"));
+        assert!(
+            refused(2, &secret).contains("this is rank 1, and the connection was meant for rank 2")
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The node that is measured: it answers messages, takes streams and gives them.
 //!
-//! A connection begins with the handshake. Then come orders of nine bytes: a letter, and two numbers of four bytes.
-//! Orders and answers have a tag each; the messages that are measured have none.
+//! A connection begins with the handshake. Then come orders of nine bytes: a letter, and two
+//! numbers of four bytes. Orders and answers have a tag each; the messages that are measured have
+//! none.
 //!
 //! | order | numbers | what is done |
 //! |---|---|---|
@@ -31,8 +32,8 @@ pub(crate) const LARGEST: u32 = 4 << 20;
 /// The time after which a silent connection is given up. A measured pair is never silent that long.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
-/// The ends of a measured pair, as the one that measures names them. A connection that somebody led to another rank
-/// is refused.
+/// The ends of a measured pair, as the one that measures names them. A connection that somebody led
+/// to another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ends {
     pub from: usize,
@@ -42,7 +43,8 @@ pub(crate) struct Ends {
 /// How long the port sleeps where nobody calls.
 const PAUSE: Duration = Duration::from_secs(3600);
 
-/// Serves the connections of a listener, as this rank, for as long as this process lives, each in a thread.
+/// Serves the connections of a listener, as this rank, for as long as this process lives, each in a
+/// thread.
 ///
 /// # Errors
 /// There is no thread for the port.
@@ -59,7 +61,10 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
 /// Answers one that measures. It sees that the connection broke; here that is of no interest.
 fn begin(called: Called<Ends>, rank: usize) {
     if called.said.to != rank {
-        let why = format!("this is rank {rank}, and the connection was meant for rank {}", called.said.to);
+        let why = format!(
+            "this is rank {rank}, and the connection was meant for rank {}",
+            called.said.to
+        );
         return called.refuse(&why);
     }
     // Without a thread, the connection ends here.
@@ -70,7 +75,8 @@ fn answer(called: Called<Ends>) -> io::Result<()> {
     let (_, mut channel) = called.welcome()?;
     channel.set_read_timeout(Some(SILENCE))?;
     channel.stream().set_write_timeout(Some(SILENCE))?;
-    let (mut buffer, mut seat) = (Vec::new(), Seat::new());
+    let mut buffer = Vec::new();
+    let mut seat = Seat::new();
     while let Some(order) = channel.receive_frame::<9>()? {
         let [letter, numbers @ ..] = order;
         let [size, count] = [0, 4].map(|at| {
@@ -113,8 +119,8 @@ pub(crate) fn clock_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One end's figures of itself: counts of its connection, the times of its thread, and the quotas on it. Zeros stand
-/// for what the kernel does not say.
+/// One end's figures of itself: counts of its connection, the times of its thread, and the quotas
+/// on it. Zeros stand for what the kernel does not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
     /// Segments that it sent again.
@@ -124,7 +130,8 @@ pub(crate) struct Account {
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
-    /// The quotas on its thread with their counts since they were made; `None` where they cannot be seen.
+    /// The quotas on its thread with their counts since they were made; `None` where they cannot be
+    /// seen.
     quotas: Option<Vec<Stop>>,
 }
 
@@ -155,8 +162,8 @@ impl Account {
         }
     }
 
-    /// The quotas that stopped it since an earlier account. A group that it was moved to meanwhile counts from the
-    /// next account on.
+    /// The quotas that stopped it since an earlier account. A group that it was moved to meanwhile
+    /// counts from the next account on.
     fn stops(&self, before: &Account) -> Option<Vec<Stop>> {
         let earlier = before.quotas.as_ref()?;
         let since = |now: &Stop| {
@@ -164,14 +171,19 @@ impl Account {
             let stopped_periods = now.stopped_periods.checked_sub(before.stopped_periods)?;
             let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
             let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
-            (stopped_periods > 0).then(|| Stop { stopped_periods, periods, stopped_ms, ..now.clone() })
+            (stopped_periods > 0).then(|| Stop {
+                stopped_periods,
+                periods,
+                stopped_ms,
+                ..now.clone()
+            })
         };
         Some(self.quotas.as_ref()?.iter().filter_map(since).collect())
     }
 }
 
-/// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None` where all are, or
-/// where there may be some that cannot be seen.
+/// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None`
+/// where all are, or where there may be some that cannot be seen.
 fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
     let stop = |quota: &seatmap_os::quota::Quota| {
         Some(Stop {
@@ -213,8 +225,15 @@ mod tests {
         let before = account(Some(vec![stop("a", 3, 10), stop("b", 7, 10)]));
         let after = account(Some(vec![stop("a", 5, 14), stop("b", 7, 14), stop("new", 4, 4)]));
         let stops = after.end(&before).stops.unwrap();
-        assert_eq!(stops, [Stop { periods: 4, stopped_periods: 2, stopped_ms: 100.0, ..stop("a", 0, 0) }]);
-        assert_eq!(after.end(&account(None)).stops, None, "an end that says nothing was not free of stops");
+        assert_eq!(
+            stops,
+            [Stop { periods: 4, stopped_periods: 2, stopped_ms: 100.0, ..stop("a", 0, 0) }]
+        );
+        assert_eq!(
+            after.end(&account(None)).stops,
+            None,
+            "an end that says nothing was not free of stops"
+        );
         assert_eq!(before.end(&before).stops, Some(Vec::new()));
     }
 

@@ -21,7 +21,8 @@ impl Facts {
     /// Those of this computer.
     #[must_use]
     pub fn read() -> Self {
-        let memory = small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
+        let memory =
+            small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
         let kilobytes = memory.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
         Facts {
             cpus: Cpus::read().map_or(0, |cpus| cpus.online.len()),
@@ -45,10 +46,10 @@ impl Facts {
             ("governor", known(&self.environment.governor)),
             (
                 "turbo",
-                self.environment
-                    .turbo
-                    .as_ref()
-                    .map_or_else(|| "unknown".to_owned(), |turbo| if *turbo { "on" } else { "off" }.to_owned()),
+                self.environment.turbo.as_ref().map_or_else(
+                    || "unknown".to_owned(),
+                    |turbo| if *turbo { "on" } else { "off" }.to_owned(),
+                ),
             ),
             ("SMT", known(&self.environment.smt_word())),
         ]

@@ -1,8 +1,9 @@
 //! The values of all pairs from those that were measured.
 //!
-//! A value is that of its block (the groups of its two nodes), times a factor for each node: a node behind a slow cable
-//! is farther from all others. In logarithms this is a sum, and medians fit it, so that one bad pair moves nothing. The
-//! same picture holds inside a machine: pairs of groups, and an offset for each PU.
+//! A value is that of its block (the groups of its two nodes), times a factor for each node: a node
+//! behind a slow cable is farther from all others. In logarithms this is a sum, and medians fit it,
+//! so that one bad pair moves nothing. The same picture holds inside a machine: pairs of groups,
+//! and an offset for each PU.
 
 use crate::cluster::{Cluster, Pair};
 use seatmap_statistics::median;
@@ -55,8 +56,15 @@ impl Fit {
 
     /// The model of positive values, with the group of each node; `None` without any value.
     pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
-        let logarithms: Vec<([usize; 2], f64)> = known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
-        let mut fit = Fit { nodes: vec![0.0; group.len()], group, blocks: BTreeMap::new(), usual: [0.0; 2], known };
+        let logarithms: Vec<([usize; 2], f64)> =
+            known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
+        let mut fit = Fit {
+            nodes: vec![0.0; group.len()],
+            group,
+            blocks: BTreeMap::new(),
+            usual: [0.0; 2],
+            known,
+        };
         for _ in 0..TURNS {
             fit.fit_blocks(&logarithms)?;
             fit.fit_nodes(&logarithms);
@@ -67,7 +75,10 @@ impl Fit {
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
         let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
         for ([a, b], value) in logarithms {
-            members.entry(self.block(*a, *b)).or_default().push(value - self.nodes[*a] - self.nodes[*b]);
+            members
+                .entry(self.block(*a, *b))
+                .or_default()
+                .push(value - self.nodes[*a] - self.nodes[*b]);
         }
         let all: Vec<f64> = members.values().flatten().copied().collect();
         let of_kind = |is_inside: bool| {
@@ -76,7 +87,8 @@ impl Fit {
         };
         let anything = median(&all)?;
         self.usual = [true, false].map(|is_inside| median(&of_kind(is_inside)).unwrap_or(anything));
-        self.blocks = members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();
+        self.blocks =
+            members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();
         Some(())
     }
 
@@ -143,15 +155,25 @@ mod tests {
     fn few_pairs_tell_of_all_where_blocks_and_nodes_explain_them() {
         let group: Vec<usize> = (0..12).map(|node| node / 4).collect();
         let value = |[a, b]: [usize; 2]| {
-            let base = if group[a] == group[b] { 100.0 } else { 400.0 + 50.0 * (group[a] + group[b]) as f64 };
+            let base = if group[a] == group[b] {
+                100.0
+            } else {
+                400.0 + 50.0 * (group[a] + group[b]) as f64
+            };
             base * if a == 7 || b == 7 { 3.0 } else { 1.0 }
         };
-        let known = pairs(12).filter(|[a, b]| (a + b) % 2 == 1 || a + 1 == *b).map(|pair| (pair, value(pair)));
+        let known = pairs(12)
+            .filter(|[a, b]| (a + b) % 2 == 1 || a + 1 == *b)
+            .map(|pair| (pair, value(pair)));
         let fit = Fit::of(group.clone(), known.collect()).unwrap();
         assert!((fit.factor(7) - 3.0).abs() < 1e-9, "{}", fit.factor(7));
         for pair in pairs(12) {
             let [a, b] = pair;
-            assert!((fit.value(a, b) / value(pair) - 1.0).abs() < 1e-9, "{pair:?} {}", fit.value(a, b));
+            assert!(
+                (fit.value(a, b) / value(pair) - 1.0).abs() < 1e-9,
+                "{pair:?} {}",
+                fit.value(a, b)
+            );
         }
     }
 
@@ -159,7 +181,9 @@ mod tests {
     fn one_bad_pair_moves_nothing_else() {
         let value = |pair: [usize; 2]| if pair == [1, 2] { 900.0 } else { 100.0 };
         let fit = Fit::of(vec![0; 6], pairs(6).map(|pair| (pair, value(pair))).collect()).unwrap();
-        assert!((fit.predicted(1, 2) - 100.0).abs() < 1e-9 && (fit.value(2, 1) - 900.0).abs() < 1e-9);
+        assert!(
+            (fit.predicted(1, 2) - 100.0).abs() < 1e-9 && (fit.value(2, 1) - 900.0).abs() < 1e-9
+        );
         assert!(Fit::of(vec![0; 3], BTreeMap::new()).is_none());
     }
 }

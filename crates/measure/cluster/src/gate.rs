@@ -1,8 +1,8 @@
 //! The port of a rank, where callers prove that they belong to this start.
 //!
-//! Until a caller has proved that, it costs a connection and what it has sent, at most [`MOST`] of them at a time, each
-//! for at most [`PATIENCE`]. There is no thread for it, and nothing waits for it. If more come, the oldest one has to
-//! go: a rank proves itself with its first message.
+//! Until a caller has proved that, it costs a connection and what it has sent, at most [`MOST`] of
+//! them at a time, each for at most [`PATIENCE`]. There is no thread for it, and nothing waits for
+//! it. If more come, the oldest one has to go: a rank proves itself with its first message.
 
 use crate::handshake::{Called, HandshakeError, Hearing, PATIENCE, Purpose};
 use crate::secret::Secret;
@@ -15,8 +15,8 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Callers that have proved nothing yet. More than the kernel keeps waiting at a port (128 for Rust's listeners), so
-/// that ranks that all come at once never displace each other.
+/// Callers that have proved nothing yet. More than the kernel keeps waiting at a port (128 for
+/// Rust's listeners), so that ranks that all come at once never displace each other.
 const MOST: usize = 256;
 
 /// How long nobody is let in where the kernel has no descriptor left.
@@ -45,17 +45,32 @@ pub(crate) struct Gate<T> {
 
 impl<T: DeserializeOwned> Gate<T> {
     /// Listens for callers of this purpose.
-    pub(crate) fn new(listeners: Vec<TcpListener>, secret: &Secret, purpose: Purpose) -> io::Result<Self> {
+    pub(crate) fn new(
+        listeners: Vec<TcpListener>,
+        secret: &Secret,
+        purpose: Purpose,
+    ) -> io::Result<Self> {
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
-        Ok(Gate { listeners, secret: secret.clone(), purpose, strangers: VecDeque::new(), said: PhantomData })
+        Ok(Gate {
+            listeners,
+            secret: secret.clone(),
+            purpose,
+            strangers: VecDeque::new(),
+            said: PhantomData,
+        })
     }
 
     /// Waits for something to come, at most so long, and takes in all that has come.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<Heard<T>> {
-        let next = self.strangers.front().map(|oldest| oldest.until.saturating_duration_since(Instant::now()));
+        let next = self
+            .strangers
+            .front()
+            .map(|oldest| oldest.until.saturating_duration_since(Instant::now()));
         let limit = next.map_or(limit, |next| next.min(limit));
         let listeners = self.listeners.iter().map(AsFd::as_fd);
-        let all: Vec<_> = listeners.chain(self.strangers.iter().map(|stranger| stranger.stream.as_fd())).collect();
+        let all: Vec<_> = listeners
+            .chain(self.strangers.iter().map(|stranger| stranger.stream.as_fd()))
+            .collect();
         // Without memory for a wait, there is still a look.
         let _ = wait_readable(&all, Some(limit));
         self.accept();
@@ -81,13 +96,19 @@ impl<T: DeserializeOwned> Gate<T> {
     }
 
     fn greet(&mut self, stream: TcpStream, from: IpAddr) {
-        let hearing = stream.set_nonblocking(true).and_then(|()| Hearing::begin(&stream, self.purpose));
+        let hearing =
+            stream.set_nonblocking(true).and_then(|()| Hearing::begin(&stream, self.purpose));
         // One that has already gone needs no greeting.
         let Ok(hearing) = hearing else { return };
         if self.strangers.len() == MOST {
             self.strangers.pop_front();
         }
-        self.strangers.push_back(Stranger { stream, from, hearing, until: Instant::now() + PATIENCE });
+        self.strangers.push_back(Stranger {
+            stream,
+            from,
+            hearing,
+            until: Instant::now() + PATIENCE,
+        });
     }
 
     fn hear(&mut self) -> Vec<Heard<T>> {
@@ -95,7 +116,9 @@ impl<T: DeserializeOwned> Gate<T> {
         for mut stranger in std::mem::take(&mut self.strangers) {
             let told = |why: String| Err(format!("somebody at {}: {why}", stranger.from));
             match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
-                Ok(None) if stranger.until <= Instant::now() => heard.push(told(HandshakeError::Slow.to_string())),
+                Ok(None) if stranger.until <= Instant::now() => {
+                    heard.push(told(HandshakeError::Slow.to_string()))
+                }
                 Ok(None) => self.strangers.push_back(stranger),
                 Ok(Some(proved)) => {
                     heard.push(proved.on(stranger.stream).or_else(|error| told(error.to_string())));
@@ -112,7 +135,8 @@ fn is_of_the_caller(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-/// Words about those that were sent away, each once: whoever calls again and again says nothing new.
+/// Words about those that were sent away, each once: whoever calls again and again says nothing
+/// new.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Vec<String>);
 

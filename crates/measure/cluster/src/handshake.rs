@@ -1,11 +1,15 @@
-//! The beginning of every connection: both sides prove that they know the secret, and one says who it is.
+//! The beginning of every connection: both sides prove that they know the secret, and one says who
+//! it is.
 //!
-//! Both proofs, and the keys of all messages that follow, are made of the secret, the version, the purpose of the
-//! connection, a random number of each side, and the caller's words about itself, its rank among them. So nothing that
-//! was sent on one connection, to one rank or in one direction is good for another.
+//! Both proofs, and the keys of all messages that follow, are made of the secret, the version, the
+//! purpose of the connection, a random number of each side, and the caller's words about itself,
+//! its rank among them. So nothing that was sent on one connection, to one rank or in one direction
+//! is good for another.
 
 use crate::secret::{Secret, nonce};
-use crate::wire::{self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain};
+use crate::wire::{
+    self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain,
+};
 use seatmap_document::json_problem;
 use seatmap_document::visible;
 use serde::de::DeserializeOwned;
@@ -27,7 +31,8 @@ const TOLD_CHARACTERS: usize = 80;
 const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
-/// The purpose of a connection. A connection of one purpose is refused where another one is expected.
+/// The purpose of a connection. A connection of one purpose is refused where another one is
+/// expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A rank comes to rank 0 of a measurement.
@@ -55,7 +60,10 @@ pub enum HandshakeError {
     #[error("{}", wire::told(.0))]
     Connection(io::Error),
     /// The other side has another version.
-    #[error("the other rank speaks {}, and this one {PROTOCOL}: use one version on all nodes", shortened(found))]
+    #[error(
+        "the other rank speaks {}, and this one {PROTOCOL}: use one version on all nodes",
+        shortened(found)
+    )]
     Version {
         /// Its version.
         found: String,
@@ -101,7 +109,8 @@ struct Claim {
     proof: String,
 }
 
-/// The end of a handshake. Only a side that has proved itself is told more than one of the known reasons.
+/// The end of a handshake. Only a side that has proved itself is told more than one of the known
+/// reasons.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Welcome { proof: String },
@@ -118,7 +127,8 @@ struct Transcript {
 
 impl Transcript {
     fn new(secret: &Secret, purpose: Purpose, called: &str, claim: &Claim) -> Self {
-        let texts = [PROTOCOL, purpose.name(), called, &claim.nonce, &claim.said].map(str::to_owned);
+        let texts =
+            [PROTOCOL, purpose.name(), called, &claim.nonce, &claim.said].map(str::to_owned);
         Transcript { secret: secret.clone(), texts }
     }
 
@@ -140,13 +150,15 @@ impl Transcript {
     }
 
     fn seals_of(&self, own: &str, other: &str) -> Seals {
-        let seal = |end: &str| Seal::new(self.secret.mac(&format!("messages of the {end}"), &self.texts()));
+        let seal = |end: &str| {
+            Seal::new(self.secret.mac(&format!("messages of the {end}"), &self.texts()))
+        };
         Seals { sending: seal(own), receiving: seal(other) }
     }
 }
 
-/// A caller that knows the secret, and its words about itself. [`Called::welcome`] or [`Called::refuse`] has to answer
-/// it.
+/// A caller that knows the secret, and its words about itself. [`Called::welcome`] or
+/// [`Called::refuse`] has to answer it.
 pub(crate) struct Called<T> {
     pub said: T,
     stream: TcpStream,
@@ -180,16 +192,22 @@ impl Hearing {
     /// Greets a caller.
     pub(crate) fn begin(mut stream: &TcpStream, purpose: Purpose) -> io::Result<Self> {
         let nonce = nonce()?;
-        send_plain(&mut stream, &Challenge { protocol: PROTOCOL.to_owned(), nonce: nonce.clone() })?;
+        send_plain(
+            &mut stream,
+            &Challenge { protocol: PROTOCOL.to_owned(), nonce: nonce.clone() },
+        )?;
         Ok(Hearing { nonce, purpose, bytes: Vec::new() })
     }
 
-    /// Takes in what has come on a connection that does not block. The caller's claim, once it is whole.
+    /// Takes in what has come on a connection that does not block. The caller's claim, once it is
+    /// whole.
     fn claim(&mut self, mut stream: &TcpStream) -> Result<Option<Claim>, HandshakeError> {
         let mut chunk = [0; 4096];
         loop {
             match stream.read(&mut chunk) {
-                Ok(0) => return Err(HandshakeError::Connection(io::ErrorKind::UnexpectedEof.into())),
+                Ok(0) => {
+                    return Err(HandshakeError::Connection(io::ErrorKind::UnexpectedEof.into()));
+                }
                 Ok(count) => self.bytes.extend_from_slice(&chunk[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -218,7 +236,8 @@ impl Hearing {
             let _ = send_plain(&mut &*stream, &Reply::Stranger);
             return Err(HandshakeError::Secret);
         }
-        let said = serde_json::from_str(&claim.said).map_err(|error| io::Error::other(json_problem(error)))?;
+        let said = serde_json::from_str(&claim.said)
+            .map_err(|error| io::Error::other(json_problem(error)))?;
         Ok(Some(Proved { said, transcript }))
     }
 }
@@ -261,7 +280,8 @@ pub(crate) fn call_within(
     said: &impl Serialize,
 ) -> Result<Channel, HandshakeError> {
     stream.set_nodelay(true)?;
-    let transcript = prove(&mut Timed::new(&stream, patience.min(PATIENCE)), secret, purpose, said)?;
+    let transcript =
+        prove(&mut Timed::new(&stream, patience.min(PATIENCE)), secret, purpose, said)?;
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
     Ok(Channel::new(stream, transcript.seals_of(CALLER, CALLED)))
@@ -281,13 +301,16 @@ fn prove(
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
     let said = serde_json::to_string(said).map_err(io::Error::other)?;
-    let mut claim = Claim { protocol: PROTOCOL.to_owned(), nonce: nonce()?, said, proof: String::new() };
+    let mut claim =
+        Claim { protocol: PROTOCOL.to_owned(), nonce: nonce()?, said, proof: String::new() };
     let transcript = Transcript::new(secret, purpose, &challenge.nonce, &claim);
     claim.proof = transcript.proof(CALLER);
     send_plain(stream, &claim)?;
     match receive_plain(stream, LONGEST)? {
         Reply::Welcome { proof } if transcript.accepts(&proof, CALLED) => Ok(transcript),
-        Reply::Refused { why, proof } if wire::is_same(proof.as_bytes(), transcript.refusal(&why).as_bytes()) => {
+        Reply::Refused { why, proof }
+            if wire::is_same(proof.as_bytes(), transcript.refusal(&why).as_bytes()) =>
+        {
             Err(HandshakeError::Refused(why))
         }
         Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),

@@ -1,9 +1,10 @@
 //! The faults of a cluster: the node or the cable, by name, with the figures that say so.
 //!
-//! A figure of two nodes comes from parts: the way out of one node, the way into the other and, where they stand on
-//! two switches, the way between these. A rate is that of the slowest part, a time the sum of all. Any part may be bad,
-//! and a bad one shows in the figures of all pairs that use it. So all figures are explained at once, by the fewest bad
-//! parts that leave the rest as usual.
+//! A figure of two nodes comes from parts: the way out of one node, the way into the other and,
+//! where they stand on two switches, the way between these. A rate is that of the slowest part, a
+//! time the sum of all. Any part may be bad, and a bad one shows in the figures of all pairs that
+//! use it. So all figures are explained at once, by the fewest bad parts that leave the rest as
+//! usual.
 //!
 //! | module | is |
 //! |---|---|
@@ -19,7 +20,8 @@
 //! | `odd` | what a node's own figures show: packets, clock, facts |
 //! | `unreachable` | nodes and pairs that could not be measured |
 //!
-//! One direction is told from both by the rates; for times the clocks tell it, as a round trip has both.
+//! One direction is told from both by the rates; for times the clocks tell it, as a round trip has
+//! both.
 
 pub(crate) mod beside;
 mod effect;
@@ -41,7 +43,8 @@ use seatmap_document::visible;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pair is slow from this factor on. Between like nodes on one switch, shared computers differ by a fifth.
+/// A pair is slow from this factor on. Between like nodes on one switch, shared computers differ by
+/// a fifth.
 const SLOW: f64 = 1.6;
 
 /// Pairs of a bad part that are measured again, at most.
@@ -80,10 +83,11 @@ pub enum Kind {
 pub struct Fault {
     /// Its kind.
     pub kind: Kind,
-    /// The node, or the two nodes of a way; for one direction the sender first. For the way between a switch and the
-    /// others, all nodes on that switch.
+    /// The node, or the two nodes of a way; for one direction the sender first. For the way between
+    /// a switch and the others, all nodes on that switch.
     pub nodes: Vec<String>,
-    /// Whether only one direction is bad: from the first of two nodes, or that which the sentence names.
+    /// Whether only one direction is bad: from the first of two nodes, or that which the sentence
+    /// names.
     pub one_way: bool,
     /// How bad: a factor over what is usual, where there is one.
     pub factor: Option<f64>,
@@ -126,13 +130,14 @@ impl Judgement {
         fault.place.is_some_and(|place| place.part.covers(&self.group, pair))
     }
 
-    /// The pairs measured that bad figures come from: those of each fault that a busy moment can make.
+    /// The pairs measured that bad figures come from: those of each fault that a busy moment can
+    /// make.
     pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
-    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a few, spread over
-    /// all.
+    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a
+    /// few, spread over all.
     pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         let few = |fault| {
             let pairs = self.pairs_of(cluster, fault);
@@ -143,16 +148,23 @@ impl Judgement {
     }
 
     fn moody(&self) -> impl Iterator<Item = &Fault> {
-        let is_moody = |fault: &&Fault| matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Lossy | Kind::Jittery);
+        let is_moody = |fault: &&Fault| {
+            matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Lossy | Kind::Jittery)
+        };
         self.faults.iter().filter(is_moody)
     }
 
     fn pairs_of(&self, cluster: &Cluster, fault: &Fault) -> Vec<[usize; 2]> {
-        cluster.pairs.iter().map(|pair| pair.nodes).filter(|pair| self.is_concerned(fault, *pair)).collect()
+        cluster
+            .pairs
+            .iter()
+            .map(|pair| pair.nodes)
+            .filter(|pair| self.is_concerned(fault, *pair))
+            .collect()
     }
 
-    /// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where they have hardly any,
-    /// those of all groups, or between any two; where all are suspect, those.
+    /// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where
+    /// they have hardly any, those of all groups, or between any two; where all are suspect, those.
     pub(crate) fn like(
         &self,
         cluster: &Cluster,
@@ -162,8 +174,12 @@ impl Judgement {
         let group = &self.group;
         let block = |[a, b]: [usize; 2]| [group[a].min(group[b]), group[a].max(group[b])];
         let own = block(pair);
-        let healthy: Vec<[usize; 2]> =
-            cluster.pairs.iter().map(|pair| pair.nodes).filter(|pair| !suspects.contains(pair)).collect();
+        let healthy: Vec<[usize; 2]> = cluster
+            .pairs
+            .iter()
+            .map(|pair| pair.nodes)
+            .filter(|pair| !suspects.contains(pair))
+            .collect();
         let of = |pairs: &[[usize; 2]], is_like: &dyn Fn(&[usize; 2]) -> bool| {
             pairs.iter().copied().filter(is_like).collect::<Vec<[usize; 2]>>()
         };
@@ -181,14 +197,23 @@ impl Judgement {
     }
 }
 
-/// The pairs that looked bad in all looks, by figures too unsteady to show whether they are worse than like pairs, and
-/// that have part in no fault: nothing can be said of them while the computers are as busy.
+/// The pairs that looked bad in all looks, by figures too unsteady to show whether they are worse
+/// than like pairs, and that have part in no fault: nothing can be said of them while the computers
+/// are as busy.
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = Judgement::of(cluster);
     let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
-    let is_told = |pair: &Pair| judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes));
-    cluster.pairs.iter().filter(is_open).filter(|pair| !is_told(pair)).map(|pair| pair.nodes).collect()
+    let is_told = |pair: &Pair| {
+        judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes))
+    };
+    cluster
+        .pairs
+        .iter()
+        .filter(is_open)
+        .filter(|pair| !is_told(pair))
+        .map(|pair| pair.nodes)
+        .collect()
 }
 
 /// A cluster, and the explanation of its figures.
@@ -215,7 +240,9 @@ impl<'a> Court<'a> {
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
-        faults.sort_by(|a, b| a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0))));
+        faults.sort_by(|a, b| {
+            a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
+        });
         faults
     }
 

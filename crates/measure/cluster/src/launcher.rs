@@ -1,4 +1,5 @@
-//! The rank of this process in a parallel program, and the number of ranks, from the variables that launchers set.
+//! The rank of this process in a parallel program, and the number of ranks, from the variables that
+//! launchers set.
 
 /// The place of this process among those that were started together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +42,8 @@ pub enum LauncherError {
     },
 }
 
-/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the start; and one that
-/// must be there, too, where the others may belong to something else.
+/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the
+/// start; and one that must be there, too, where the others may belong to something else.
 struct Known {
     name: &'static str,
     rank: &'static str,
@@ -51,9 +52,10 @@ struct Known {
     needs: Option<&'static str>,
 }
 
-/// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's are then those of the
-/// script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A batch script
-/// has the variables of rank 0 of a step of Slurm that does not exist; a program that `srun` starts has a step.
+/// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's
+/// are then those of the script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's
+/// hydra; srun(1); torchrun). A batch script has the variables of rank 0 of a step of Slurm that
+/// does not exist; a program that `srun` starts has a step.
 const KNOWN: [Known; 5] = [
     Known {
         name: "Open MPI",
@@ -62,7 +64,13 @@ const KNOWN: [Known; 5] = [
         job: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
         needs: None,
     },
-    Known { name: "MPICH", rank: "PMI_RANK", size: "PMI_SIZE", job: &["PMI_JOBID", "HYDI_CONTROL_FD"], needs: None },
+    Known {
+        name: "MPICH",
+        rank: "PMI_RANK",
+        size: "PMI_SIZE",
+        job: &["PMI_JOBID", "HYDI_CONTROL_FD"],
+        needs: None,
+    },
     Known {
         name: "Slurm",
         rank: "SLURM_PROCID",
@@ -70,8 +78,20 @@ const KNOWN: [Known; 5] = [
         job: &["SLURM_JOB_ID", "SLURM_STEP_ID"],
         needs: Some("SLURM_STEP_ID"),
     },
-    Known { name: "PMIx", rank: "PMIX_RANK", size: "WORLD_SIZE", job: &["PMIX_NAMESPACE"], needs: None },
-    Known { name: "environment", rank: "RANK", size: "WORLD_SIZE", job: &["TORCHELASTIC_RUN_ID"], needs: None },
+    Known {
+        name: "PMIx",
+        rank: "PMIX_RANK",
+        size: "WORLD_SIZE",
+        job: &["PMIX_NAMESPACE"],
+        needs: None,
+    },
+    Known {
+        name: "environment",
+        rank: "RANK",
+        size: "WORLD_SIZE",
+        job: &["TORCHELASTIC_RUN_ID"],
+        needs: None,
+    },
 ];
 
 impl Rank {
@@ -89,12 +109,18 @@ impl Rank {
         let is_set = |name: &str| variable(name).is_some();
         let is_here = |known: &&Known| is_set(known.rank) && known.needs.is_none_or(is_set);
         let known = KNOWN.iter().find(is_here).ok_or(LauncherError::None)?;
-        let number = |name: &'static str| variable(name).map(|value| parsed(name, value)).transpose();
+        let number =
+            |name: &'static str| variable(name).map(|value| parsed(name, value)).transpose();
         let missing = || LauncherError::Size { rank: known.rank, size: known.size };
-        let (rank, size) = (number(known.rank)?.ok_or(LauncherError::None)?, number(known.size)?.ok_or_else(missing)?);
+        let rank = number(known.rank)?.ok_or(LauncherError::None)?;
+        let size = number(known.size)?.ok_or_else(missing)?;
         if rank >= size {
             let wanted = format!("a rank below {}={size}", known.size);
-            return Err(LauncherError::Value { variable: known.rank, value: rank.to_string(), wanted });
+            return Err(LauncherError::Value {
+                variable: known.rank,
+                value: rank.to_string(),
+                wanted,
+            });
         }
         let parts: Vec<String> = known.job.iter().filter_map(|name| variable(name)).collect();
         let job = (!parts.is_empty()).then(|| parts.join("."));
@@ -112,15 +138,23 @@ mod tests {
     use super::*;
 
     fn found(set: &[(&str, &str)]) -> Result<Rank, LauncherError> {
-        Rank::find(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        Rank::find(|name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
     }
 
     #[test]
     fn an_mpirun_in_a_job_of_slurm_has_the_last_word() {
-        let slurm = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "2")];
+        let slurm = [
+            ("SLURM_PROCID", "0"),
+            ("SLURM_NTASKS", "1"),
+            ("SLURM_JOB_ID", "7"),
+            ("SLURM_STEP_ID", "2"),
+        ];
         let rank = found(&slurm).unwrap();
         assert_eq!((rank.launcher, rank.job.as_deref()), ("Slurm", Some("7.2")));
-        let mpirun = [&slurm[..], &[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_SIZE", "8")]].concat();
+        let mpirun =
+            [&slurm[..], &[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_SIZE", "8")]].concat();
         assert_eq!((found(&mpirun).unwrap().rank, found(&mpirun).unwrap().size), (5, 8));
     }
 
@@ -131,9 +165,15 @@ mod tests {
         for none in [&[][..], &batch] {
             assert!(told(none).starts_with("no launcher has given this process a rank"));
         }
-        assert_eq!(told(&[("PMI_RANK", "0")]), "PMI_RANK is set, and PMI_SIZE is not: how many ranks are there?");
+        assert_eq!(
+            told(&[("PMI_RANK", "0")]),
+            "PMI_RANK is set, and PMI_SIZE is not: how many ranks are there?"
+        );
         assert_eq!(told(&[("RANK", "x"), ("WORLD_SIZE", "2")]), "RANK=x is not a number");
-        assert_eq!(told(&[("RANK", "2"), ("WORLD_SIZE", "2")]), "RANK=2 is not a rank below WORLD_SIZE=2");
+        assert_eq!(
+            told(&[("RANK", "2"), ("WORLD_SIZE", "2")]),
+            "RANK=2 is not a rank below WORLD_SIZE=2"
+        );
         assert_eq!(told(&[("RANK", "-1"), ("WORLD_SIZE", "2")]), "RANK=-1 is not a number");
     }
 }

@@ -32,7 +32,8 @@ use std::time::{Duration, Instant};
 /// How long many nodes send at once: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the result so far is kept after its first pairs, so that one that is cut off can go on.
+/// How often the result so far is kept after its first pairs, so that one that is cut off can go
+/// on.
 const KEPT: Duration = Duration::from_secs(1);
 
 /// How often it is looked whether the time for the meeting is over.
@@ -136,14 +137,19 @@ fn admit(
 ) -> Result<(), MeasureError> {
     let said = called.said.clone();
     if said.size != rank.size || said.rank >= rank.size {
-        let why =
-            format!("it is rank {} of {}, and this start has {}", said.rank, said.size, counted(rank.size, "rank"));
+        let why = format!(
+            "it is rank {} of {}, and this start has {}",
+            said.rank,
+            said.size,
+            counted(rank.size, "rank")
+        );
         called.refuse(&why);
         return Ok(());
     }
     if let Some(first) = members.get(&said.rank) {
         called.refuse(&format!("another process is rank {}", said.rank));
-        let (first, second) = (first.said.node.clone(), said.node);
+        let first = first.said.node.clone();
+        let second = said.node;
         return Err(RankError::Twice { rank: said.rank, first, second }.into());
     }
     if said.duties != duties {
@@ -156,8 +162,14 @@ fn admit(
     Ok(())
 }
 
-fn absent(rank: &Rank, timeout: Duration, members: &BTreeMap<usize, Member>, refused: Refusals) -> MeasureError {
-    let missing: Vec<u32> = (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
+fn absent(
+    rank: &Rank,
+    timeout: Duration,
+    members: &BTreeMap<usize, Member>,
+    refused: Refusals,
+) -> MeasureError {
+    let missing: Vec<u32> =
+        (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
     let told = refused.into_words().iter().map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
     MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, told }
@@ -174,7 +186,9 @@ struct Lead<'a> {
 
 impl<'a> Lead<'a> {
     fn new(members: Vec<Member>, rank: &Rank, options: &'a Options) -> Result<Self, MeasureError> {
-        let (mut names, mut kept, mut others) = (BTreeSet::new(), Vec::new(), Vec::new());
+        let mut names = BTreeSet::new();
+        let mut kept = Vec::new();
+        let mut others = Vec::new();
         for mut member in members {
             if options.each_rank {
                 member.said.node = format!("{}:{}", member.said.node, member.said.rank);
@@ -226,7 +240,9 @@ impl<'a> Lead<'a> {
         }
         for at in 0..all {
             match self.answer(at) {
-                Some(Answer::Profile(profile)) => self.cluster.nodes[at].profile = profile.map(|profile| *profile),
+                Some(Answer::Profile(profile)) => {
+                    self.cluster.nodes[at].profile = profile.map(|profile| *profile)
+                }
                 Some(_) => self.lose(at, "it answered something else".to_owned()),
                 None => {}
             }
@@ -241,7 +257,8 @@ impl<'a> Lead<'a> {
         let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
         let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
         let every = names.len() * names.len().saturating_sub(1) / 2;
-        let most = if self.options.all { every } else { every.min(choice::PAIRS_A_NODE * names.len()) };
+        let most =
+            if self.options.all { every } else { every.min(choice::PAIRS_A_NODE * names.len()) };
         let chosen = choice::choose(&names, self.options.all, &mut known, &mut |pairs| {
             let mut found = Vec::new();
             for round in rounds(pairs, self.options.at_once) {
@@ -265,7 +282,9 @@ impl<'a> Lead<'a> {
         if self.options.loaded {
             self.measure_loaded(progress);
         }
-        let lost = |member: &Member| Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? });
+        let lost = |member: &Member| {
+            Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? })
+        };
         self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
     }
 
@@ -286,7 +305,8 @@ impl<'a> Lead<'a> {
                 continue;
             }
             let limit_ms = self.limit_ms();
-            let order = Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS, limit_ms };
+            let order =
+                Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS, limit_ms };
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
@@ -304,7 +324,8 @@ impl<'a> Lead<'a> {
         streams
     }
 
-    /// Measures pairs that have no node in common, at a time; the trips of each size take this time.
+    /// Measures pairs that have no node in common, at a time; the trips of each size take this
+    /// time.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let mut asked = Vec::new();
         for [a, b] in round {
@@ -331,7 +352,8 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// The time after which a node that measures another one has given up: it answers before this one is blamed.
+    /// The time after which a node that measures another one has given up: it answers before this
+    /// one is blamed.
     fn limit_ms(&self) -> u64 {
         u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
@@ -342,8 +364,10 @@ impl<'a> Lead<'a> {
         if member.lost.is_some() {
             return None;
         }
-        let answer =
-            member.stream.set_read_timeout(Some(self.options.timeout)).and_then(|()| receive(&mut member.stream));
+        let answer = member
+            .stream
+            .set_read_timeout(Some(self.options.timeout))
+            .and_then(|()| receive(&mut member.stream));
         match answer {
             Ok(answer) => Some(answer),
             Err(error) => {
@@ -357,17 +381,24 @@ impl<'a> Lead<'a> {
         self.members[at].lost.get_or_insert(why);
     }
 
-    /// A pair without figures: its second node has gone, or the two do not reach each other. A node that two others
-    /// miss, and more than have measured it, is given up: each of its pairs would take as long.
+    /// A pair without figures: its second node has gone, or the two do not reach each other. A node
+    /// that two others miss, and more than have measured it, is given up: each of its pairs would
+    /// take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(self.members[b].stream.stream()) {
-            return self.lose(b, "its connection broke: the process or the node has ended".to_owned());
+            return self
+                .lose(b, "its connection broke: the process or the node has ended".to_owned());
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
         let pairs = &self.cluster.pairs;
-        let index: BTreeMap<&str, usize> =
-            self.cluster.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
+        let index: BTreeMap<&str, usize> = self
+            .cluster
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(at, node)| (node.name.as_str(), at))
+            .collect();
         let measured = |name: &str| {
             let of = |node: &usize| pairs.iter().filter(|pair| pair.nodes.contains(node)).count();
             index.get(name).map_or(0, of)
@@ -427,8 +458,8 @@ fn told(error: &io::Error, timeout: Duration) -> String {
     }
 }
 
-/// Whether the other end of a connection that nobody speaks on has gone, or goes now: a process that ends closes its
-/// connections one after another.
+/// Whether the other end of a connection that nobody speaks on has gone, or goes now: a process
+/// that ends closes its connections one after another.
 fn has_gone(stream: &TcpStream) -> bool {
     let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));
     let is_silent = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
@@ -456,7 +487,10 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> 
         now.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
     let of = |node: &Node| index.get(node.name.as_str()).copied();
     if let Some(other) = earlier.nodes.iter().find(|node| of(node).is_none()) {
-        return Err(MeasureError::Earlier(format!("{} is not among those of this start", other.name)));
+        return Err(MeasureError::Earlier(format!(
+            "{} is not among those of this start",
+            other.name
+        )));
     }
     let moved = |pair: &Pair| {
         let [a, b] = pair.nodes.map(|node| of(&earlier.nodes[node]));

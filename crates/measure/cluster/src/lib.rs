@@ -1,9 +1,11 @@
-//! Clusters: how far apart their nodes are, which stand on one switch, and which node or cable is bad.
+//! Clusters: how far apart their nodes are, which stand on one switch, and which node or cable is
+//! bad.
 //!
-//! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process on each node. They
-//! meet at rank 0 over TCP, prove to each other that they know a secret, and measure pairs of nodes by plain messages:
-//! round trips by size, gaps, rates each way. Rank 0 chooses the pairs, at most four times as many as there are nodes,
-//! finds the groups, predicts the rest, and says how well that works on pairs that it had held back.
+//! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process
+//! on each node. They meet at rank 0 over TCP, prove to each other that they know a secret, and
+//! measure pairs of nodes by plain messages: round trips by size, gaps, rates each way. Rank 0
+//! chooses the pairs, at most four times as many as there are nodes, finds the groups, predicts the
+//! rest, and says how well that works on pairs that it had held back.
 //!
 //! | module | is |
 //! |---|---|
@@ -22,9 +24,9 @@
 //! | [`topology`] | the groups as Slurm's description of the network |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //!
-//! It launches nothing, and needs no MPI unless it is to measure that. Every message is authenticated, and none is
-//! encrypted: they carry no more than figures. No program and no command travels: a rank does what its own command
-//! line says, when rank 0 says so.
+//! It launches nothing, and needs no MPI unless it is to measure that. Every message is
+//! authenticated, and none is encrypted: they carry no more than figures. No program and no command
+//! travels: a rank does what its own command line says, when rank 0 says so.
 #![deny(missing_docs)]
 
 pub mod choice;
@@ -54,7 +56,9 @@ pub mod topology;
 mod wire;
 mod worker;
 
-pub use cluster::{Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip};
+pub use cluster::{
+    Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip,
+};
 pub use facts::Facts;
 pub use launcher::Rank;
 pub use measure::{MeasureError, Options, Progress};

@@ -104,7 +104,9 @@ pub enum MeasureError {
     Handshake(#[from] HandshakeError),
     /// All ranks run on one node.
     // Plural: a start has two ranks or more.
-    #[error("all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank as a node)")]
+    #[error(
+        "all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank as a node)"
+    )]
     OneNode(usize, String),
     /// A file of an earlier measurement is of other nodes.
     #[error("the earlier result is of other nodes: {0}")]
@@ -114,13 +116,13 @@ pub enum MeasureError {
     Mpi(#[from] MpiError),
 }
 
-/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything is done through
-/// MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with it: a launcher may end the whole
-/// job.
+/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything
+/// is done through MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with
+/// it: a launcher may end the whole job.
 ///
 /// # Errors
-/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand in
-/// [`Cluster::missing`].
+/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand
+/// in [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,

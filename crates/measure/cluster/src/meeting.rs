@@ -1,9 +1,10 @@
 //! Where the ranks find rank 0: a file that all of them see, or an address.
 //!
-//! The file is the simple way, as most clusters share a file system: rank 0 writes its addresses and a new secret into
-//! it, only its owner may read it, and it goes when the ranks have met. A file of another user is not obeyed: whoever
-//! writes it would be rank 0. With an address the secret has to come from elsewhere: no port is ever open without one,
-//! and none on another address than the one that was named.
+//! The file is the simple way, as most clusters share a file system: rank 0 writes its addresses
+//! and a new secret into it, only its owner may read it, and it goes when the ranks have met. A
+//! file of another user is not obeyed: whoever writes it would be rank 0. With an address the
+//! secret has to come from elsewhere: no port is ever open without one, and none on another address
+//! than the one that was named.
 
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
@@ -88,13 +89,17 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// An address at which rank 0 itself comes to its own meeting. Other ranks reach it at the same interface.
+    /// An address at which rank 0 itself comes to its own meeting. Other ranks reach it at the same
+    /// interface.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {
             return Ok(first);
         }
-        let ip = seatmap_os::net::addresses().into_iter().next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let ip = seatmap_os::net::addresses()
+            .into_iter()
+            .next()
+            .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Ok(SocketAddr::new(ip, first.port()))
     }
 
@@ -105,19 +110,29 @@ impl Host {
 }
 
 impl Meeting {
-    /// The place that was asked for, or the usual one: the address that torchrun's variables name, else a file in this
-    /// folder.
-    pub fn find(asked: Option<&str>, rank: &Rank, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let has_port = |text: &str| text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    /// The place that was asked for, or the usual one: the address that torchrun's variables name,
+    /// else a file in this folder.
+    pub fn find(
+        asked: Option<&str>,
+        rank: &Rank,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let has_port =
+            |text: &str| text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         match (asked, variable("MASTER_ADDR"), variable("MASTER_PORT")) {
-            (Some(text), ..) if has_port(text) && !text.contains('/') => Meeting::Address(text.to_owned()),
+            (Some(text), ..) if has_port(text) && !text.contains('/') => {
+                Meeting::Address(text.to_owned())
+            }
             (Some(text), ..) => Meeting::File(text.into()),
             (None, Some(host), Some(port)) => Meeting::Address(format!("{host}:{port}")),
             _ => Meeting::File(
                 match &rank.job {
                     // A job's name may hold anything; a file's name not.
                     Some(job) => {
-                        format!(".seatmap-meeting-{}", job.replace(|each: char| !each.is_ascii_alphanumeric(), "-"))
+                        format!(
+                            ".seatmap-meeting-{}",
+                            job.replace(|each: char| !each.is_ascii_alphanumeric(), "-")
+                        )
                     }
                     None => ".seatmap-meeting".to_owned(),
                 }
@@ -131,7 +146,8 @@ impl Meeting {
         match self {
             Meeting::Address(text) => {
                 let secret = secret.ok_or(MeetingError::Secret)?;
-                let listeners = listen_at(text).map_err(|error| MeetingError::Listen(text.clone(), error))?;
+                let listeners =
+                    listen_at(text).map_err(|error| MeetingError::Listen(text.clone(), error))?;
                 Ok(Host { listeners, secret, _file: None })
             }
             Meeting::File(path) => {
@@ -143,10 +159,13 @@ impl Meeting {
                     return Err(MeetingError::Untrusted(error));
                 }
                 let secret = secret.map_or_else(Secret::new, Ok).map_err(failed)?;
-                let listener =
-                    listen_everywhere(0).map_err(|error| MeetingError::Listen("any port".to_owned(), error))?;
+                let listener = listen_everywhere(0)
+                    .map_err(|error| MeetingError::Listen("any port".to_owned(), error))?;
                 let port = listener.local_addr().map_err(failed)?.port();
-                let addresses = seatmap_os::net::addresses().into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
+                let addresses = seatmap_os::net::addresses()
+                    .into_iter()
+                    .map(|ip| SocketAddr::new(ip, port))
+                    .collect();
                 let note = Note { job: rank.job.clone(), addresses, secret: secret.text() };
                 let file = Removed(path.clone());
                 write_note(path, &note).map_err(failed)?;
@@ -155,8 +174,8 @@ impl Meeting {
         }
     }
 
-    /// Finds rank 0, and returns what `greet` makes of a connection to it. A wrong place is left, and tried again until
-    /// the time is over: a file of an earlier start may still be there.
+    /// Finds rank 0, and returns what `greet` makes of a connection to it. A wrong place is left,
+    /// and tried again until the time is over: a file of an earlier start may still be there.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,
@@ -178,7 +197,9 @@ impl Meeting {
                         match greeted.and_then(|stream| greet(stream, &secret)) {
                             Ok(done) => return Ok(done),
                             Err(Greeting::Again(text)) => why = format!("{place}: {text}"),
-                            Err(Greeting::Stranger(text)) => stranger = Some(format!("{place}: {text}")),
+                            Err(Greeting::Stranger(text)) => {
+                                stranger = Some(format!("{place}: {text}"))
+                            }
                             Err(Greeting::Never(text)) => return Err(MeetingError::Refused(text)),
                         }
                     }
@@ -192,26 +213,34 @@ impl Meeting {
         }
     }
 
-    fn places(&self, rank: &Rank, secret: Option<&Secret>) -> Result<(Vec<SocketAddr>, Secret), Place> {
+    fn places(
+        &self,
+        rank: &Rank,
+        secret: Option<&Secret>,
+    ) -> Result<(Vec<SocketAddr>, Secret), Place> {
         match self {
             Meeting::Address(text) => {
                 let secret = secret.cloned().ok_or(Place::Never(MeetingError::Secret))?;
-                let places = text.to_socket_addrs().map_err(|error| Place::NotYet(format!("{text}: {error}")))?;
+                let places = text
+                    .to_socket_addrs()
+                    .map_err(|error| Place::NotYet(format!("{text}: {error}")))?;
                 Ok((places.collect(), secret))
             }
             Meeting::File(path) => {
                 let not_yet = |why: String| Place::NotYet(format!("{}: {why}", path.display()));
-                // Judged and read on one descriptor. A name that is exchanged meanwhile changes nothing.
+                // Judged and read on one descriptor. A name that is exchanged meanwhile changes
+                // nothing.
                 let text = trusted::read_secret(path).map_err(|error| match error {
                     TrustError::Io { source, .. } => not_yet(source.to_string()),
                     foreign => Place::Never(MeetingError::Untrusted(foreign)),
                 })?;
-                let note: Note = serde_json::from_slice(&text).map_err(|error| not_yet(json_problem(error)))?;
+                let note: Note =
+                    serde_json::from_slice(&text).map_err(|error| not_yet(json_problem(error)))?;
                 if note.job != rank.job {
                     return Err(not_yet("it is of another start".to_owned()));
                 }
-                let secret =
-                    Secret::given(&note.secret, "the meeting file").map_err(|error| not_yet(error.to_string()))?;
+                let secret = Secret::given(&note.secret, "the meeting file")
+                    .map_err(|error| not_yet(error.to_string()))?;
                 Ok((note.addresses, secret))
             }
         }
@@ -237,10 +266,16 @@ impl Greeting {
 impl From<HandshakeError> for Greeting {
     fn from(error: HandshakeError) -> Self {
         match error {
-            HandshakeError::Connection(_) | HandshakeError::Slow => Greeting::Again(error.to_string()),
+            HandshakeError::Connection(_) | HandshakeError::Slow => {
+                Greeting::Again(error.to_string())
+            }
             // Another process may have the port of an earlier start, for a moment.
-            HandshakeError::Secret | HandshakeError::Stranger => Greeting::Stranger(error.to_string()),
-            HandshakeError::Version { .. } | HandshakeError::Refused(_) => Greeting::Never(error.to_string()),
+            HandshakeError::Secret | HandshakeError::Stranger => {
+                Greeting::Stranger(error.to_string())
+            }
+            HandshakeError::Version { .. } | HandshakeError::Refused(_) => {
+                Greeting::Never(error.to_string())
+            }
         }
     }
 }
@@ -268,23 +303,24 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
         return listen_everywhere(port).map(|listener| vec![listener]);
     }
     // Of the addresses of a name, some may be those of a family that this kernel does not have.
-    let (open, failed): (Vec<_>, Vec<_>) = addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
+    let (open, failed): (Vec<_>, Vec<_>) =
+        addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
     match failed.into_iter().find_map(Result::err) {
         Some(error) if open.is_empty() => Err(error),
         _ => Ok(open.into_iter().flatten().collect()),
     }
 }
 
-/// Whether a host's name means this computer alone, while other nodes know an address of it: Debian's `/etc/hosts` has
-/// 127.0.1.1 for the computer's own name.
+/// Whether a host's name means this computer alone, while other nodes know an address of it:
+/// Debian's `/etc/hosts` has 127.0.1.1 for the computer's own name.
 fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
     let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_localhost = host == "localhost" || host.ends_with(".localhost");
     !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
 }
 
-/// Only its owner may read it, and nobody sees half of it. No link is followed: a file of any other kind of this name
-/// is replaced.
+/// Only its owner may read it, and nobody sees half of it. No link is followed: a file of any other
+/// kind of this name is replaced.
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
@@ -319,8 +355,11 @@ mod tests {
     #[test]
     fn a_port_is_open_where_it_was_named_and_nowhere_else() {
         let listening = |text: &str| {
-            let host = Meeting::Address(text.to_owned()).open(&rank(None), Some(Secret::new().unwrap())).unwrap();
-            let ips: Vec<IpAddr> = host.listeners.iter().map(|each| each.local_addr().unwrap().ip()).collect();
+            let host = Meeting::Address(text.to_owned())
+                .open(&rank(None), Some(Secret::new().unwrap()))
+                .unwrap();
+            let ips: Vec<IpAddr> =
+                host.listeners.iter().map(|each| each.local_addr().unwrap().ip()).collect();
             (ips, host.address().unwrap().ip())
         };
         let own = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -328,7 +367,8 @@ mod tests {
         assert!(listening("localhost:0").0.iter().all(IpAddr::is_loopback));
         assert!(listening("0.0.0.0:0").0[0].is_unspecified());
         // Documentation has this address, and no computer (RFC 5737).
-        let other = Meeting::Address("192.0.2.1:7".to_owned()).open(&rank(None), Some(Secret::new().unwrap()));
+        let other = Meeting::Address("192.0.2.1:7".to_owned())
+            .open(&rank(None), Some(Secret::new().unwrap()));
         assert!(other.unwrap_err().to_string().contains("an address of its own node"));
         let debian = ["127.0.1.1:7".parse().unwrap()];
         assert!(is_known_differently_elsewhere("node17", &debian));
@@ -336,21 +376,29 @@ mod tests {
         assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
     }
 
-    /// A file that anybody can have put there, or that leads elsewhere, is obeyed by no rank, and none replaces it.
+    /// A file that anybody can have put there, or that leads elsewhere, is obeyed by no rank, and
+    /// none replaces it.
     #[test]
     fn a_planted_meeting_file_is_not_obeyed() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
-        let (path, elsewhere) = (folder.path().join("meeting"), folder.path().join("elsewhere"));
+        let path = folder.path().join("meeting");
+        let elsewhere = folder.path().join("elsewhere");
         let place = Meeting::File(path.clone());
         let refused = || {
-            let other = place.find_host(&rank(None), None, Duration::from_secs(60), |_, _| Ok(())).unwrap_err();
+            let other = place
+                .find_host(&rank(None), None, Duration::from_secs(60), |_, _| Ok(()))
+                .unwrap_err();
             let first = place.open(&rank(None), None).unwrap_err();
             for error in [first, other] {
                 assert!(matches!(error, MeetingError::Untrusted(_)), "{error}");
             }
         };
-        let note = Note { job: None, addresses: vec!["127.0.0.1:9".parse().unwrap()], secret: "s".repeat(64) };
+        let note = Note {
+            job: None,
+            addresses: vec!["127.0.0.1:9".parse().unwrap()],
+            secret: "s".repeat(64),
+        };
         write_note(&elsewhere, &note).unwrap();
         symlink(&elsewhere, &path).unwrap();
         refused();
@@ -383,7 +431,9 @@ mod tests {
         let place = Meeting::File(path.clone());
         let host = place.open(&rank(Some("a")), None).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let found = place.find_host(&rank(Some("a")), None, Duration::from_secs(5), |_, secret| Ok(secret.text()));
+        let found = place.find_host(&rank(Some("a")), None, Duration::from_secs(5), |_, secret| {
+            Ok(secret.text())
+        });
         assert_eq!(found.unwrap(), host.secret.text());
         let other = place.find_host(&rank(Some("b")), None, Duration::ZERO, |_, _| Ok(()));
         assert!(other.unwrap_err().to_string().ends_with("it is of another start"));

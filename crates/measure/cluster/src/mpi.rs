@@ -1,8 +1,9 @@
-//! The same through the site's own MPI: a small program that every rank builds with its node's `mpicc`, from the source
-//! in its own binary, and starts in its place. TCP is not what MPI uses on a fabric. No program travels: rank 0 says
-//! which pairs are measured, and when.
+//! The same through the site's own MPI: a small program that every rank builds with its node's
+//! `mpicc`, from the source in its own binary, and starts in its place. TCP is not what MPI uses on
+//! a fabric. No program travels: rank 0 says which pairs are measured, and when.
 //!
-//! Seatmap itself does not call MPI. The launcher's variables and open files make the child of a rank that rank.
+//! Seatmap itself does not call MPI. The launcher's variables and open files make the child of a
+//! rank that rank.
 
 mod build;
 mod output;
@@ -18,7 +19,8 @@ use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The most that a program built here may print, in bytes: a line of a pair has less than a kilobyte.
+/// The most that a program built here may print, in bytes: a line of a pair has less than a
+/// kilobyte.
 pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.
@@ -40,7 +42,8 @@ pub struct MpiPair {
     pub nodes: [usize; 2],
     /// Round trips by the size of the message, ascending.
     pub trips: Vec<Trip>,
-    /// The rate of a stream of messages of 1 MiB from the first node to the second, and back, in Mbit/s.
+    /// The rate of a stream of messages of 1 MiB from the first node to the second, and back, in
+    /// Mbit/s.
     pub rate_mbps: [f64; 2],
 }
 
@@ -103,7 +106,9 @@ pub enum MpiError {
     #[error(transparent)]
     Late(LimitedError),
     /// A file could not be written or read.
-    #[error("the program for MPI cannot be kept in the folder for temporary files; TMPDIR names another")]
+    #[error(
+        "the program for MPI cannot be kept in the folder for temporary files; TMPDIR names another"
+    )]
     File(#[from] std::io::Error),
     /// A rank has no such program.
     #[error("on {node}: {why}")]
@@ -152,17 +157,19 @@ impl Mpi {
             Pair::check_figures(pair.nodes, &pair.trips, pair.rate_mbps)?;
         }
         let is_time = |ns: f64| ns.is_finite() && ns >= 0.0;
-        let times = |one: &Collective| [one.median_ns, one.p10_ns, one.p90_ns].into_iter().all(is_time);
-        match self.collectives.iter().all(times) {
-            true => Ok(()),
-            false => Err("the time of a collective operation is not a number from 0".to_owned()),
+        let times =
+            |one: &Collective| [one.median_ns, one.p10_ns, one.p90_ns].into_iter().all(is_time);
+        if self.collectives.iter().all(times) {
+            Ok(())
+        } else {
+            Err("the time of a collective operation is not a number from 0".to_owned())
         }
     }
 }
 
 impl Cluster {
-    /// The cluster with the round trips and rates of MPI in place of those of TCP; `None` where they were not measured
-    /// for all pairs that TCP was.
+    /// The cluster with the round trips and rates of MPI in place of those of TCP; `None` where
+    /// they were not measured for all pairs that TCP was.
     #[must_use]
     pub fn by_mpi(&self) -> Option<Cluster> {
         let mpi = self.mpi.as_ref()?;

@@ -3,8 +3,9 @@
 /// The sign for letters that are left out.
 const LEFT_OUT: &str = "..";
 
-/// Names in at most `width` letters where that is enough to tell them apart: `compute-standard-0003` among its like is
-/// `..0003`. Letters that all names begin or end with are left out; where that is not enough, names stay longer.
+/// Names in at most `width` letters where that is enough to tell them apart:
+/// `compute-standard-0003` among its like is `..0003`. Letters that all names begin or end with are
+/// left out; where that is not enough, names stay longer.
 ///
 /// ```
 /// use seatmap_cluster::names::apart;
@@ -36,7 +37,8 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
 /// The number of letters that all names have in common, and that no name is without.
 fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char>) -> usize {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
-    let is_common = |at: &usize| names.windows(2).all(|two| letter(&two[0], *at) == letter(&two[1], *at));
+    let is_common =
+        |at: &usize| names.windows(2).all(|two| letter(&two[0], *at) == letter(&two[1], *at));
     (0..shortest.saturating_sub(1)).take_while(is_common).count()
 }
 
@@ -53,8 +55,14 @@ mod tests {
 
     #[test]
     fn names_keep_what_tells_them_apart() {
-        assert_eq!(apart(&["compute-standard-0009", "compute-standard-0010"], 12), ["..0009", "..0010"]);
-        assert_eq!(apart(&["rack1-node.cluster.local", "rack2-node.cluster.local"], 12), ["..1..", "..2.."]);
+        assert_eq!(
+            apart(&["compute-standard-0009", "compute-standard-0010"], 12),
+            ["..0009", "..0010"]
+        );
+        assert_eq!(
+            apart(&["rack1-node.cluster.local", "rack2-node.cluster.local"], 12),
+            ["..1..", "..2.."]
+        );
         assert_eq!(apart(&["a-long-name-without-like"], 7), ["..e"]);
         assert_eq!(apart(&["login.cluster.example", "n1.cluster.example"], 8), ["login..", "n1.."]);
         assert_eq!(apart(&[], 8), Vec::<String>::new());

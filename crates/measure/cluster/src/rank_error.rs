@@ -24,7 +24,9 @@ pub enum RankError {
     #[error("{}", lost(.0))]
     Lead(io::Error),
     /// Rank 0 orders what this rank was not started for.
-    #[error("rank 0 asks for {0}, for which this rank was not started: start all ranks with the same command line")]
+    #[error(
+        "rank 0 asks for {0}, for which this rank was not started: start all ranks with the same command line"
+    )]
     Order(&'static str),
     /// A rank was started with other options.
     #[error(
@@ -43,5 +45,9 @@ pub enum RankError {
 }
 
 fn lost(error: &io::Error) -> String {
-    if wire::has_ended(error) { "rank 0 has ended".to_owned() } else { format!("rank 0: {}", wire::told(error)) }
+    if wire::has_ended(error) {
+        "rank 0 has ended".to_owned()
+    } else {
+        format!("rank 0: {}", wire::told(error))
+    }
 }

@@ -7,8 +7,8 @@ use seatmap_machine::Square;
 use seatmap_ranks::Nodes;
 use seatmap_statistics::median;
 
-/// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in nanoseconds: about what
-/// two cores of one package are.
+/// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in
+/// nanoseconds: about what two cores of one package are.
 const INSIDE_NS: f64 = 100.0;
 
 /// Why a cluster has no places for ranks.
@@ -18,13 +18,16 @@ pub enum NoPlaces {
     #[error("no pair of nodes was measured; 'seatmap cluster measure' does that")]
     NoPairs,
     /// Several ranks of a node spoke for themselves.
-    #[error("{0} and {1} are one node, measured with --each-rank; measure without that to place ranks on nodes")]
+    #[error(
+        "{0} and {1} are one node, measured with --each-rank; measure without that to place ranks on nodes"
+    )]
     EachRank(String, String),
 }
 
 impl Cluster {
-    /// The nodes as places, with the round trips of messages of the measured size that is nearest to this one, in
-    /// bytes; those of MPI where all pairs have them. Pairs that were not measured are predicted.
+    /// The nodes as places, with the round trips of messages of the measured size that is nearest
+    /// to this one, in bytes; those of MPI where all pairs have them. Pairs that were not measured
+    /// are predicted.
     ///
     /// # Errors
     /// [`NoPlaces`].
@@ -77,13 +80,19 @@ impl Cluster {
 }
 
 fn place(node: &Node) -> seatmap_ranks::Node {
-    seatmap_ranks::Node { name: node.name.clone(), cpus: node.facts.cpus, profile: node.profile.clone() }
+    seatmap_ranks::Node {
+        name: node.name.clone(),
+        cpus: node.facts.cpus,
+        profile: node.profile.clone(),
+    }
 }
 
 /// The median round trip between two CPUs of a node.
 fn inside_ns(node: &Node) -> f64 {
     let known = node.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
-    let distances = known.map(|known| known.median_ns.pairs().map(|(_, _, ns)| *ns).collect::<Vec<f64>>());
-    let distances: Vec<f64> = distances.unwrap_or_default().into_iter().filter(|ns| ns.is_finite()).collect();
+    let distances =
+        known.map(|known| known.median_ns.pairs().map(|(_, _, ns)| *ns).collect::<Vec<f64>>());
+    let distances: Vec<f64> =
+        distances.unwrap_or_default().into_iter().filter(|ns| ns.is_finite()).collect();
     median(&distances).unwrap_or(INSIDE_NS)
 }

@@ -2,10 +2,10 @@
 
 use seatmap_os::{CpuSet, affinity};
 
-/// Two threads whose CPUs the kernel chooses anew show its choices, and not the network: with both on one CPU, a
-/// round trip between two nodes of one computer takes 17 us, and with a sleeping CPU woken each time 110 us. So each
-/// node does its trips on one CPU, the last that it may use, as the first one has the most interrupts. Streams take
-/// all.
+/// Two threads whose CPUs the kernel chooses anew show its choices, and not the network: with both
+/// on one CPU, a round trip between two nodes of one computer takes 17 us, and with a sleeping CPU
+/// woken each time 110 us. So each node does its trips on one CPU, the last that it may use, as the
+/// first one has the most interrupts. Streams take all.
 #[derive(Debug)]
 pub(crate) struct Seat {
     /// The mask that this thread had; `None` where it cannot be seated.

@@ -1,7 +1,8 @@
 //! The secret that the ranks of one start share, and the proofs that a peer knows it.
 //!
-//! A caller at a port of a rank has to answer a number that was never used before with its HMAC-SHA256 (RFC 2104)
-//! under the secret, and gets the same proof back. The secret itself never travels.
+//! A caller at a port of a rank has to answer a number that was never used before with its
+//! HMAC-SHA256 (RFC 2104) under the secret, and gets the same proof back. The secret itself never
+//! travels.
 
 use crate::wire::is_same;
 use hmac_sha256::HMAC;
@@ -50,7 +51,8 @@ impl Secret {
         Ok(Secret(text.as_bytes().to_vec()))
     }
 
-    /// The secret in a file that only its owner may read. It is judged and read on one open descriptor.
+    /// The secret in a file that only its owner may read. It is judged and read on one open
+    /// descriptor.
     ///
     /// # Errors
     /// [`SecretError`].
@@ -127,7 +129,10 @@ mod tests {
         let proof = secret.proof("client", &["one", "two"]);
         assert!(secret.accepts(&proof, "client", &["one", "two"]));
         assert!(!secret.accepts(&proof, "server", &["one", "two"]));
-        assert!(!secret.accepts(&proof, "client", &["onet", "wo"]), "texts do not run into each other");
+        assert!(
+            !secret.accepts(&proof, "client", &["onet", "wo"]),
+            "texts do not run into each other"
+        );
         assert!(!secret.accepts(&proof[..60], "client", &["one", "two"]));
         assert!(!Secret::new().unwrap().accepts(&proof, "client", &["one", "two"]));
     }
@@ -135,13 +140,21 @@ mod tests {
     #[test]
     fn a_secret_that_is_short_or_open_is_refused() {
         use std::os::unix::fs::PermissionsExt;
-        assert!(Secret::given("short", "SEATMAP_SECRET").unwrap_err().to_string().contains("SEATMAP_SECRET has 5"));
+        assert!(
+            Secret::given("short", "SEATMAP_SECRET")
+                .unwrap_err()
+                .to_string()
+                .contains("SEATMAP_SECRET has 5")
+        );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
         std::fs::write(&path, "a secret of enough letters\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let refused = Secret::of_file(&path).unwrap_err();
-        assert!(matches!(refused, SecretError::File(TrustError::Readable { mode: 0o644, .. })), "{refused:?}");
+        assert!(
+            matches!(refused, SecretError::File(TrustError::Readable { mode: 0o644, .. })),
+            "{refused:?}"
+        );
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(Secret::of_file(&path).unwrap().text(), "a secret of enough letters");
         assert_eq!(format!("{:?}", Secret::of_file(&path).unwrap()), "Secret(..)");

@@ -1,6 +1,6 @@
-//! A model of a cluster for tests: parts with rates, delays and losses, any of which may be bad, and pairs as they
-//! would be measured through them, with the noise of a computer that is idle or busy. No test on it depends on real
-//! time.
+//! A model of a cluster for tests: parts with rates, delays and losses, any of which may be bad,
+//! and pairs as they would be measured through them, with the noise of a computer that is idle or
+//! busy. No test on it depends on real time.
 
 use crate::choice::{SIZE_BYTES, Values, choose};
 use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Stop, Trip};
@@ -114,10 +114,12 @@ impl Simulated {
         self.cluster.unwrap()
     }
 
-    /// A factor that noise makes a figure worse by: a little, and on a busy computer now and then a lot.
+    /// A factor that noise makes a figure worse by: a little, and on a busy computer now and then a
+    /// lot.
     fn worse(&mut self, little: f64, lot: f64) -> f64 {
         let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
-        let large = if self.rng.f64() < self.busy { 1.0 - lot * (1.0 - self.rng.f64()).ln() } else { 1.0 };
+        let large =
+            if self.rng.f64() < self.busy { 1.0 - lot * (1.0 - self.rng.f64()).ln() } else { 1.0 };
         small * large.min(8.0)
     }
 
@@ -135,10 +137,13 @@ impl Simulated {
         // A stream takes some 40 % of a CPU at this rate.
         let cpu = a.cpu_share.min(b.cpu_share);
         rate = rate.min(LINK_MBPS * cpu / 0.4);
-        let lost = a.lost_share[0].max(b.lost_share[1]).max(self.way(from, to).map_or(0.0, |way| way.lost_share));
+        let lost = a.lost_share[0]
+            .max(b.lost_share[1])
+            .max(self.way(from, to).map_or(0.0, |way| way.lost_share));
         let slower = if lost > 0.0 { 1.0 + 100.0 * lost * self.rng.f64() } else { 1.0 };
         // The best of three streams counts.
-        let noise = [(); 3].map(|()| self.worse(0.06, 0.7)).into_iter().fold(f64::INFINITY, f64::min);
+        let noise =
+            [(); 3].map(|()| self.worse(0.06, 0.7)).into_iter().fold(f64::INFINITY, f64::min);
         rate / slower / noise
     }
 
@@ -150,7 +155,8 @@ impl Simulated {
     fn trip(&mut self, [a, b]: [usize; 2], size_bytes: u32, rate_mbps: [f64; 2]) -> Trip {
         let is_far = self.nodes[a].switch != self.nodes[b].switch;
         let base_ns = if is_far { 55e3 } else { 45e3 };
-        let bytes_ns = 8e3 * f64::from(size_bytes + HEADER_BYTES) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
+        let bytes_ns =
+            8e3 * f64::from(size_bytes + HEADER_BYTES) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
         let delay_ns = self.delay_ns(a, b) + self.delay_ns(b, a);
         let jitter_ns = self.nodes[a].jitter_ns + self.nodes[b].jitter_ns;
         let cpu = self.nodes[a].cpu_share.min(self.nodes[b].cpu_share);
@@ -158,7 +164,8 @@ impl Simulated {
         let median_ns = least_ns * (1.1 + 0.1 * self.worse(1.0, 3.0)) + 0.55 * jitter_ns;
         let stopped = self.nodes[a].stopped_share.max(self.nodes[b].stopped_share);
         let stalled_ns = if cpu < 0.5 || stopped > 0.1 { 10.0 * median_ns } else { 0.0 };
-        let p90_ns = median_ns * (1.2 + 0.1 * self.worse(2.0, 12.0)) + 0.55 * jitter_ns + stalled_ns;
+        let p90_ns =
+            median_ns * (1.2 + 0.1 * self.worse(2.0, 12.0)) + 0.55 * jitter_ns + stalled_ns;
         let ci95_ns = [0.98 * median_ns, 1.02 * median_ns];
         Trip { size_bytes, median_ns, p10_ns: least_ns, p90_ns, ci95_ns, count: 200 }
     }
@@ -176,7 +183,8 @@ impl Simulated {
     /// The quota of a node, if it was used up in the five periods that a pair takes.
     fn stops(&mut self, node: usize) -> Vec<Stop> {
         let share = self.nodes[node].stopped_share;
-        let stopped_periods = [(); 5].into_iter().filter(|()| self.rng.f64() < share).count() as u64;
+        let stopped_periods =
+            [(); 5].into_iter().filter(|()| self.rng.f64() < share).count() as u64;
         let stop = Stop {
             group: "/box".to_owned(),
             file: "/sys/fs/cgroup/box/cpu.max".to_owned(),

@@ -1,9 +1,10 @@
 //! Work in parts, spread over the ranks of one start.
 //!
-//! Rank 0 hands out the parts, and works itself. The other ranks come when they come, ask for a part, and bring its
-//! result. A part of a rank that goes away is done by another; at the end, ranks that have nothing to do take over
-//! parts that take much longer than others. So a part may be done twice, and must have one result whoever does it.
-//! The ranks meet as those of a measurement do, with a secret.
+//! Rank 0 hands out the parts, and works itself. The other ranks come when they come, ask for a
+//! part, and bring its result. A part of a rank that goes away is done by another; at the end,
+//! ranks that have nothing to do take over parts that take much longer than others. So a part may
+//! be done twice, and must have one result whoever does it. The ranks meet as those of a
+//! measurement do, with a secret.
 
 mod board;
 mod jobs;
@@ -40,17 +41,22 @@ pub struct Meet {
 /// Work that a rank can do.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// All that the results depend on besides the part, as a text. Ranks that differ in it would bring other results.
+    /// All that the results depend on besides the part, as a text. Ranks that differ in it would
+    /// bring other results.
     pub name: &'a str,
     /// The name of this rank's node.
     pub node: &'a str,
-    /// Does a part: its text, to the result's. Once the flag is set, nobody wants the result any more.
+    /// Does a part: its text, to the result's. Once the flag is set, nobody wants the result any
+    /// more.
     pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
 }
 
 impl std::fmt::Debug for Work<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Work").field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+        out.debug_struct("Work")
+            .field("name", &self.name)
+            .field("node", &self.node)
+            .finish_non_exhaustive()
     }
 }
 
@@ -61,7 +67,9 @@ pub enum SpreadError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// A rank was started with another command line, or sees another machine.
-    #[error("rank {rank} on {node} has other work to do than rank 0: start all ranks with the same command line")]
+    #[error(
+        "rank {rank} on {node} has other work to do than rank 0: start all ranks with the same command line"
+    )]
     Other {
         /// Its number.
         rank: usize,
@@ -111,12 +119,18 @@ enum Answer {
 /// # Errors
 /// [`SpreadError`].
 pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadError> {
-    let coming = Coming { rank: rank.rank, size: rank.size, node: work.node.to_owned(), work: work.name.to_owned() };
-    let found = meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |stream, secret| {
-        let channel = call(stream, secret, Purpose::Spread, &coming)?;
-        tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
-        Ok(channel)
-    });
+    let coming = Coming {
+        rank: rank.rank,
+        size: rank.size,
+        node: work.node.to_owned(),
+        work: work.name.to_owned(),
+    };
+    let found =
+        meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |stream, secret| {
+            let channel = call(stream, secret, Purpose::Spread, &coming)?;
+            tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+            Ok(channel)
+        });
     let mut channel = found.map_err(RankError::from)?;
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -124,7 +138,9 @@ pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadE
         let reading = channel.for_reading().map_err(RankError::Own)?;
         let is_over = &is_over;
         let reader = std::thread::Builder::new();
-        reader.spawn_scoped(scope, move || read_orders(reading, is_over, &sender)).map_err(RankError::Own)?;
+        reader
+            .spawn_scoped(scope, move || read_orders(reading, is_over, &sender))
+            .map_err(RankError::Own)?;
         let ended = obey(&mut channel, &orders, work, is_over);
         // The reader waits for another order.
         let _ = channel.stream().shutdown(Shutdown::Both);
@@ -154,7 +170,8 @@ fn obey(
 ) -> Result<usize, SpreadError> {
     let mut done = 0;
     loop {
-        let order = orders.recv().map_err(|_| RankError::Lead(io::ErrorKind::UnexpectedEof.into()))?;
+        let order =
+            orders.recv().map_err(|_| RankError::Lead(io::ErrorKind::UnexpectedEof.into()))?;
         let Order::Part(text) = order.map_err(RankError::Lead)? else { return Ok(done) };
         let answer = (work.part)(&text, is_over).map_or_else(Answer::Failed, Answer::Done);
         if !is_over.load(Ordering::Relaxed) {

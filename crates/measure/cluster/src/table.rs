@@ -5,8 +5,9 @@ use crate::cluster::Cluster;
 use crate::fit::Metric;
 use seatmap_document::visible;
 
-/// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a line for each node,
-/// in their order. A pair that was not measured has its prediction. `None` where no pair was measured.
+/// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a
+/// line for each node, in their order. A pair that was not measured has its prediction. `None`
+/// where no pair was measured.
 ///
 /// ```
 /// # let text = r#"{ "format": "seatmap-cluster/1", "pairs": [],
@@ -19,7 +20,9 @@ pub fn csv(cluster: &Cluster) -> Option<String> {
     let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
     let nodes = 0..cluster.nodes.len();
     let names: Vec<String> = cluster.nodes.iter().map(|node| cell(&node.name)).collect();
-    let row = |a: usize| nodes.clone().map(|b| format!("{:.0}", fit.value(a, b))).collect::<Vec<_>>().join(",");
+    let row = |a: usize| {
+        nodes.clone().map(|b| format!("{:.0}", fit.value(a, b))).collect::<Vec<_>>().join(",")
+    };
     let rows = nodes.clone().map(|a| row(a) + "\n").collect::<String>();
     Some(names.join(",") + "\n" + &rows)
 }

@@ -1,5 +1,5 @@
-//! The groups that were found, as Slurm's description of the network (topology.conf(5), topology.yaml(5)): one switch
-//! for each group, and one above them.
+//! The groups that were found, as Slurm's description of the network (topology.conf(5),
+//! topology.yaml(5)): one switch for each group, and one above them.
 
 use crate::cluster::Cluster;
 use seatmap_document::visible;
@@ -49,7 +49,10 @@ pub fn yaml(cluster: &Cluster) -> Result<String, BadName> {
 
 fn head(cluster: &Cluster, file: &str) -> String {
     let date = visible(cluster.date.as_deref().unwrap_or("on an unknown day"));
-    format!("# {file}: {} as 'seatmap cluster measure' found them, {date}\n", counted(cluster.nodes.len(), "node"))
+    format!(
+        "# {file}: {} as 'seatmap cluster measure' found them, {date}\n",
+        counted(cluster.nodes.len(), "node")
+    )
 }
 
 /// The nodes of each group in Slurm's short form.
@@ -66,7 +69,8 @@ fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     Ok(groups.into_values().map(|names| short(&names)).collect())
 }
 
-/// Names in short: `n[0-3,7],login`. Numbers with leading zeros keep them, as `Slurm` takes `n[01-03]`.
+/// Names in short: `n[0-3,7],login`. Numbers with leading zeros keep them, as `Slurm` takes
+/// `n[01-03]`.
 #[must_use]
 pub fn short(names: &[&str]) -> String {
     let mut by_stem = BTreeMap::<(&str, usize), Vec<u64>>::new();

@@ -1,16 +1,18 @@
 //! Messages between ranks: a length of four bytes, as many bytes of JSON, and a tag.
 //!
-//! The handshake ends with a key for each direction of the connection. From then on every message carries a tag, the
-//! HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes, under that direction's key. A message that
-//! somebody changed, repeated, left out, put in another order, sent back, or took from another connection has a wrong
-//! tag, and the connection ends there.
+//! The handshake ends with a key for each direction of the connection. From then on every message
+//! carries a tag, the HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes,
+//! under that direction's key. A message that somebody changed, repeated, left out, put in another
+//! order, sent back, or took from another connection has a wrong tag, and the connection ends
+//! there.
 //!
-//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret, so nothing has to be encrypted, and
-//! the ranks share a key from the beginning, so nothing has to be agreed on. This leaves one hash function, which
-//! the handshake uses already; Noise would bring a cipher and an elliptic curve into the binary.
+//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret, so nothing has to
+//! be encrypted, and the ranks share a key from the beginning, so nothing has to be agreed on. This
+//! leaves one hash function, which the handshake uses already; Noise would bring a cipher and an
+//! elliptic curve into the binary.
 //!
-//! The payload of a measurement carries no tag: nobody reads it, and its time is what is measured. The orders that
-//! frame it have one ([`Channel::send_frame`]).
+//! The payload of a measurement carries no tag: nobody reads it, and its time is what is measured.
+//! The orders that frame it have one ([`Channel::send_frame`]).
 
 use hmac_sha256::HMAC;
 use seatmap_document::visible;
@@ -21,9 +23,11 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// The version of the messages. Ranks of another one are refused by name.
-pub(crate) const PROTOCOL: &str = concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROTOCOL: &str =
+    concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
-/// A rank whose computer answers nothing for so long has gone: its end of a connection may never be heard of.
+/// A rank whose computer answers nothing for so long has gone: its end of a connection may never be
+/// heard of.
 pub(crate) const GONE: Duration = Duration::from_secs(60);
 
 /// The longest message, in bytes: a profile of a node with a thousand CPUs has less.
@@ -55,8 +59,8 @@ impl Seal {
         Seal { key, count: 0 }
     }
 
-    /// The tag of the next message. A frame and a message with a length are never mistaken for each other, as a
-    /// connection has a key of its own and both ends know which of them comes when.
+    /// The tag of the next message. A frame and a message with a length are never mistaken for each
+    /// other, as a connection has a key of its own and both ends know which of them comes when.
     fn next_tag(&mut self, bytes: &[&[u8]]) -> [u8; TAG_BYTES] {
         let mut mac = HMAC::new(self.key);
         mac.update(self.count.to_be_bytes());
@@ -75,7 +79,8 @@ impl Seal {
     }
 }
 
-/// Whether two texts are the same. It takes as long for different ones, however much of them is the same.
+/// Whether two texts are the same. It takes as long for different ones, however much of them is the
+/// same.
 pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differs = a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differs) == 0
@@ -106,7 +111,8 @@ impl Channel {
         &self.stream
     }
 
-    /// Limits the time that a whole message may take to come, and that any single part of a payload may.
+    /// Limits the time that a whole message may take to come, and that any single part of a payload
+    /// may.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)
@@ -114,7 +120,11 @@ impl Channel {
 
     /// A second handle of the connection that takes the messages, while this one goes on sending.
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
-        Ok(Channel { stream: self.stream.try_clone()?, seals: self.seals.clone(), limit: self.limit })
+        Ok(Channel {
+            stream: self.stream.try_clone()?,
+            seals: self.seals.clone(),
+            limit: self.limit,
+        })
     }
 
     /// Sends an order or an answer of a length that both ends know, in one piece.
@@ -123,14 +133,15 @@ impl Channel {
         self.write_payload(&frame)
     }
 
-    /// The bytes that [`Channel::send_frame`] would send, so that their tag is made before a clock is read. They are
-    /// the next that has to be sent.
+    /// The bytes that [`Channel::send_frame`] would send, so that their tag is made before a clock
+    /// is read. They are the next that has to be sent.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()
     }
 
-    /// Takes a frame of this length; `None` where the other side has closed the connection before it.
+    /// Takes a frame of this length; `None` where the other side has closed the connection before
+    /// it.
     pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
         let first = loop {
@@ -193,7 +204,10 @@ pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> i
 }
 
 /// Takes a message of the handshake, of at most so many bytes.
-pub(crate) fn receive_plain<T: DeserializeOwned>(stream: &mut impl Read, most: u32) -> io::Result<T> {
+pub(crate) fn receive_plain<T: DeserializeOwned>(
+    stream: &mut impl Read,
+    most: u32,
+) -> io::Result<T> {
     parsed(&read_text(stream, most)?.1)
 }
 
@@ -255,7 +269,8 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// The words for a connection that broke; of one that was silent for too long, the caller knows for how long.
+/// The words for a connection that broke; of one that was silent for too long, the caller knows for
+/// how long.
 pub(crate) fn told(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node has ended".to_owned();
@@ -265,11 +280,14 @@ pub(crate) fn told(error: &io::Error) -> String {
 
 /// Whether the error is the end of the other side.
 pub(crate) fn has_ended(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+    matches!(
+        error.kind(),
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+    )
 }
 
-/// A connection on which all that is read and written together has to come about within a time: a peer that sends a
-/// byte now and then takes no longer than one that is silent.
+/// A connection on which all that is read and written together has to come about within a time: a
+/// peer that sends a byte now and then takes no longer than one that is silent.
 pub(crate) struct Timed<'a> {
     stream: &'a TcpStream,
     until: Instant,

@@ -51,14 +51,20 @@ pub(crate) struct Duties {
 
 impl Duties {
     pub(crate) fn new(own: &Own, options: &Options) -> Self {
-        Duties { nodes: own.profile.is_some(), loaded: options.loaded, mpi: options.mpicc.is_some() }
+        Duties {
+            nodes: own.profile.is_some(),
+            loaded: options.loaded,
+            mpi: options.mpicc.is_some(),
+        }
     }
 
     /// Whether an order is one of these.
     fn check(self, order: &Order) -> Result<(), RankError> {
         match order {
             Order::Profile if !self.nodes => Err(RankError::Order("its core distances (--nodes)")),
-            Order::Stream { .. } if !self.loaded => Err(RankError::Order("a stream among others (--loaded)")),
+            Order::Stream { .. } if !self.loaded => {
+                Err(RankError::Order("a stream among others (--loaded)"))
+            }
             Order::Mpi(_) if !self.mpi => Err(RankError::Order("a program for MPI (--mpi)")),
             _ => Ok(()),
         }
@@ -77,7 +83,8 @@ pub(crate) struct Peer {
 pub(crate) enum Order {
     /// Measure this node's core distances.
     Profile,
-    /// Measure the way to this rank; trips of each size take so many ms. Rank 0 waits for longer than `limit_ms`.
+    /// Measure the way to this rank; trips of each size take so many ms. Rank 0 waits for longer
+    /// than `limit_ms`.
     Pair { to: Peer, trips_ms: u64, limit_ms: u64 },
     /// Send to this rank for so many ms, with the same limit.
     Stream { to: Peer, ms: u64, limit_ms: u64 },
@@ -104,10 +111,15 @@ pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), Measur
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);
     let mut worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
-    let found = options.meeting.find_host(rank, options.secret.as_ref(), options.timeout, |stream, secret| {
-        let words = unbuilt.as_ref().map(mpi::words);
-        Ok((worker.introduce(stream, secret, words)?, secret.clone()))
-    });
+    let found = options.meeting.find_host(
+        rank,
+        options.secret.as_ref(),
+        options.timeout,
+        |stream, secret| {
+            let words = unbuilt.as_ref().map(mpi::words);
+            Ok((worker.introduce(stream, secret, words)?, secret.clone()))
+        },
+    );
     let (mut channel, secret) = found.map_err(RankError::from)?;
     let obeyed = worker.obey(&mut channel, &secret);
     // It said at once what it lacks, and rank 0 then ends the measurement.
@@ -158,11 +170,19 @@ impl Worker {
     }
 
     /// Does what rank 0 asks for.
-    pub(crate) fn obey(&mut self, channel: &mut Channel, secret: &Secret) -> Result<(), MeasureError> {
+    pub(crate) fn obey(
+        &mut self,
+        channel: &mut Channel,
+        secret: &Secret,
+    ) -> Result<(), MeasureError> {
         loop {
             let order: Order = receive(channel).map_err(RankError::Lead)?;
             self.duties.check(&order)?;
-            let way = |to: Peer| Way { ends: Ends { from: self.rank, to: to.rank }, address: to.address, secret };
+            let way = |to: Peer| Way {
+                ends: Ends { from: self.rank, to: to.rank },
+                address: to.address,
+                secret,
+            };
             let answer = match order {
                 Order::End => return Ok(()),
                 Order::Profile => {
@@ -171,10 +191,13 @@ impl Worker {
                 }
                 Order::Pair { to, trips_ms, limit_ms } => {
                     let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
-                    drive(way(to), trips, limit).map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
+                    drive(way(to), trips, limit)
+                        .map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
                 }
                 Order::Mpi(task) => match &self.program {
-                    Some(program) => mpi::run(program, &task, self.rank).map_or_else(Answer::Failed, Answer::Mpi),
+                    Some(program) => {
+                        mpi::run(program, &task, self.rank).map_or_else(Answer::Failed, Answer::Mpi)
+                    }
                     None => Answer::Failed("it has no program for MPI".to_owned()),
                 },
                 Order::Stream { to, ms, limit_ms } => {

@@ -4,7 +4,9 @@
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
 use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
-use seatmap_cluster::{Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip};
+use seatmap_cluster::{
+    Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip,
+};
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_schema::{add_later_keys, refused, undescribed};
 use serde_json::{Value, json};
@@ -12,10 +14,12 @@ use serde_json::{Value, json};
 const NOTHING: Vec<String> = Vec::new();
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cluster-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-cluster-1.schema.json"))
+        .unwrap()
 }
 
-/// A cluster with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A cluster with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> Cluster {
     let node = |rank: usize| Node {
         name: format!("n{rank}"),
@@ -33,19 +37,32 @@ fn full() -> Cluster {
         groups: vec![vec![0], vec![1]],
         held_back: Some(HeldBack { pairs: 3, error_percent: 1.5 }),
         mpi: Some(mpi()),
-        loaded: vec![Loaded { exchange: Exchange::Incast, streams: vec![Stream { from: 1, to: 0, rate_mbps: 93.0 }] }],
-        missing: vec![Missing { nodes: vec!["n2".to_owned()], why: "it did not answer within 60 s".to_owned() }],
+        loaded: vec![Loaded {
+            exchange: Exchange::Incast,
+            streams: vec![Stream { from: 1, to: 0, rate_mbps: 93.0 }],
+        }],
+        missing: vec![Missing {
+            nodes: vec!["n2".to_owned()],
+            why: "it did not answer within 60 s".to_owned(),
+        }],
     }
 }
 
 fn profile() -> Profile {
-    let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
     Profile::new("n0", origin, Topology::unknown(0..2))
 }
 
 fn pair() -> Pair {
-    let trip =
-        Trip { size_bytes: 8, median_ns: 110e3, p10_ns: 90e3, p90_ns: 200e3, ci95_ns: [105e3, 115e3], count: 100 };
+    let trip = Trip {
+        size_bytes: 8,
+        median_ns: 110e3,
+        p10_ns: 90e3,
+        p90_ns: 200e3,
+        ci95_ns: [105e3, 115e3],
+        count: 100,
+    };
     let shown = Shown { factor: 1.2, at_least: 1.1, like: Some(0.001) };
     Pair {
         nodes: [0, 1],
@@ -102,15 +119,33 @@ fn figures_that_contradict_each_other_are_refused() {
     };
     assert_eq!(told(|it| it["nodes"] = json!([])), "0 nodes, where 1 to 8192 can be read");
     assert_eq!(told(|it| it["nodes"][1]["name"] = "n0".into()), "two nodes have the name n0");
-    assert!(told(|it| it["pairs"][0]["nodes"] = json!([1, 0])).starts_with("a pair of nodes 1 and 0, where"));
-    assert!(told(|it| it["pairs"][0]["nodes"] = json!([0, 2])).starts_with("a pair of nodes 0 and 2, where"));
-    assert!(told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number"));
-    assert!(told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes"));
-    assert!(told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2"));
-    assert!(told(|it| it["pairs"][0]["ends"][1]["stops"][0]["periods"] = 3.into()).contains("impossible figures"));
+    assert!(
+        told(|it| it["pairs"][0]["nodes"] = json!([1, 0]))
+            .starts_with("a pair of nodes 1 and 0, where")
+    );
+    assert!(
+        told(|it| it["pairs"][0]["nodes"] = json!([0, 2]))
+            .starts_with("a pair of nodes 0 and 2, where")
+    );
+    assert!(
+        told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number")
+    );
+    assert!(
+        told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes")
+    );
+    assert!(
+        told(|it| it["groups"][1] = json!([0])).starts_with("node 0 of a group is none of the 2")
+    );
+    assert!(
+        told(|it| it["pairs"][0]["ends"][1]["stops"][0]["periods"] = 3.into())
+            .contains("impossible figures")
+    );
     assert!(told(|it| it["mpi"]["pairs"][0]["nodes"] = [0, 2].into()).contains("by MPI"));
     assert!(told(|it| it["loaded"][0]["streams"][0]["to"] = 2.into()).contains("none of the 2"));
-    assert!(told(|it| it["format"] = "seatmap-cluster/2".into()).contains("this program reads seatmap-cluster/1"));
+    assert!(
+        told(|it| it["format"] = "seatmap-cluster/2".into())
+            .contains("this program reads seatmap-cluster/1")
+    );
 }
 
 proptest! {
@@ -147,8 +182,14 @@ proptest! {
 
 /// Figures by MPI of both nodes.
 fn mpi() -> Mpi {
-    let trip =
-        Trip { size_bytes: 8, median_ns: 2e3, p10_ns: 1.9e3, p90_ns: 2.2e3, ci95_ns: [1.9e3, 2.1e3], count: 300 };
+    let trip = Trip {
+        size_bytes: 8,
+        median_ns: 2e3,
+        p10_ns: 1.9e3,
+        p90_ns: 2.2e3,
+        ci95_ns: [1.9e3, 2.1e3],
+        count: 300,
+    };
     let pair = MpiPair { nodes: [0, 1], trips: vec![trip], rate_mbps: [9e4, 9.1e4] };
     let barrier = Collective {
         operation: Operation::Barrier,

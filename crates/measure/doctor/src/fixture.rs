@@ -28,8 +28,9 @@ impl Fixture {
     /// Executes a command with its paths below this folder.
     pub(crate) fn execute(&self, command: &str) {
         let folder = self.folder.path().display().to_string();
-        let here =
-            command.replace(" /proc/", &format!(" {folder}/proc/")).replace(" /sys/", &format!(" {folder}/sys/"));
+        let here = command
+            .replace(" /proc/", &format!(" {folder}/proc/"))
+            .replace(" /sys/", &format!(" {folder}/sys/"));
         assert!(Command::new("sh").args(["-c", &here]).status().unwrap().success(), "{here}");
     }
 }

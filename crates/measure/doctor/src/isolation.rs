@@ -9,10 +9,11 @@
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
 //! | `remains` | the noise that stays after all remedies |
 //!
-//! Versions and names of kernels say little about the settings that a container or a hypervisor lets through. Only a
-//! try tells: a value is written, read back, and restored. The caller must ask for tries. Every function that tries
-//! takes the [lock](settings_lock) that all code holds which changes the same settings. Without a request to try, the
-//! lock is not taken and the computer's files are only read.
+//! Versions and names of kernels say little about the settings that a container or a hypervisor
+//! lets through. Only a try tells: a value is written, read back, and restored. The caller must ask
+//! for tries. Every function that tries takes the [lock](settings_lock) that all code holds which
+//! changes the same settings. Without a request to try, the lock is not taken and the computer's
+//! files are only read.
 
 mod backend;
 mod boot;
@@ -31,28 +32,46 @@ use seatmap_machine::Topology;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, Root};
 
-/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds. Settings are written,
-/// and restored, only where `may_try` says so.
+/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds.
+/// Settings are written, and restored, only where `may_try` says so.
 #[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
     let asked = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
-        let found = format!("CPUs {asked}: a cell needs at least one CPU, and must leave one to the system");
-        return vec![finding("isolation", Severity::No, found, Some(Remedy::advice("name fewer with --cpus")))];
+        let found = format!(
+            "CPUs {asked}: a cell needs at least one CPU, and must leave one to the system"
+        );
+        return vec![finding(
+            "isolation",
+            Severity::No,
+            found,
+            Some(Remedy::advice("name fewer with --cpus")),
+        )];
     }
     match may_try.then(settings_lock::take).transpose() {
         Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
         Err(error) => {
             let found = format!("not tried: {error}");
-            vec![finding("isolation", Severity::Info, found, Some(Remedy::advice("try again when it is done")))]
+            vec![finding(
+                "isolation",
+                Severity::Info,
+                found,
+                Some(Remedy::advice("try again when it is done")),
+            )]
         }
     }
 }
 
-fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+fn examine_with(
+    topology: &Topology,
+    cpus: &[u32],
+    online: &[u32],
+    held: Option<&Held>,
+) -> Vec<Diagnosis> {
     let root = Root::new("/");
-    let (backend, irqs) = (Backend::examine(cpus, held), Irqs::examine(cpus, held));
+    let backend = Backend::examine(cpus, held);
+    let irqs = Irqs::examine(cpus, held);
     let boot = boot::Boot::read(&root);
     let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
     let mut found = vec![
@@ -70,16 +89,23 @@ fn examine_with(topology: &Topology, cpus: &[u32], online: &[u32], held: Option<
     found
 }
 
-/// The CPUs that a cell could have: all that are online but those of the first core, where the system stays.
+/// The CPUs that a cell could have: all that are online but those of the first core, where the
+/// system stays.
 #[must_use]
 pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     let core = |cpu: u32| topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core);
     let Some(first) = online.first().copied() else { return Vec::new() };
-    let kept = |cpu: &u32| *cpu == first || core(*cpu).is_some_and(|known| Some(known) == core(first));
+    let kept =
+        |cpu: &u32| *cpu == first || core(*cpu).is_some_and(|known| Some(known) == core(first));
     online.iter().filter(|cpu| !kept(cpu)).copied().collect()
 }
 
-fn finding(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
+fn finding(
+    subject: &'static str,
+    level: Severity,
+    found: impl Into<String>,
+    remedy: Option<Remedy>,
+) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
@@ -109,8 +135,9 @@ mod tests {
         }
     }
 
-    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here another process
-    /// holds it: the examination reports at once all that can be read, and does not wait.
+    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here
+    /// another process holds it: the examination reports at once all that can be read, and does not
+    /// wait.
     #[test]
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;

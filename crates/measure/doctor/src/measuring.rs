@@ -16,10 +16,12 @@ use std::time::Duration;
 /// The time for which stolen time is watched.
 const STEAL_WATCH: Duration = Duration::from_millis(500);
 
-/// Whether the second threads of cores run: `on`, `off`, `forceoff` (Documentation/ABI, sysfs-devices-system-cpu).
+/// Whether the second threads of cores run: `on`, `off`, `forceoff` (Documentation/ABI,
+/// sysfs-devices-system-cpu).
 const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
-/// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that a figure may hide.
+/// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that
+/// a figure may hide.
 const COARSE_STEP_NS: f64 = 10.0;
 
 /// Examines this computer; takes about half a second, in which stolen time is watched.
@@ -44,7 +46,9 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
         Ok(cpus) => found.extend([cpuset(&cpus), offline(&root, &cpus)]),
-        Err(error) => found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None)),
+        Err(error) => {
+            found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None))
+        }
     }
     found
 }
@@ -58,14 +62,20 @@ pub(crate) fn of_settings(root: &Root, topology: &Topology) -> [Diagnosis; 3] {
     ]
 }
 
-fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
+fn diagnosis(
+    subject: &'static str,
+    level: Severity,
+    found: impl Into<String>,
+    remedy: Option<Remedy>,
+) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
 fn clock(clock: &HostClock) -> Diagnosis {
     let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
     if clock.source() == Source::Kernel {
-        let remedy = "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
+        let remedy =
+            "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
         return diagnosis(
             "clock",
             Severity::No,
@@ -73,18 +83,31 @@ fn clock(clock: &HostClock) -> Diagnosis {
             Some(Remedy::advice(remedy)),
         );
     }
-    match clock.step_ns() > COARSE_STEP_NS {
-        true => diagnosis("clock", Severity::Info, found + ": coarse; batches are made longer to make up for it", None),
-        false => diagnosis("clock", Severity::Ok, found, None),
+    if clock.step_ns() > COARSE_STEP_NS {
+        diagnosis(
+            "clock",
+            Severity::Info,
+            found + ": coarse; batches are made longer to make up for it",
+            None,
+        )
+    } else {
+        diagnosis("clock", Severity::Ok, found, None)
     }
 }
 
 fn hypervisor(environment: &Environment) -> Diagnosis {
     match environment.hypervisor.as_deref() {
-        None => diagnosis("hypervisor", Severity::Info, "not known: nothing here says whether there is one", None),
+        None => diagnosis(
+            "hypervisor",
+            Severity::Info,
+            "not known: nothing here says whether there is one",
+            None,
+        ),
         Some("none") => diagnosis("hypervisor", Severity::Ok, "none", None),
         Some(name) => {
-            let found = format!("{name}: its host may move or stop vCPUs, so one pair can show several distances");
+            let found = format!(
+                "{name}: its host may move or stop vCPUs, so one pair can show several distances"
+            );
             let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
             diagnosis("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
         }
@@ -96,9 +119,15 @@ fn steal(percent: Option<f64>) -> Diagnosis {
         return diagnosis("steal", Severity::Info, "not known: /proc/stat cannot be read", None);
     };
     let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
-    match percent > 1.0 {
-        true => diagnosis("steal", Severity::No, found, Some(Remedy::advice("use a quieter or dedicated host"))),
-        false => diagnosis("steal", Severity::Ok, found, None),
+    if percent > 1.0 {
+        diagnosis(
+            "steal",
+            Severity::No,
+            found,
+            Some(Remedy::advice("use a quieter or dedicated host")),
+        )
+    } else {
+        diagnosis("steal", Severity::Ok, found, None)
     }
 }
 
@@ -107,10 +136,18 @@ fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
         Some("performance") => diagnosis("governor", Severity::Ok, "performance", None),
         Some(name) => {
             let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
-            let remedy = Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
-            diagnosis("governor", Severity::Fix, format!("{name}: the frequency follows the load"), Some(remedy))
+            let remedy =
+                Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
+            diagnosis(
+                "governor",
+                Severity::Fix,
+                format!("{name}: the frequency follows the load"),
+                Some(remedy),
+            )
         }
-        None => diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None),
+        None => {
+            diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None)
+        }
     }
 }
 
@@ -120,8 +157,11 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
-            let (path, off) =
-                if root.has(of_intel) { (of_intel, "1") } else { ("/sys/devices/system/cpu/cpufreq/boost", "0") };
+            let (path, off) = if root.has(of_intel) {
+                (of_intel, "1")
+            } else {
+                ("/sys/devices/system/cpu/cpufreq/boost", "0")
+            };
             let remedy = Remedy::write(root, RemedyKind::TurnTurboOff, path, off);
             diagnosis("turbo", Severity::Fix, found, Some(remedy))
         }
@@ -131,7 +171,12 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
 
 fn smt(topology: &Topology) -> Diagnosis {
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return diagnosis("smt", Severity::Info, "not known: the kernel does not say which PUs share a core", None);
+        return diagnosis(
+            "smt",
+            Severity::Info,
+            "not known: the kernel does not say which PUs share a core",
+            None,
+        );
     }
     let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
     match threads {
@@ -141,20 +186,27 @@ fn smt(topology: &Topology) -> Diagnosis {
                 "{threads} a core: whatever runs on a sibling slows the pair measured",
                 threads = counted(threads, "PU")
             );
-            diagnosis("smt", Severity::Info, found, Some(Remedy::advice("keep siblings idle while measuring")))
+            diagnosis(
+                "smt",
+                Severity::Info,
+                found,
+                Some(Remedy::advice("keep siblings idle while measuring")),
+            )
         }
     }
 }
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
-    let Some(average) = average else { return diagnosis("load", Severity::Info, "not known", None) };
+    let Some(average) = average else {
+        return diagnosis("load", Severity::Info, "not known", None);
+    };
     let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
-    match average > 0.25 * pus as f64 {
-        true => {
-            let remedy = Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
-            diagnosis("load", Severity::Fix, found, Some(remedy))
-        }
-        false => diagnosis("load", Severity::Ok, found, None),
+    if average > 0.25 * pus as f64 {
+        let remedy =
+            Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
+        diagnosis("load", Severity::Fix, found, Some(remedy))
+    } else {
+        diagnosis("load", Severity::Ok, found, None)
     }
 }
 
@@ -163,14 +215,24 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     let path = "/proc/sys/kernel/numa_balancing";
     let setting = root.read(path).ok();
     if topology.pus.iter().any(|pu| pu.numa.is_none()) {
-        return diagnosis(subject, Severity::Info, "not known: the kernel does not say which nodes there are", None);
+        return diagnosis(
+            subject,
+            Severity::Info,
+            "not known: the kernel does not say which nodes there are",
+            None,
+        );
     }
     // A kernel that is built without it has no such file.
     if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
         return diagnosis(subject, Severity::Ok, "off, or one node", None);
     }
     let remedy = Remedy::write(root, RemedyKind::TurnNumaBalancingOff, path, "0");
-    diagnosis(subject, Severity::Fix, "on: the kernel may move the page that holds the line", Some(remedy))
+    diagnosis(
+        subject,
+        Severity::Fix,
+        "on: the kernel may move the page that holds the line",
+        Some(remedy),
+    )
 }
 
 /// A quota of CPU time stops whatever is measured, a moment in each period.
@@ -179,27 +241,43 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let Some(tightest) = quotas.tightest() else {
         return match &quotas.unseen {
             None => diagnosis(subject, Severity::Ok, "no control group limits the CPU time", None),
-            Some(why) => diagnosis(subject, Severity::Info, format!("none that can be seen: {why}"), None),
+            Some(why) => {
+                diagnosis(subject, Severity::Info, format!("none that can be seen: {why}"), None)
+            }
         };
     };
     let used_up = tightest.throttled.map_or_else(String::new, |periods| {
         format!("; used up in {periods} so far", periods = counted(periods, "period"))
     });
-    let (group, words) = (&tightest.group, tightest.words());
-    let found =
-        format!("the control group {group} may use {words}: the kernel stops its members when it is used up{used_up}");
-    // The kernel gives a group of version 1 no more than the group above it has: the outermost is raised first.
-    let low: Vec<&Quota> = quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
+    let group = &tightest.group;
+    let words = tightest.words();
+    let found = format!(
+        "the control group {group} may use {words}: the kernel stops its members when it is used up{used_up}"
+    );
+    // The kernel gives a group of version 1 no more than the group above it has: the outermost is
+    // raised first.
+    let low: Vec<&Quota> =
+        quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
-        return diagnosis(subject, Severity::Ok, format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")), None);
+        return diagnosis(
+            subject,
+            Severity::Ok,
+            format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")),
+            None,
+        );
     }
-    let closed: Vec<&str> = low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
+    let closed: Vec<&str> =
+        low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
     let remedy = if closed.is_empty() {
-        let raise = |quota: &&Quota| quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus);
+        let raise = |quota: &&Quota| {
+            quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
+        };
         Remedy::new(RemedyKind::RaiseQuota, low.iter().map(raise).collect::<Vec<_>>().join("; "))
     } else {
         let closed = closed.join(" and ");
-        let ask = format!("ask whoever started this container to raise the quota of the control group {closed}");
+        let ask = format!(
+            "ask whoever started this container to raise the quota of the control group {closed}"
+        );
         Remedy::advice(ask)
     };
     diagnosis(subject, Severity::Fix, found, Some(remedy))
@@ -226,13 +304,13 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
         );
         return diagnosis("cpuset", Severity::Ok, found, None);
     }
-    match cpus.allowed.len() < cpus.online.len() {
-        true => {
-            let found = format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
-            let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
-            diagnosis("cpuset", Severity::Info, found, Some(remedy))
-        }
-        false => diagnosis("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None),
+    if cpus.allowed.len() < cpus.online.len() {
+        let found =
+            format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
+        let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
+        diagnosis("cpuset", Severity::Info, found, Some(remedy))
+    } else {
+        diagnosis("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
     }
 }
 
@@ -243,11 +321,14 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
         return diagnosis(subject, Severity::Ok, "no CPU is offline", None);
     }
     let are = agreeing(offline.len(), "is", "are");
-    let switches: Vec<String> = offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
+    let switches: Vec<String> =
+        offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
     // While SMT is off the kernel refuses to start the second threads of cores one by one.
     let remedy = match root.read(SMT_CONTROL).as_deref() {
         Ok("off") => Remedy::write(root, RemedyKind::AllowSmt, SMT_CONTROL, "on"),
-        Ok("forceoff") => Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware"),
+        Ok("forceoff") => {
+            Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware")
+        }
         _ => Remedy::write_all(root, RemedyKind::BringOnline, &switches, "1"),
     };
     let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
@@ -269,7 +350,9 @@ mod tests {
         assert_eq!(steal(Some(3.0)).level, Severity::No);
         assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
         assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
-        let (present, online, allowed) = (vec![0, 1, 2], vec![0, 1], vec![1]);
+        let present = vec![0, 1, 2];
+        let online = vec![0, 1];
+        let allowed = vec![1];
         let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
         assert!(cpuset(&cpus).remedy.is_some() && offline(&root, &cpus).found.contains("CPU 2 is"));
         let apart = Cpus { set_apart: vec![0], ..cpus };
@@ -296,12 +379,21 @@ mod tests {
                 let groups = [format!("{base}/{name}")];
                 groups.iter().find_map(|folder| Quota::of_folder(&root, folder))
             };
-            Quotas { all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(), ..Quotas::default() }
+            Quotas {
+                all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(),
+                ..Quotas::default()
+            }
         };
         let found = quota(&read(), 2);
-        assert!(found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"), "{found:?}");
+        assert!(
+            found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"),
+            "{found:?}"
+        );
         let remedy = found.remedy.unwrap().text;
-        assert!(remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "), "{remedy}");
+        assert!(
+            remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "),
+            "{remedy}"
+        );
         assert!(std::process::Command::new("sh").args(["-c", &remedy]).status().unwrap().success());
         assert_eq!(quota(&read(), 2).level, Severity::Ok);
         assert_eq!(quota(&Quotas::default(), 2).level, Severity::Ok);
@@ -324,8 +416,14 @@ mod tests {
     fn what_is_not_known_is_not_well() {
         let unknown = Topology::unknown([0, 1]);
         let root = Root::new("/nowhere");
-        let found = [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&root, &unknown)];
-        for found in found.into_iter().chain([steal(None), governor(&root, None), turbo(&root, None), load(None, 2)]) {
+        let found =
+            [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&root, &unknown)];
+        for found in found.into_iter().chain([
+            steal(None),
+            governor(&root, None),
+            turbo(&root, None),
+            load(None, 2),
+        ]) {
             assert_eq!(found.level, Severity::Info, "{found:?}");
         }
     }
@@ -334,7 +432,17 @@ mod tests {
     fn this_computer_is_examined_whole() {
         let found = examine(&seatmap_host::topology::of_host().unwrap());
         let subjects: Vec<_> = found.iter().map(|diagnosis| diagnosis.subject).collect();
-        for subject in ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"] {
+        for subject in [
+            "clock",
+            "hypervisor",
+            "steal",
+            "governor",
+            "turbo",
+            "smt",
+            "load",
+            "cpuset",
+            "offline",
+        ] {
             assert!(subjects.contains(&subject), "{subject}");
         }
     }

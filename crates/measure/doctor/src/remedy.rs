@@ -1,7 +1,8 @@
 //! The ways to mend a finding.
 //!
-//! A command works as it is printed, and after it the same check finds nothing. A word for the kernel's command line
-//! does the same after the next start. Something that neither can do is advice: a sentence. A test executes each kind.
+//! A command works as it is printed, and after it the same check finds nothing. A word for the
+//! kernel's command line does the same after the next start. Something that neither can do is
+//! advice: a sentence. A test executes each kind.
 
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;
@@ -116,19 +117,26 @@ impl Remedy {
         if paths.iter().any(|path| is_read_only(root, path)) {
             return Remedy::ask_outside(value, &paths.join(" and "));
         }
-        let commands: Vec<String> = paths.iter().map(|path| format!("echo {value} > {path}")).collect();
+        let commands: Vec<String> =
+            paths.iter().map(|path| format!("echo {value} > {path}")).collect();
         Remedy::new(kind, commands.join("; "))
     }
 
     /// Writes a value to all files of the kernel whose paths match a pattern of the shell.
-    pub(crate) fn write_matching(root: &Root, kind: RemedyKind, pattern: &str, value: &str) -> Self {
+    pub(crate) fn write_matching(
+        root: &Root,
+        kind: RemedyKind,
+        pattern: &str,
+        value: &str,
+    ) -> Self {
         if is_read_only(root, pattern) {
             return Remedy::ask_outside(value, pattern);
         }
         Remedy::new(kind, format!("for file in {pattern}; do echo {value} > $file; done"))
     }
 
-    /// Most containers see the kernel's files and cannot write to them: no command given inside helps there.
+    /// Most containers see the kernel's files and cannot write to them: no command given inside
+    /// helps there.
     fn ask_outside(value: &str, paths: &str) -> Self {
         Remedy::advice(format!("ask whoever started this container to write {value} to {paths}"))
     }

@@ -1,5 +1,5 @@
-//! Finds what moves threads from their seats on this computer, or seats them otherwise: the scheduler, its settings,
-//! and variables of the environment.
+//! Finds what moves threads from their seats on this computer, or seats them otherwise: the
+//! scheduler, its settings, and variables of the environment.
 
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_os::CpuSet;
@@ -10,33 +10,48 @@ use seatmap_watch::variables;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The folder of the servers that give other threads time beside real-time ones (Linux 6.12), for root alone.
+/// The folder of the servers that give other threads time beside real-time ones (Linux 6.12), for
+/// root alone.
 const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
-/// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is well.
+/// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is
+/// well.
 const UNANSWERED: &str = "not known: this kernel does not have it, or only root may ask";
 
 /// Examines the kernel below a root, and the environment that programs would be started with.
 #[must_use]
-pub fn examine(root: &Root, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<Diagnosis> {
+pub fn examine(
+    root: &Root,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Vec<Diagnosis> {
     let kernel = Scheduler::read(root);
-    let line = |(name, value): (OsString, OsString)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat();
+    let line = |(name, value): (OsString, OsString)| {
+        [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat()
+    };
     let environ: Vec<u8> = environment.into_iter().flat_map(line).collect();
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-fn diagnosis(subject: &'static str, level: Severity, found: impl Into<String>, remedy: Option<Remedy>) -> Diagnosis {
+fn diagnosis(
+    subject: &'static str,
+    level: Severity,
+    found: impl Into<String>,
+    remedy: Option<Remedy>,
+) -> Diagnosis {
     Diagnosis { subject, level, found: found.into(), remedy }
 }
 
-/// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU with a bound thread
-/// waiting longer than the kernel's own would.
+/// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU
+/// with a bound thread waiting longer than the kernel's own would.
 fn scheduler(kernel: &Scheduler) -> Diagnosis {
     match &kernel.sched_ext {
         None => diagnosis("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
-            let found = format!("'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it");
-            let remedy = Remedy::advice("end the program that loaded it: the kernel's own takes over");
+            let found = format!(
+                "'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it"
+            );
+            let remedy =
+                Remedy::advice("end the program that loaded it: the kernel's own takes over");
             diagnosis("scheduler", Severity::Fix, found, Some(remedy))
         }
     }
@@ -55,26 +70,38 @@ fn cache_aware(kernel: &Scheduler) -> Diagnosis {
     }
 }
 
-/// A fair server takes a CPU from a real-time thread for a share of each period. On a CPU without a tick its timer is
-/// noise.
+/// A fair server takes a CPU from a real-time thread for a share of each period. On a CPU without a
+/// tick its timer is noise.
 fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
         return diagnosis(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
     }
-    let runtime = |cpu: u32| root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?.parse::<u64>().ok();
-    let known: Vec<(u32, u64)> = quiet.iter().filter_map(|cpu| Some((cpu, runtime(cpu)?))).collect();
-    let active: CpuSet = known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
+    let runtime =
+        |cpu: u32| root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?.parse::<u64>().ok();
+    let known: Vec<(u32, u64)> =
+        quiet.iter().filter_map(|cpu| Some((cpu, runtime(cpu)?))).collect();
+    let active: CpuSet =
+        known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
     if known.is_empty() {
         return diagnosis(subject, Severity::Info, UNANSWERED, None);
     }
     if active.is_empty() {
-        return diagnosis(subject, Severity::Ok, format!("off on the CPUs without a tick, {quiet}"), None);
+        return diagnosis(
+            subject,
+            Severity::Ok,
+            format!("off on the CPUs without a tick, {quiet}"),
+            None,
+        );
     }
     let has = agreeing(active.len(), "has", "have");
-    let found = format!("active on {}, which {has} no tick: it interrupts real-time threads there", active.named());
-    let remedy = format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
+    let found = format!(
+        "active on {}, which {has} no tick: it interrupts real-time threads there",
+        active.named()
+    );
+    let remedy =
+        format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
     diagnosis(subject, Severity::Fix, found, Some(Remedy::new(RemedyKind::StopFairServer, remedy)))
 }
 
@@ -85,16 +112,21 @@ fn words(cpus: &CpuSet) -> String {
 /// Runtimes that find such a variable bind their threads themselves, after the launcher has.
 fn bound_by(environ: &[u8]) -> Diagnosis {
     let found = variables::binding(environ);
-    let binding: Vec<&str> =
-        found.iter().filter(|variable| variable.threads.is_none()).map(|variable| variable.name.as_str()).collect();
-    match binding.is_empty() {
-        true => diagnosis("variables", Severity::Ok, "none of this environment binds threads", None),
-        false => {
-            let told =
-                format!("{} will bind threads of programs started here, whatever their seats", binding.join(", "));
-            let remedy = Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
-            diagnosis("variables", Severity::Fix, told, Some(remedy))
-        }
+    let binding: Vec<&str> = found
+        .iter()
+        .filter(|variable| variable.threads.is_none())
+        .map(|variable| variable.name.as_str())
+        .collect();
+    if binding.is_empty() {
+        diagnosis("variables", Severity::Ok, "none of this environment binds threads", None)
+    } else {
+        let told = format!(
+            "{} will bind threads of programs started here, whatever their seats",
+            binding.join(", ")
+        );
+        let remedy =
+            Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
+        diagnosis("variables", Severity::Fix, told, Some(remedy))
     }
 }
 
@@ -103,12 +135,22 @@ mod tests {
     use super::*;
     use crate::fixture::Fixture;
 
-    fn found(files: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<(&'static str, Severity, String)> {
+    fn found(
+        files: &[(&str, &str)],
+        environment: &[(&str, &str)],
+    ) -> Vec<(&'static str, Severity, String)> {
         let fixture = Fixture::new(files);
-        let environment = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let environment =
+            environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let entries = examine(&fixture.root, environment).into_iter();
         entries
-            .map(|entry| (entry.subject, entry.level, entry.remedy.map_or_else(String::new, |remedy| remedy.text)))
+            .map(|entry| {
+                (
+                    entry.subject,
+                    entry.level,
+                    entry.remedy.map_or_else(String::new, |remedy| remedy.text),
+                )
+            })
             .collect()
     }
 
@@ -140,14 +182,19 @@ mod tests {
         );
         let levels: Vec<Severity> = all.iter().map(|entry| entry.1).collect();
         assert_eq!(levels, [Severity::Fix, Severity::Info, Severity::Fix, Severity::Fix]);
-        assert_eq!(all[2].2, "for cpu in 2 4; do echo 0 > /sys/kernel/debug/sched/fair_server/cpu$cpu/runtime; done");
+        assert_eq!(
+            all[2].2,
+            "for cpu in 2 4; do echo 0 > /sys/kernel/debug/sched/fair_server/cpu$cpu/runtime; done"
+        );
         assert_eq!(all[3].2, "unset OMP_PLACES GOMP_CPU_AFFINITY");
     }
 
     #[test]
     fn a_server_that_is_off_is_well() {
-        let files =
-            [("/sys/devices/system/cpu/nohz_full", "1\n"), ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n")];
+        let files = [
+            ("/sys/devices/system/cpu/nohz_full", "1\n"),
+            ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n"),
+        ];
         assert_eq!(found(&files, &[])[2].1, Severity::Ok);
         assert_eq!(found(&files[..1], &[])[2].1, Severity::Info, "this user may not ask");
     }

@@ -28,7 +28,12 @@ impl Setting {
 impl Drop for Setting {
     fn drop(&mut self) {
         let written = std::fs::write(self.path, format!("{}\n", self.before));
-        assert!(written.is_ok() || std::thread::panicking(), "{} is not {} again", self.path, self.before);
+        assert!(
+            written.is_ok() || std::thread::panicking(),
+            "{} is not {} again",
+            self.path,
+            self.before
+        );
     }
 }
 
@@ -36,8 +41,8 @@ fn of_kind(all: &[Diagnosis], kind: RemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
-/// Each setting is made wrong, mended by the command as it is printed, and put back. A cell changes some of them too:
-/// none is made meanwhile.
+/// Each setting is made wrong, mended by the command as it is printed, and put back. A cell changes
+/// some of them too: none is made meanwhile.
 #[test]
 fn settings_of_this_computer_are_mended() {
     let online = Cpus::read().unwrap().online;
@@ -47,11 +52,19 @@ fn settings_of_this_computer_are_mended() {
     let all: CpuSet = online.iter().copied().collect();
     let topology = seatmap_host::topology::of_host().unwrap();
     let settings = [
-        (RemedyKind::TurnThrottlingOff, "/proc/sys/kernel/sched_rt_runtime_us", "950000".to_owned()),
+        (
+            RemedyKind::TurnThrottlingOff,
+            "/proc/sys/kernel/sched_rt_runtime_us",
+            "950000".to_owned(),
+        ),
         (RemedyKind::MoveWorkqueues, "/sys/devices/virtual/workqueue/cpumask", all.to_mask()),
         (RemedyKind::MoveWatchdog, "/proc/sys/kernel/watchdog_cpumask", all.to_string()),
         (RemedyKind::GatherSeldom, "/proc/sys/vm/stat_interval", "1".to_owned()),
-        (RemedyKind::HugePagesOnRequest, "/sys/kernel/mm/transparent_hugepage/enabled", "always".to_owned()),
+        (
+            RemedyKind::HugePagesOnRequest,
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "always".to_owned(),
+        ),
         (
             RemedyKind::FillHugePages,
             "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",

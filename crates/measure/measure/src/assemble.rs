@@ -4,7 +4,9 @@ use crate::matrix::Outcome;
 use crate::plan::SurveyPlan;
 use crate::samples::Samples;
 use crate::{regimes, schedule};
-use seatmap_machine::{CoreDistance, Deciles, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square};
+use seatmap_machine::{
+    CoreDistance, Deciles, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square,
+};
 use seatmap_os::pool;
 use seatmap_statistics::{Summary, quantile_sorted, sorted, summarise};
 use std::convert::Infallible;
@@ -22,11 +24,18 @@ struct PairResult {
 
 /// The core distances that a finished run measured. Digits below the resolution are dropped.
 #[must_use]
-pub fn core_distance(outcome: &Outcome, plan: &SurveyPlan, clock_step_ns: f64, parallel: bool) -> CoreDistance {
+pub fn core_distance(
+    outcome: &Outcome,
+    plan: &SurveyPlan,
+    clock_step_ns: f64,
+    parallel: bool,
+) -> CoreDistance {
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    let result = |_: &mut (), (i, j): &(usize, usize)| Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed)));
+    let result = |_: &mut (), (i, j): &(usize, usize)| {
+        Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed)))
+    };
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(&pairs, || (), result);
     let matrix = |value: &dyn Fn(&Summary) -> f64| {
         let mut matrix = Matrix::filled(samples.pus().len(), 0.0);
@@ -48,10 +57,16 @@ pub fn core_distance(outcome: &Outcome, plan: &SurveyPlan, clock_step_ns: f64, p
         ci95_low_ns: Some(matrix(&|summary| summary.ci95_low)),
         ci95_high_ns: Some(matrix(&|summary| summary.ci95_high)),
         deciles_ns: Some(
-            results.iter().map(|(_, result)| Some(kept(&result.as_ref()?.deciles, resolution_ns))).collect(),
+            results
+                .iter()
+                .map(|(_, result)| Some(kept(&result.as_ref()?.deciles, resolution_ns)))
+                .collect(),
         ),
         status,
-        regimes: results.iter().filter_map(|(pair, result)| pair_regimes(samples, *pair, result.as_ref()?)).collect(),
+        regimes: results
+            .iter()
+            .filter_map(|(pair, result)| pair_regimes(samples, *pair, result.as_ref()?))
+            .collect(),
         protocol: Some(protocol(outcome, plan, resolution_ns, parallel)),
     }
 }
@@ -60,12 +75,22 @@ fn pair_result(samples: &Samples, i: usize, j: usize, seed: u64) -> Option<PairR
     let passes = &samples.pair(i, j).passes;
     let summary = summarise(passes, seed)?;
     let verdict = regimes::judge_with_interval(passes, (summary.ci95_low, summary.ci95_high));
-    Some(PairResult { summary, status: verdict.status, regimes: verdict.regimes, deciles: deciles(passes)? })
+    Some(PairResult {
+        summary,
+        status: verdict.status,
+        regimes: verdict.regimes,
+        deciles: deciles(passes)?,
+    })
 }
 
-fn pair_regimes(samples: &Samples, (i, j): (usize, usize), result: &PairResult) -> Option<PairRegimes> {
+fn pair_regimes(
+    samples: &Samples,
+    (i, j): (usize, usize),
+    result: &PairResult,
+) -> Option<PairRegimes> {
     let pus = [samples.pus()[i], samples.pus()[j]];
-    (result.status == PairStatus::MultiRegime).then(|| PairRegimes { pus, regimes: result.regimes.clone() })
+    (result.status == PairStatus::MultiRegime)
+        .then(|| PairRegimes { pus, regimes: result.regimes.clone() })
 }
 
 fn deciles(passes: &[Vec<f64>]) -> Option<Deciles> {
@@ -124,18 +149,26 @@ mod tests {
 
     #[test]
     fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
-        // Nine passes scattered around 400 ns and eight around 70, too widely for a mixture to tell them apart.
+        // Nine passes scattered around 400 ns and eight around 70, too widely for a mixture to tell
+        // them apart.
         let mut samples = Samples::new(vec![0, 1]);
         let mut rng = fastrand::Rng::with_seed(9);
         for pass in 0..17 {
             let centre = if pass % 2 == 0 { 400.0 } else { 70.0 };
-            let round_trip_ns = (0..16).map(|_| centre * (0.9 * (rng.f64() + rng.f64() - 1.0)).exp()).collect();
+            let round_trip_ns =
+                (0..16).map(|_| centre * (0.9 * (rng.f64() + rng.f64() - 1.0)).exp()).collect();
             samples.add(0, 1, pass, Batches { round_trip_ns, ..Batches::default() });
         }
-        let outcome =
-            Outcome { samples, passes: 17, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
+        let outcome = Outcome {
+            samples,
+            passes: 17,
+            further_passes: 0,
+            finished: true,
+            elapsed: Duration::from_secs(1),
+        };
         let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
-        let [low, high] = [distance.ci95_low_ns, distance.ci95_high_ns].map(|matrix| matrix.unwrap()[(0, 1)]);
+        let [low, high] =
+            [distance.ci95_low_ns, distance.ci95_high_ns].map(|matrix| matrix.unwrap()[(0, 1)]);
         assert!(high > 2.0 * low, "{low} {high}");
         assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
     }
@@ -147,15 +180,23 @@ mod tests {
             let round_trip_ns = (0..16).map(|at| 80.0 + f64::from(at % 3)).collect();
             samples.add(0, 2, pass, Batches { round_trip_ns, ..Batches::default() });
         }
-        let outcome =
-            Outcome { samples, passes: 3, further_passes: 0, finished: true, elapsed: Duration::from_secs(1) };
+        let outcome = Outcome {
+            samples,
+            passes: 3,
+            further_passes: 0,
+            finished: true,
+            elapsed: Duration::from_secs(1),
+        };
         let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
         assert_eq!(distance.median_ns[(2, 0)], 81.0);
         assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
         assert!(distance.median_ns[(0, 1)].is_nan());
         assert_eq!(distance.status[(0, 1)], None);
         let deciles = distance.deciles_ns.unwrap();
-        assert_eq!((deciles[0], deciles[1].map(|row| [row[0], row[5], row[10]])), (None, Some([80.0, 81.0, 82.0])));
+        assert_eq!(
+            (deciles[0], deciles[1].map(|row| [row[0], row[5], row[10]])),
+            (None, Some([80.0, 81.0, 82.0]))
+        );
         assert_eq!(distance.protocol.unwrap().kept, 48);
     }
 }

@@ -1,7 +1,9 @@
-//! Candidate lines measured while all PUs communicate, as on a busy machine (Liu et al. 2015, figure 7).
+//! Candidate lines measured while all PUs communicate, as on a busy machine (Liu et al. 2015,
+//! figure 7).
 //!
-//! Pairs are drawn at random again and again. All of them run at once, each over a line of its own, and all of them
-//! are measured. So one round brings as many round trips as there are pairs, each of them in different company.
+//! Pairs are drawn at random again and again. All of them run at once, each over a line of its own,
+//! and all of them are measured. So one round brings as many round trips as there are pairs, each
+//! of them in different company.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -16,12 +18,12 @@ use std::ops::ControlFlow;
 
 /// Round trips of each core over each line, a pass of the plan.
 const LOOKS: usize = 24;
-/// Round trips of each pair in a round: only those count in which all pairs still run, and the slowest take several
-/// times as long as the fastest.
+/// Round trips of each pair in a round: only those count in which all pairs still run, and the
+/// slowest take several times as long as the fastest.
 const BATCHES: u32 = 12;
 
-/// One in `SHARE` candidate lines is used in a round. If all were, lines of one home would always load their home
-/// together, and would never be measured as near as they are.
+/// One in `SHARE` candidate lines is used in a round. If all were, lines of one home would always
+/// load their home together, and would never be measured as near as they are.
 const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.
@@ -45,8 +47,8 @@ struct Lines {
 }
 
 impl BusyScan<'_> {
-    /// Talks of random pairs about random candidate lines, each core as often about each line. `observe` hears of
-    /// rounds made and rounds in all; if it breaks, the scan ends with `None`.
+    /// Talks of random pairs about random candidate lines, each core as often about each line.
+    /// `observe` hears of rounds made and rounds in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].
@@ -59,8 +61,10 @@ impl BusyScan<'_> {
             return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
         }
         let candidates = probe.spread(self.lines);
-        let (lines, core) = (Lines { candidates, all: probe.lines() }, siblings::cores(self.distance, self.topology));
-        let (mut rng, mut talks) = (Rng::with_seed(self.plan.seed), Vec::new());
+        let lines = Lines { candidates, all: probe.lines() };
+        let core = siblings::cores(self.distance, self.topology);
+        let mut rng = Rng::with_seed(self.plan.seed);
+        let mut talks = Vec::new();
         let rounds = self.rounds(&core);
         for round in 0..rounds {
             talks.extend(self.round(probe, &lines, &core, &mut rng)?);
@@ -102,7 +106,8 @@ impl BusyScan<'_> {
         let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         let mut talks = Vec::new();
-        for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs) {
+        for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs)
+        {
             refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
             talks.extend(shortest.map(|ns| Talk { line, rows: *rows, ns }));
@@ -110,7 +115,8 @@ impl BusyScan<'_> {
         Ok(talks)
     }
 
-    /// Pairs of those that are measured, on two cores each: a pair on one would be done ten times as fast.
+    /// Pairs of those that are measured, on two cores each: a pair on one would be done ten times
+    /// as fast.
     fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);
@@ -128,8 +134,8 @@ impl BusyScan<'_> {
     }
 }
 
-/// `count` random lines, all different, that are not candidates; fewer where there are fewer. A replayed machine has
-/// four billion lines, so they are drawn and not listed.
+/// `count` random lines, all different, that are not candidates; fewer where there are fewer. A
+/// replayed machine has four billion lines, so they are drawn and not listed.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

@@ -20,11 +20,13 @@ pub struct Change {
     pub now_ns: f64,
 }
 
-/// How the distances of one machine changed from `before` to `now`: the pairs whose medians differ as much as two
-/// levels of one pair do, and whose 95 % intervals, where known, do not overlap. `None` where no pair did.
+/// How the distances of one machine changed from `before` to `now`: the pairs whose medians differ
+/// as much as two levels of one pair do, and whose 95 % intervals, where known, do not overlap.
+/// `None` where no pair did.
 #[must_use]
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<Change> {
-    let both: Vec<Both> = now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
+    let both: Vec<Both> =
+        now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
     let changed: Vec<&Both> = both.iter().filter(|pair| pair.is_large()).collect();
     let widest = changed.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     let [(before_ns, _), (now_ns, _)] = widest.medians;
@@ -66,7 +68,8 @@ impl fmt::Display for Change {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = self.widest;
         let percent = 100.0 * (WIDEST_STABLE - 1.0);
-        let (before, now) = (self.before_ns, self.now_ns);
+        let before = self.before_ns;
+        let now = self.now_ns;
         match (self.pairs, self.of) {
             (_, 1) => write!(out, "CPUs {a} and {b} went from {before:.1} to {now:.1} ns"),
             (pairs, of) => write!(
@@ -85,7 +88,9 @@ mod tests {
     use seatmap_machine::Matrix;
 
     fn distance(pus: &[u32], ns: impl Fn(u32, u32) -> f64) -> CoreDistance {
-        let cell = |i: usize, j: usize| if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) };
+        let cell = |i: usize, j: usize| {
+            if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) }
+        };
         CoreDistance::imported(pus.to_vec(), Matrix::from_fn(pus.len(), cell))
     }
 
@@ -104,7 +109,10 @@ mod tests {
         });
         let sentence = "2 of 3 pairs changed by more than 20 %, most of all CPUs 1 and 0: from 80.0 to 400.0 ns";
         assert_eq!(told(&before, &now).unwrap(), sentence);
-        assert_eq!(told(&before, &distance(&[0, 1], |_, _| 40.0)).unwrap(), "CPUs 0 and 1 went from 80.0 to 40.0 ns");
+        assert_eq!(
+            told(&before, &distance(&[0, 1], |_, _| 40.0)).unwrap(),
+            "CPUs 0 and 1 went from 80.0 to 40.0 ns"
+        );
         assert_eq!(told(&before, &distance(&[0, 1], |_, _| 95.0)), None);
         assert_eq!(told(&before, &distance(&[0, 1], |_, _| f64::NAN)), None);
         assert_eq!(told(&before, &distance(&[7, 8], |_, _| 400.0)), None);

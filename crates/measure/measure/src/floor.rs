@@ -4,12 +4,12 @@ use crate::error::MeasureError;
 use crate::probe::Batches;
 use seatmap_statistics::median;
 
-/// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at 6.2 GHz, the
-/// highest clock sold. A round trip between cores cannot be faster.
+/// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at
+/// 6.2 GHz, the highest clock sold. A round trip between cores cannot be faster.
 pub const FLOOR_NS: f64 = 1.3;
 
-/// The figure of a visit that no machine can deliver: a batch that lies further below [`FLOOR_NS`] than one step of
-/// the clock, or a median below it. Round-trip nanoseconds.
+/// The figure of a visit that no machine can deliver: a batch that lies further below [`FLOOR_NS`]
+/// than one step of the clock, or a median below it. Round-trip nanoseconds.
 pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
     let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);

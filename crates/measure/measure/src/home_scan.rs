@@ -13,7 +13,8 @@ use std::ops::ControlFlow;
 /// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.
 const HUBS: usize = 6;
 
-/// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix has fewer.
+/// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix
+/// has fewer.
 const PASSES: u32 = 3;
 
 /// The PUs and lines of the scan.
@@ -34,8 +35,8 @@ pub struct HomeScan<'a> {
 type Cell = (u32, usize, usize);
 
 impl HomeScan<'_> {
-    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of visits made and
-    /// visits in all; if it breaks, the scan ends with `None`.
+    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of
+    /// visits made and visits in all; if it breaks, the scan ends with `None`.
     ///
     /// # Errors
     /// [`MeasureError`].
@@ -51,7 +52,8 @@ impl HomeScan<'_> {
         let (hubs, mut cells) = self.cells();
         let passes = self.plan.passes.least().min(PASSES);
         let total = cells.len() as u64 * u64::from(passes);
-        let mut seen = vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];
+        let mut seen =
+            vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
@@ -75,8 +77,12 @@ impl HomeScan<'_> {
     /// The hubs, as rows, and all that is to be visited.
     fn cells(&self) -> (Vec<usize>, Vec<Cell>) {
         let core = siblings::cores(self.distance, self.topology);
-        let group: Vec<usize> =
-            self.model.group_of(&self.distance.pus).into_iter().map(|group| group.unwrap_or(0)).collect();
+        let group: Vec<usize> = self
+            .model
+            .group_of(&self.distance.pus)
+            .into_iter()
+            .map(|group| group.unwrap_or(0))
+            .collect();
         let hubs = hubs::choose(&group, &core, HUBS);
         let mut cells = Vec::new();
         for line in 0..self.lines {
@@ -89,9 +95,22 @@ impl HomeScan<'_> {
     }
 
     /// The median of a visit.
-    fn visit<P: Probe>(&self, probe: &mut P, pair: PairAt) -> Result<Option<f64>, MeasureError<P::Error>> {
-        let visit = Visit { pairs: vec![pair], batches: self.plan.batches, round_trips: self.plan.round_trips };
-        let brought = probe.visit(&visit).map_err(MeasureError::Machine)?.into_iter().next().unwrap_or_default();
+    fn visit<P: Probe>(
+        &self,
+        probe: &mut P,
+        pair: PairAt,
+    ) -> Result<Option<f64>, MeasureError<P::Error>> {
+        let visit = Visit {
+            pairs: vec![pair],
+            batches: self.plan.batches,
+            round_trips: self.plan.round_trips,
+        };
+        let brought = probe
+            .visit(&visit)
+            .map_err(MeasureError::Machine)?
+            .into_iter()
+            .next()
+            .unwrap_or_default();
         let resolution_ns = self.plan.resolution_ns(probe.clock_step_ns());
         refuse_impossible([pair.a, pair.b], &brought, resolution_ns)?;
         Ok(median(&brought.round_trip_ns))
@@ -99,7 +118,9 @@ impl HomeScan<'_> {
 
     fn samples(&self, hubs: &[usize], seen: &[Vec<Vec<Vec<f64>>>]) -> LineSamples {
         let each = |of: fn(&[f64]) -> Option<f64>| {
-            let cells = |cells: &Vec<Vec<f64>>| cells.iter().map(|visits| of(visits).unwrap_or(f64::NAN)).collect();
+            let cells = |cells: &Vec<Vec<f64>>| {
+                cells.iter().map(|visits| of(visits).unwrap_or(f64::NAN)).collect()
+            };
             seen.iter().map(|hubs| hubs.iter().map(cells).collect()).collect()
         };
         LineSamples {

@@ -16,8 +16,9 @@ const ROUNDS: usize = 12;
 /// Visits to each round, each way, interleaved.
 const REPEATS: usize = 5;
 
-/// The median relative difference between pairs measured together and the same pairs measured alone, over a dozen
-/// random rounds, the two ways taking turns; `None` where no two pairs can run together.
+/// The median relative difference between pairs measured together and the same pairs measured
+/// alone, over a dozen random rounds, the two ways taking turns; `None` where no two pairs can run
+/// together.
 ///
 /// # Errors
 /// The machine's.
@@ -35,7 +36,11 @@ pub fn difference<P: Probe>(
             let line = LINE_SPACING * group_of[*i].min(group_of[*j]) as u32;
             PairAt { a: pus[*i], b: pus[*j], line }
         };
-        differences.extend(round_differences(probe, &round.iter().map(at).collect::<Vec<_>>(), plan)?);
+        differences.extend(round_differences(
+            probe,
+            &round.iter().map(at).collect::<Vec<_>>(),
+            plan,
+        )?);
     }
     Ok(median(&differences))
 }
@@ -48,7 +53,8 @@ fn round_differences<P: Probe>(
     let mut together = vec![Vec::new(); round.len()];
     let mut alone = vec![Vec::new(); round.len()];
     let mut visit = |pairs: &[PairAt]| {
-        let visit = Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
+        let visit =
+            Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
         probe.visit(&visit).map_err(MeasureError::Machine)
     };
     for _ in 0..REPEATS {
@@ -56,9 +62,15 @@ fn round_differences<P: Probe>(
             together[pair].extend(batches.round_trip_ns);
         }
         for (pair, at) in round.iter().enumerate() {
-            alone[pair].extend(visit(std::slice::from_ref(at))?.into_iter().flat_map(|batches| batches.round_trip_ns));
+            alone[pair].extend(
+                visit(std::slice::from_ref(at))?
+                    .into_iter()
+                    .flat_map(|batches| batches.round_trip_ns),
+            );
         }
     }
-    let of_pair = |(together, alone): (&Vec<f64>, &Vec<f64>)| Some((median(together)? / median(alone)? - 1.0).abs());
+    let of_pair = |(together, alone): (&Vec<f64>, &Vec<f64>)| {
+        Some((median(together)? / median(alone)? - 1.0).abs())
+    };
     Ok(together.iter().zip(&alone).filter_map(of_pair).collect())
 }

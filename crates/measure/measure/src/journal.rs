@@ -1,9 +1,9 @@
 //! Finished pairs on file, so that no interruption loses them.
 //!
-//! A journal is believed only as far as a run can have written it: its header says of which computer, boot, processor
-//! and options it is, its format's version is this one's, no figure lies below what a cache can deliver, and no visit
-//! counts twice. Figures come back as they were to the last bit, so that a run that goes on ends with the figures of
-//! one that was never interrupted.
+//! A journal is believed only as far as a run can have written it: its header says of which
+//! computer, boot, processor and options it is, its format's version is this one's, no figure lies
+//! below what a cache can deliver, and no visit counts twice. Figures come back as they were to the
+//! last bit, so that a run that goes on ends with the figures of one that was never interrupted.
 
 mod error;
 mod exact;
@@ -39,7 +39,8 @@ pub struct Record {
     pub discarded: [u64; 3],
 }
 
-/// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit under way.
+/// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit
+/// under way.
 #[derive(Debug)]
 pub struct Journal(Lines);
 
@@ -59,8 +60,9 @@ impl Journal {
         Ok(Journal(Lines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
-    /// Goes on with the journal in a file open for reading and writing, and returns what it holds, from a clock with
-    /// this resolution. A last line cut short is dropped; an empty file becomes a new journal.
+    /// Goes on with the journal in a file open for reading and writing, and returns what it holds,
+    /// from a clock with this resolution. A last line cut short is dropped; an empty file becomes a
+    /// new journal.
     ///
     /// # Errors
     /// A journal of another run or another version, or with contents that no run can have written.
@@ -85,9 +87,20 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn record(&mut self, pass: usize, (i, j): (usize, usize), batches: &Batches) -> Result<(), JournalError> {
+    pub fn record(
+        &mut self,
+        pass: usize,
+        (i, j): (usize, usize),
+        batches: &Batches,
+    ) -> Result<(), JournalError> {
         let Discards { gap, switched, moved } = batches.discards;
-        self.0.write(&Record { pass, i, j, ns: batches.round_trip_ns.clone(), discarded: [gap, switched, moved] })
+        self.0.write(&Record {
+            pass,
+            i,
+            j,
+            ns: batches.round_trip_ns.clone(),
+            discarded: [gap, switched, moved],
+        })
     }
 
     /// Deletes the journal, once its contents are safe elsewhere.

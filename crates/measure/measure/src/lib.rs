@@ -1,7 +1,8 @@
-//! How far apart cores are: protocols that measure it, statistics that summarise it, and fits that explain it.
+//! How far apart cores are: protocols that measure it, statistics that summarise it, and fits that
+//! explain it.
 //!
-//! All protocols use [`probe::Probe`], a source of round trips, so that the host, a simulator, a recorded profile and
-//! a synthetic machine go through the same protocol.
+//! All protocols use [`probe::Probe`], a source of round trips, so that the host, a simulator, a
+//! recorded profile and a synthetic machine go through the same protocol.
 //!
 //! | module | does |
 //! |---|---|

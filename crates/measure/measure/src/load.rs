@@ -17,15 +17,17 @@ const MOST_POINTS: usize = 24;
 /// Random pairings behind each point.
 const DRAWS: u32 = 20;
 
-/// The batches asked of each pair are this multiple of the plan's: only those count in which all pairs still run, and
-/// the slowest pair may take several times as long as the fastest.
+/// The batches asked of each pair are this multiple of the plan's: only those count in which all
+/// pairs still run, and the slowest pair may take several times as long as the fastest.
 const LONGER: u32 = 4;
 
-/// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times as fast as others.
+/// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times
+/// as fast as others.
 const LEAST_BATCHES: u32 = 8;
 
-/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random pairings drawn
-/// anew, and the distances that all of them see. `observe` hears of every point and ends the curve by breaking.
+/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random
+/// pairings drawn anew, and the distances that all of them see. `observe` hears of every point and
+/// ends the curve by breaking.
 ///
 /// # Errors
 /// [`MeasureError`].
@@ -87,7 +89,8 @@ fn point<P: Probe>(
     pairs: usize,
     plan: &SurveyPlan,
 ) -> Result<Loaded, MeasureError<P::Error>> {
-    let (mut seen, mut rng) = (Vec::new(), draws_of(plan.seed, pairs));
+    let mut seen = Vec::new();
+    let mut rng = draws_of(plan.seed, pairs);
     let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
     for _ in 0..DRAWS {
         let visit = draw(pus, pairs, plan, &mut rng);
@@ -119,8 +122,11 @@ fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
 
 fn draw(pus: &[u32], pairs: usize, plan: &SurveyPlan, rng: &mut fastrand::Rng) -> Visit {
     let pairing = random_pairing(pus.len(), pairs, rng);
-    let at =
-        |(rank, (i, j)): (usize, (usize, usize))| PairAt { a: pus[i], b: pus[j], line: LINE_SPACING * rank as u32 };
+    let at = |(rank, (i, j)): (usize, (usize, usize))| PairAt {
+        a: pus[i],
+        b: pus[j],
+        line: LINE_SPACING * rank as u32,
+    };
     Visit {
         pairs: pairing.into_iter().enumerate().map(at).collect(),
         batches: plan.batches.max(LEAST_BATCHES) * LONGER,

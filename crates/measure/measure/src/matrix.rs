@@ -1,4 +1,5 @@
-//! The matrix protocol: every pair, several passes, a new random order each; and again the pairs whose passes disagree.
+//! The matrix protocol: every pair, several passes, a new random order each; and again the pairs
+//! whose passes disagree.
 
 mod further;
 mod stacked;
@@ -52,8 +53,9 @@ impl Outcome {
     #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
-        let passes =
-            |(i, j): &(usize, usize)| self.samples.pair(*i, *j).passes.iter().filter(|pass| !pass.is_empty()).count();
+        let passes = |(i, j): &(usize, usize)| {
+            self.samples.pair(*i, *j).passes.iter().filter(|pass| !pass.is_empty()).count()
+        };
         pairs.iter().map(|pair| passes(pair) as u64).sum()
     }
 }
@@ -80,8 +82,8 @@ struct Course<'a> {
 }
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Measures the pairs that `samples` lacks. `observe` is called after every visit, between measurements, and ends
-    /// the run by breaking.
+    /// Measures the pairs that `samples` lacks. `observe` is called after every visit, between
+    /// measurements, and ends the run by breaking.
     ///
     /// # Errors
     /// [`MeasureError`]. All visits finished until then are in the journal.
@@ -107,7 +109,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(course.ended(pass, further))
     }
 
-    /// One pass over these pairs, in an order of its own; broken off where the observer ends the run.
+    /// One pass over these pairs, in an order of its own; broken off where the observer ends the
+    /// run.
     fn pass(
         &mut self,
         pairs: &[(usize, usize)],
@@ -126,7 +129,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             let Some(last) = missing.last().copied() else { continue };
             self.visit(&missing, pass, &mut course.samples)?;
             course.pace.visited(missing.len() as u64);
-            if (course.observe)(&course.pace.progress(self.plan, last, &course.samples)).is_break() {
+            if (course.observe)(&course.pace.progress(self.plan, last, &course.samples)).is_break()
+            {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -157,7 +161,11 @@ impl<P: Probe> MatrixRun<'_, P> {
                 batches.discards += more.discards;
                 visits += 1;
             }
-            refuse_impossible([a, b], &batches, self.plan.resolution_ns(self.probe.clock_step_ns()))?;
+            refuse_impossible(
+                [a, b],
+                &batches,
+                self.plan.resolution_ns(self.probe.clock_step_ns()),
+            )?;
             if let Some(journal) = self.journal.as_mut() {
                 journal.record(pass, *pair, &batches)?;
             }
@@ -166,8 +174,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line from pass to pass,
-    /// since another line may have another home.
+    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line
+    /// from pass to pass, since another line may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,
@@ -179,7 +187,11 @@ impl<P: Probe> MatrixRun<'_, P> {
         PairAt { a: pus[i], b: pus[j], line: self.line_of(i, j) }
     }
 
-    fn batches(&mut self, round: &[(usize, usize)], pus: &[u32]) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+    fn batches(
+        &mut self,
+        round: &[(usize, usize)],
+        pus: &[u32],
+    ) -> Result<Vec<Batches>, MeasureError<P::Error>> {
         let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
         let visit = Visit { pairs, batches: self.plan.batches, round_trips: self.plan.round_trips };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
@@ -223,7 +235,12 @@ impl Pace {
         plan.passes.settled(self.started.elapsed().mul_f64(self.pairs as f64 / self.visited as f64))
     }
 
-    fn progress<'a>(&self, plan: &SurveyPlan, (i, j): (usize, usize), samples: &'a Samples) -> Progress<'a> {
+    fn progress<'a>(
+        &self,
+        plan: &SurveyPlan,
+        (i, j): (usize, usize),
+        samples: &'a Samples,
+    ) -> Progress<'a> {
         Progress {
             done: self.done,
             total: (self.pairs * u64::from(self.passes(plan))).max(self.done),

@@ -8,8 +8,8 @@ const WANTED_RESOLUTION_NS: f64 = 0.2;
 /// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
-/// The round trips of a batch where there is no noise: the second differs from the first where two polls have to
-/// synchronise.
+/// The round trips of a batch where there is no noise: the second differs from the first where two
+/// polls have to synchronise.
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// The amount to measure, and the order.
@@ -32,7 +32,8 @@ pub struct SurveyPlan {
 pub enum Passes {
     /// Exactly this many passes.
     Fixed(u32),
-    /// At least `least` passes, and more while the time lasts: few PUs are visited often, so that their regimes show.
+    /// At least `least` passes, and more while the time lasts: few PUs are visited often, so that
+    /// their regimes show.
     Filling {
         /// The least.
         least: u32,
@@ -43,8 +44,8 @@ pub enum Passes {
     },
 }
 
-/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many visits in a row may
-/// all see one place: these are spread over time.
+/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many
+/// visits in a row may all see one place: these are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// The number of further visits.
@@ -75,7 +76,8 @@ pub enum Effort {
 }
 
 impl SurveyPlan {
-    /// A plan for a clock with this step: batches are made long enough that a step is 0.2 ns a round trip.
+    /// A plan for a clock with this step: batches are made long enough that a step is 0.2 ns a
+    /// round trip.
     ///
     /// ```
     /// use seatmap_measure::plan::{Effort, SurveyPlan};
@@ -85,7 +87,8 @@ impl SurveyPlan {
     #[must_use]
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
         let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
-        let filling = |least, most, ms| Passes::Filling { least, most, budget: Duration::from_millis(ms) };
+        let filling =
+            |least, most, ms| Passes::Filling { least, most, budget: Duration::from_millis(ms) };
         let (passes, further, batches) = match effort {
             Effort::Quick => (Passes::Fixed(3), Further::NONE, 11),
             Effort::Usual => (filling(3, 60, 250), Further::new(20, 50), 16),
@@ -100,7 +103,8 @@ impl SurveyPlan {
         }
     }
 
-    /// The same for a machine that repeats itself exactly: one visit of one batch, of few round trips.
+    /// The same for a machine that repeats itself exactly: one visit of one batch, of few round
+    /// trips.
     #[must_use]
     pub fn without_noise(self) -> Self {
         let plan = self.with_passes(1);
@@ -113,8 +117,8 @@ impl SurveyPlan {
         SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
-    /// The same without a look at the clock, for machines on which no time passes: the measurement then depends only
-    /// on the machine and the seed.
+    /// The same without a look at the clock, for machines on which no time passes: the measurement
+    /// then depends only on the machine and the seed.
     #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();
@@ -183,7 +187,10 @@ mod tests {
     fn every_effort_brings_32_batches_a_pair_and_three_passes() {
         for effort in [Effort::Quick, Effort::Usual, Effort::Thorough] {
             let plan = SurveyPlan::new(effort, 1.0);
-            assert!(plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32, "{effort:?}");
+            assert!(
+                plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32,
+                "{effort:?}"
+            );
         }
     }
 

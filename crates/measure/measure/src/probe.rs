@@ -50,7 +50,8 @@ impl std::ops::AddAssign for Discards {
     }
 }
 
-/// A source of round trips: the host, a simulator, a recorded or synthetic machine. All protocols are written over it.
+/// A source of round trips: the host, a simulator, a recorded or synthetic machine. All protocols
+/// are written over it.
 pub trait Probe {
     /// Why a visit failed.
     type Error: std::error::Error + Send + Sync + 'static;
@@ -61,11 +62,12 @@ pub trait Probe {
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error>;
 
-    /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that of later visits as
-    /// if they had made this one.
+    /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that
+    /// of later visits as if they had made this one.
     fn passed_over(&mut self, _pair: PairAt) {}
 
-    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no hypervisor.
+    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no
+    /// hypervisor.
     fn has_hosts(&self) -> bool {
         false
     }

@@ -7,15 +7,17 @@ use seatmap_machine::{CoreDistance, HomeModel, Profile};
 use seatmap_statistics::normal;
 use std::collections::HashMap;
 
-/// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet bare-metal pairs show.
+/// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet
+/// bare-metal pairs show.
 const USUAL_NOISE: f64 = 0.01;
 
 /// Scales a median absolute deviation to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
-/// A profile as a source of round trips: its medians with normal noise of its own size, on a clock with its own step.
-/// Pairs measured together do not disturb each other. The figures of a visit depend on the seed, the pair, its line,
-/// and how often the pair was visited before, and on nothing else: an interrupted run that goes on draws the same.
+/// A profile as a source of round trips: its medians with normal noise of its own size, on a clock
+/// with its own step. Pairs measured together do not disturb each other. The figures of a visit
+/// depend on the seed, the pair, its line, and how often the pair was visited before, and on
+/// nothing else: an interrupted run that goes on draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
@@ -43,7 +45,10 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::NoDistances`].
     pub fn new(profile: &Profile, seed: u64) -> Result<Self, ReplayError> {
-        let distance = profile.core_distance.clone().ok_or_else(|| ReplayError::NoDistances(profile.name.clone()))?;
+        let distance = profile
+            .core_distance
+            .clone()
+            .ok_or_else(|| ReplayError::NoDistances(profile.name.clone()))?;
         let clock_step_ns = profile.clock.step_ns.filter(|step| *step > 0.0).unwrap_or(1.0);
         let model = profile.home_model.clone().filter(|model| model.homes() > 1);
         let core = siblings::cores(&distance, &profile.topology);
@@ -53,12 +58,18 @@ impl Replay {
     fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<Batches, ReplayError> {
         let unknown = ReplayError::UnknownPair(pair.a, pair.b);
         let row = |os| self.distance.index_of(os).ok_or(unknown.clone());
-        let (i, j) = (row(pair.a)?, row(pair.b)?);
+        let i = row(pair.a)?;
+        let j = row(pair.b)?;
         let median_ns = self.median_ns(i, j, pair.line);
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
-        let known = self.distance.mad_ns.as_ref().map(|mad| mad[(i, j)] * MAD_TO_SIGMA).filter(|sigma| *sigma > 0.0);
+        let known = self
+            .distance
+            .mad_ns
+            .as_ref()
+            .map(|mad| mad[(i, j)] * MAD_TO_SIGMA)
+            .filter(|sigma| *sigma > 0.0);
         let sigma_ns = known.unwrap_or(USUAL_NOISE * median_ns);
         let step_ns = self.clock_step_ns / f64::from(visit.round_trips.max(1));
         let batch = |rng: &mut fastrand::Rng| {
@@ -75,17 +86,21 @@ impl Replay {
         let visits = self.visits.entry(pair).or_default();
         let numbers = [u64::from(pair.a), u64::from(pair.b), u64::from(pair.line), *visits];
         *visits += 1;
-        let mixed = numbers.iter().fold(self.seed, |seed, number| fastrand::Rng::with_seed(seed ^ number).u64(..));
+        let mixed = numbers
+            .iter()
+            .fold(self.seed, |seed, number| fastrand::Rng::with_seed(seed ^ number).u64(..));
         fastrand::Rng::with_seed(mixed)
     }
 
-    /// The distance by the home model, where it tells homes apart and knows the pair; otherwise by the matrix, which
-    /// holds the distances over one home. Siblings exchange a line inside their core, whichever home it has.
+    /// The distance by the home model, where it tells homes apart and knows the pair; otherwise by
+    /// the matrix, which holds the distances over one home. Siblings exchange a line inside their
+    /// core, whichever home it has.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
-        let by_home = self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
-            let home = line as usize % model.homes();
-            predict(model, &self.distance.pus, i, j, home)
-        });
+        let by_home =
+            self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
+                let home = line as usize % model.homes();
+                predict(model, &self.distance.pus, i, j, home)
+            });
         by_home.unwrap_or(self.distance.median_ns[(i, j)])
     }
 }

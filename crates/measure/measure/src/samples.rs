@@ -84,7 +84,11 @@ impl Samples {
         let mut medians = Matrix::filled(self.pus.len(), 0.0);
         for i in 0..self.pus.len() {
             for j in i + 1..self.pus.len() {
-                medians.set_both(i, j, median(&self.pair(i, j).passes.concat()).unwrap_or(f64::NAN));
+                medians.set_both(
+                    i,
+                    j,
+                    median(&self.pair(i, j).passes.concat()).unwrap_or(f64::NAN),
+                );
             }
         }
         medians
@@ -92,7 +96,8 @@ impl Samples {
 
     /// Pairs above the diagonal stand row by row.
     fn at(&self, i: usize, j: usize) -> usize {
-        let (low, high) = (i.min(j), i.max(j));
+        let low = i.min(j);
+        let high = i.max(j);
         low * self.pus.len() - low * (low + 1) / 2 + high - low - 1
     }
 }
@@ -112,7 +117,10 @@ mod tests {
             samples.add(j, i, 1, batches(&[value as f64]));
         }
         let medians = samples.medians_ns();
-        assert_eq!(medians.pairs().map(|(_, _, value)| *value).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(
+            medians.pairs().map(|(_, _, value)| *value).collect::<Vec<_>>(),
+            [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+        );
         assert!(samples.pair(0, 1).has(1) && !samples.pair(0, 1).has(0));
         assert_eq!((samples.kept(), samples.discards().gap), (6, 6));
     }

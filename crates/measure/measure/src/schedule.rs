@@ -7,13 +7,19 @@ pub fn all_pairs(n: usize) -> Vec<(usize, usize)> {
     (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect()
 }
 
-/// The rounds of one pass, in a random order of its own: each pair once, and only pairs that share no group run
-/// together.
+/// The rounds of one pass, in a random order of its own: each pair once, and only pairs that share
+/// no group run together.
 ///
-/// `group_of[i]` is where traffic of PU i stays, its cache group say; two pairs may run at once if they touch different
-/// groups. With `together` at 1, or a single group, each round holds one pair. Pairs are packed first fit into the
-/// latest rounds, so memory and time stay linear in the number of pairs.
-pub fn rounds(pairs: &[(usize, usize)], group_of: &[usize], together: usize, seed: u64) -> Vec<Vec<(usize, usize)>> {
+/// `group_of[i]` is where traffic of PU i stays, its cache group say; two pairs may run at once if
+/// they touch different groups. With `together` at 1, or a single group, each round holds one pair.
+/// Pairs are packed first fit into the latest rounds, so memory and time stay linear in the number
+/// of pairs.
+pub fn rounds(
+    pairs: &[(usize, usize)],
+    group_of: &[usize],
+    together: usize,
+    seed: u64,
+) -> Vec<Vec<(usize, usize)>> {
     let mut order = pairs.to_vec();
     fastrand::Rng::with_seed(seed).shuffle(&mut order);
     if together <= 1 {

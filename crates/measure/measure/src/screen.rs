@@ -6,9 +6,9 @@ use seatmap_port::Stamp;
 use seatmap_statistics::median;
 use seatmap_workload::Trace;
 
-/// A batch this many times longer than the visit's median was interrupted: no cache line changes its distance that
-/// much between two batches, while the regimes of a moved vCPU (a factor of four in the recorded trace) stay well
-/// below.
+/// A batch this many times longer than the visit's median was interrupted: no cache line changes
+/// its distance that much between two batches, while the regimes of a moved vCPU (a factor of four
+/// in the recorded trace) stay well below.
 pub const GAP_FACTOR: f64 = 8.0;
 
 /// The screening of the two traces of a pair.
@@ -19,13 +19,14 @@ pub struct Screen {
     pub round_trips: u32,
     /// Nanoseconds a tick.
     pub ns_per_tick: f64,
-    /// Batches that end later than this tick are not used (others had stopped by then); `u64::MAX` for all.
+    /// Batches that end later than this tick are not used (others had stopped by then); `u64::MAX`
+    /// for all.
     pub until_ticks: u64,
 }
 
 impl Screen {
-    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section III.A); its first
-    /// batch warms up and is not used.
+    /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section
+    /// III.A); its first batch warms up and is not used.
     pub fn pass(&self, traces: &[Trace; 2]) -> Batches {
         let later = usize::from(started(&traces[1]) > started(&traces[0]));
         let mut batches = Vec::new();
@@ -35,9 +36,10 @@ impl Screen {
             if to.ticks > self.until_ticks {
                 break;
             }
-            match self.stayed(traces, at) {
-                true => batches.push(self.round_trip_ns(from, to)),
-                false => discards.moved += 1,
+            if self.stayed(traces, at) {
+                batches.push(self.round_trip_ns(from, to))
+            } else {
+                discards.moved += 1
             }
         }
         let interruptions = traces.iter().map(|trace| trace.interruptions).sum();
@@ -62,17 +64,19 @@ fn started(trace: &Trace) -> u64 {
     trace.stamps.first().map_or(0, |stamp| stamp.ticks)
 }
 
-/// Throws away batches with a gap, and as many of the slowest as there were interruptions that no gap accounts for.
-/// Where even the fastest batch is longer than any line takes, interruptions are not the reason, but what happens while
-/// one waits for the hypervisor.
+/// Throws away batches with a gap, and as many of the slowest as there were interruptions that no
+/// gap accounts for. Where even the fastest batch is longer than any line takes, interruptions are
+/// not the reason, but what happens while one waits for the hypervisor.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
     let Some(typical) = median(batches) else { return };
     let before = batches.len();
     batches.retain(|batch| *batch <= GAP_FACTOR * typical);
     let gaps = (before - batches.len()) as u64;
-    let explained = if batches.iter().all(|batch| *batch >= STACKED_NS) { gaps } else { interruptions };
+    let explained =
+        if batches.iter().all(|batch| *batch >= STACKED_NS) { gaps } else { interruptions };
     for _ in gaps..explained {
-        let slowest = batches.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
+        let slowest =
+            batches.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
         slowest.map(|at| batches.remove(at));
     }
     let dropped = (before - batches.len()) as u64;
@@ -85,7 +89,10 @@ mod tests {
     use super::*;
 
     fn trace(ticks: &[u64], pu: u32, interruptions: u64) -> Trace {
-        Trace { stamps: ticks.iter().map(|ticks| Stamp { ticks: *ticks, pu }).collect(), interruptions }
+        Trace {
+            stamps: ticks.iter().map(|ticks| Stamp { ticks: *ticks, pu }).collect(),
+            interruptions,
+        }
     }
 
     fn screen() -> Screen {
@@ -138,7 +145,10 @@ mod tests {
     fn batches_after_the_others_stopped_are_not_used() {
         let ticks = [0, 100, 200, 300, 400];
         let screen = Screen { until_ticks: 300, ..screen() };
-        assert_eq!(screen.pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]).round_trip_ns, [5.0, 5.0]);
+        assert_eq!(
+            screen.pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]).round_trip_ns,
+            [5.0, 5.0]
+        );
     }
 
     #[test]

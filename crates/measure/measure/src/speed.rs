@@ -1,4 +1,5 @@
-//! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them together.
+//! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them
+//! together.
 
 use seatmap_machine::{SeatSpeed, WorkTimes};
 use seatmap_statistics::{Xoshiro, median, quantile};
@@ -9,7 +10,8 @@ pub trait Timed {
     /// Why no time could be taken.
     type Error;
 
-    /// The time of the work on each of these PUs at once, in nanoseconds, while all other PUs are idle.
+    /// The time of the work on each of these PUs at once, in nanoseconds, while all other PUs are
+    /// idle.
     ///
     /// # Errors
     /// The work could not be done there.
@@ -23,7 +25,8 @@ const USUAL_ROUNDS: u32 = 31;
 /// The visits of one kind that fit into a few seconds.
 const USUAL_VISITS: u32 = 1500;
 
-/// The rounds for this many PUs: fewer on large machines, so that it takes a few seconds everywhere.
+/// The rounds for this many PUs: fewer on large machines, so that it takes a few seconds
+/// everywhere.
 #[must_use]
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
@@ -31,8 +34,8 @@ pub fn rounds(pus: usize) -> u32 {
 
 /// The speeds of PUs over this many rounds; `None` where `go_on` ended it.
 ///
-/// Each round visits every PU once in a new random order, and times all of them together once in between: whatever
-/// changes while it is measured meets all PUs alike.
+/// Each round visits every PU once in a new random order, and times all of them together once in
+/// between: whatever changes while it is measured meets all PUs alike.
 ///
 /// # Errors
 /// The source's.
@@ -45,7 +48,8 @@ pub fn speeds<T: Timed>(
 ) -> Result<Option<SeatSpeed>, T::Error> {
     let mut rng = Xoshiro::new(seed);
     let mut order: Vec<usize> = (0..pus.len()).collect();
-    let (mut alone, mut together) = (vec![Vec::new(); pus.len()], vec![Vec::new(); pus.len()]);
+    let mut alone = vec![Vec::new(); pus.len()];
+    let mut together = vec![Vec::new(); pus.len()];
     for _ in 0..rounds {
         rng.shuffle(&mut order);
         for at in &order {
@@ -57,8 +61,10 @@ pub fn speeds<T: Timed>(
         let times = timed.time_ns(pus)?;
         together.iter_mut().zip(times).for_each(|(all, ns): (&mut Vec<f64>, f64)| all.push(ns));
     }
-    let p10 = |times: &[Vec<f64>]| times.iter().map(|ns| quantile(ns, 0.1).unwrap_or(f64::NAN)).collect();
-    let middle = |times: &[Vec<f64>]| times.iter().map(|ns| median(ns).unwrap_or(f64::NAN)).collect();
+    let p10 =
+        |times: &[Vec<f64>]| times.iter().map(|ns| quantile(ns, 0.1).unwrap_or(f64::NAN)).collect();
+    let middle =
+        |times: &[Vec<f64>]| times.iter().map(|ns| median(ns).unwrap_or(f64::NAN)).collect();
     let work = WorkTimes {
         rounds,
         alone_p10_ns: p10(&alone),
@@ -73,7 +79,8 @@ pub fn speeds<T: Timed>(
 mod tests {
     use super::*;
 
-    /// PUs of known speed whose machine slows down while it is measured, and where something runs now and then.
+    /// PUs of known speed whose machine slows down while it is measured, and where something runs
+    /// now and then.
     struct MadeUp {
         speed_of: Vec<f64>,
         visits: u32,
@@ -102,14 +109,18 @@ mod tests {
 
     #[test]
     fn drift_and_interruptions_leave_equal_pus_equal() {
-        let speed = speeds(&mut made_up(&[1.0, 1.0]), &[0, 1], 31, 1, || ControlFlow::Continue(())).unwrap().unwrap();
+        let speed = speeds(&mut made_up(&[1.0, 1.0]), &[0, 1], 31, 1, || ControlFlow::Continue(()))
+            .unwrap()
+            .unwrap();
         assert!(!speed.differs() && speed.spread() < 0.02, "{speed:?}");
         assert!((speed.together.unwrap()[0] - 0.8).abs() < 0.02);
     }
 
     #[test]
     fn slow_pus_are_found() {
-        let speeds = speeds(&mut made_up(&[1.0, 0.6, 1.0, 0.6]), &[0, 1, 3], 31, 1, || ControlFlow::Continue(()));
+        let speeds = speeds(&mut made_up(&[1.0, 0.6, 1.0, 0.6]), &[0, 1, 3], 31, 1, || {
+            ControlFlow::Continue(())
+        });
         let speed = speeds.unwrap().unwrap();
         assert!(speed.differs() && (speed.alone_of(3).unwrap() - 0.6).abs() < 0.02, "{speed:?}");
         assert_eq!(speed.work.unwrap().rounds, 31);

@@ -1,4 +1,5 @@
-//! A survey of a whole machine: the matrix, its explanation, and on request its homes and its behaviour under load.
+//! A survey of a whole machine: the matrix, its explanation, and on request its homes and its
+//! behaviour under load.
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
@@ -129,8 +130,8 @@ fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
-/// Measures the request, beginning with the pairs that `samples` lacks. `observe` is called between measurements, and
-/// ends the survey by breaking.
+/// Measures the request, beginning with the pairs that `samples` lacks. `observe` is called between
+/// measurements, and ends the survey by breaking.
 ///
 /// # Errors
 /// [`MeasureError`]; finished pairs are in the journal.
@@ -151,7 +152,8 @@ pub fn survey<P: Probe>(
     if !outcome.finished {
         return Ok(Ended::Early(visits));
     }
-    let core_distance = assemble::core_distance(&outcome, &request.plan, probe.clock_step_ns(), together > 1);
+    let core_distance =
+        assemble::core_distance(&outcome, &request.plan, probe.clock_step_ns(), together > 1);
     let mut home_model = fit::explain(&core_distance, topology);
     if let Some(model) = home_model.as_mut().filter(|_| request.homes > 1) {
         let sorted = sort_homes(probe, topology, request, (&core_distance, model), observe)?;
@@ -172,17 +174,23 @@ fn sort_homes<P: Probe>(
     (distance, model): (&CoreDistance, &mut HomeModel),
     observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
 ) -> Result<Option<()>, MeasureError<P::Error>> {
-    let (lines, plan) = (request.homes, &request.plan);
+    let lines = request.homes;
+    let plan = &request.plan;
     let mut progress = |done, all| observe(&Step::Homes(done, all));
     match pairs_at_once(request, topology) {
         0 => {
-            let scanned = HomeScan { distance, model, topology, lines, plan }.measure(probe, &mut progress)?;
+            let scanned = HomeScan { distance, model, topology, lines, plan }
+                .measure(probe, &mut progress)?;
             Ok(scanned.map(|samples| homes::fit_homes(model, &samples)))
         }
         pairs => {
-            let scanned = BusyScan { distance, topology, lines, pairs, plan }.measure(probe, &mut progress)?;
-            let (pus, core) = (&distance.pus, &siblings::cores(distance, topology));
-            Ok(scanned.map(|talks| Crowd { pus, core, lines: lines as usize, talks: &talks }.fit_homes(model)))
+            let scanned = BusyScan { distance, topology, lines, pairs, plan }
+                .measure(probe, &mut progress)?;
+            let pus = &distance.pus;
+            let core = &siblings::cores(distance, topology);
+            Ok(scanned.map(|talks| {
+                Crowd { pus, core, lines: lines as usize, talks: &talks }.fit_homes(model)
+            }))
         }
     }
 }
@@ -205,7 +213,8 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// The number of pairs that may run at once: one, unless more are requested and shown to change no figure.
+/// The number of pairs that may run at once: one, unless more are requested and shown to change no
+/// figure.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,
@@ -228,13 +237,11 @@ fn permitted<P: Probe>(
 
 /// Pairs inside one group each, so as many as there are groups.
 fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
-    match request.parallel {
-        true => group_of.iter().max().map_or(1, |largest| largest + 1),
-        false => 1,
-    }
+    if request.parallel { group_of.iter().max().map_or(1, |largest| largest + 1) } else { 1 }
 }
 
-/// The number of the group in which traffic of each PU stays: its level-3 cache, else its package, else one for all.
+/// The number of the group in which traffic of each PU stays: its level-3 cache, else its package,
+/// else one for all.
 fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
     let mut seen = Vec::new();
     let mut number = |key| {
@@ -245,5 +252,7 @@ fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
         at
     };
     let level = |os| topology.pu(os).map(|pu| (pu.l3, pu.package));
-    pus.iter().map(|os| number(level(*os).map(|(l3, package)| (l3.is_none().then_some(package), l3)))).collect()
+    pus.iter()
+        .map(|os| number(level(*os).map(|(l3, package)| (l3.is_none().then_some(package), l3))))
+        .collect()
 }

@@ -7,30 +7,31 @@ use seatmap_port::{Addr, Testbed};
 use seatmap_workload::{PingPong, Touch, Trace};
 use std::collections::BTreeMap;
 
-/// The page size that candidate lines are counted in: first touch places 4 KiB pages everywhere that Seatmap runs, or
-/// multiples of them.
+/// The page size that candidate lines are counted in: first touch places 4 KiB pages everywhere
+/// that Seatmap runs, or multiples of them.
 const LINES_PER_PAGE: u32 = 64;
 
 /// Where tasks meet before they start: a page of its own before the candidate lines.
 const GATE: Addr = Addr::line(0);
 
-/// A testbed as a source of round trips: candidate lines lie in consecutive pages, which are spread over the NUMA nodes
-/// by first touch. One page holds lines of every home slice on Intel's and Arm's meshes; where the home is the node, as
-/// on AMD, it takes a page on each.
+/// A testbed as a source of round trips: candidate lines lie in consecutive pages, which are spread
+/// over the NUMA nodes by first touch. One page holds lines of every home slice on Intel's and
+/// Arm's meshes; where the home is the node, as on AMD, it takes a page on each.
 pub struct TestbedProbe<T> {
     testbed: T,
     pages: u32,
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// The lines of shared memory that a testbed on these PUs must have to offer this many candidates.
+    /// The lines of shared memory that a testbed on these PUs must have to offer this many
+    /// candidates.
     #[must_use]
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
 
-    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of candidates touched
-    /// first by a PU of the node that it is meant for, node after node.
+    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of
+    /// candidates touched first by a PU of the node that it is meant for, node after node.
     ///
     /// # Errors
     /// The testbed's.
@@ -51,7 +52,12 @@ impl<T: Testbed> TestbedProbe<T> {
     fn batches(&self, visit: &Visit, traces: &[Trace]) -> Vec<Batches> {
         let until_ticks = match visit.pairs.len() {
             1 => u64::MAX,
-            _ => traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks).min().unwrap_or(0),
+            _ => traces
+                .iter()
+                .filter_map(|trace| trace.stamps.last())
+                .map(|stamp| stamp.ticks)
+                .min()
+                .unwrap_or(0),
         };
         let of_pair = |(pair, traces): (&PairAt, &[Trace])| match traces {
             [first, second] => Screen {
@@ -73,10 +79,12 @@ fn pages(candidates: u32, nodes: usize) -> u32 {
     if candidates > 1 { needed.max(nodes as u32) } else { needed }
 }
 
-/// The first of these PUs on each NUMA node, by node; the first of all where the nodes are not known.
+/// The first of these PUs on each NUMA node, by node; the first of all where the nodes are not
+/// known.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
     let node = |os: u32| topology.pu(os).and_then(|pu| pu.numa);
-    let first_of: BTreeMap<Option<u32>, u32> = pus.iter().rev().map(|os| (node(*os), *os)).collect();
+    let first_of: BTreeMap<Option<u32>, u32> =
+        pus.iter().rev().map(|os| (node(*os), *os)).collect();
     first_of.into_values().collect()
 }
 
@@ -129,8 +137,8 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Remembers the task that wrote each word; tasks run one after the other, which makes no difference to first
-    /// touch.
+    /// Remembers the task that wrote each word; tasks run one after the other, which makes no
+    /// difference to first touch.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,
@@ -170,7 +178,11 @@ mod tests {
     impl Testbed for Remembering {
         type Error = Infallible;
 
-        fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, Infallible> {
+        fn run<W: Workload>(
+            &mut self,
+            seats: &[u32],
+            workload: &W,
+        ) -> Result<Vec<W::Output>, Infallible> {
             let words = Words(RefCell::default());
             let outputs = (0..seats.len()).map(|rank| workload.task(&words, rank)).collect();
             for page in words.0.take() {
@@ -208,9 +220,15 @@ mod tests {
         // Page 0 is the gate's.
         let touched = |page| probe.testbed().toucher_of_page.get(&page).copied();
         assert_eq!([1, 2, 3, 4].map(touched), [Some(0), Some(2), Some(4), Some(6)]);
-        assert_eq!(TestbedProbe::<Remembering>::shared_lines(64, &topology(), &probe.testbed.pus), 5 * 64);
+        assert_eq!(
+            TestbedProbe::<Remembering>::shared_lines(64, &topology(), &probe.testbed.pus),
+            5 * 64
+        );
         let pages: Vec<u32> = probe.spread(64).iter().map(|line| line / LINES_PER_PAGE).collect();
-        assert!((0..4).all(|page| pages.iter().filter(|of| **of == page).count() == 16), "{pages:?}");
+        assert!(
+            (0..4).all(|page| pages.iter().filter(|of| **of == page).count() == 16),
+            "{pages:?}"
+        );
         let mut lines = probe.spread(64);
         lines.sort_unstable();
         lines.dedup();

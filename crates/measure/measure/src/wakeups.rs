@@ -10,23 +10,30 @@ pub trait Woken {
     /// Why no round trip could be timed.
     type Error;
 
-    /// Batches of round trips of two threads on these CPUs, in nanoseconds a round trip. The two CPUs may be one.
+    /// Batches of round trips of two threads on these CPUs, in nanoseconds a round trip. The two
+    /// CPUs may be one.
     ///
     /// # Errors
     /// The threads could not run there.
-    fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, round_trips: u32) -> Result<Vec<f64>, Self::Error>;
+    fn round_trips_ns(
+        &mut self,
+        pus: [u32; 2],
+        batches: u32,
+        round_trips: u32,
+    ) -> Result<Vec<f64>, Self::Error>;
 }
 
 /// The pairs of each nearness that are measured where nobody asks for another number.
 pub const USUAL_PAIRS: u32 = 2;
 
-/// Round trips of a batch: enough for the step of any clock beside wakeups of a microsecond or more.
+/// Round trips of a batch: enough for the step of any clock beside wakeups of a microsecond or
+/// more.
 const ROUND_TRIPS: u32 = 40;
 /// Batches of a visit.
 const BATCHES: u32 = 8;
 
-/// The pairs to measure: this many of each nearness that the CPUs have, drawn by a seed, and as many CPUs with
-/// themselves.
+/// The pairs to measure: this many of each nearness that the CPUs have, drawn by a seed, and as
+/// many CPUs with themselves.
 #[must_use]
 pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32; 2]> {
     let mut order = pus.to_vec();
@@ -43,8 +50,8 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
     taken.into_values().flatten().collect()
 }
 
-/// The round trips of these pairs over this many passes; `None` where `go_on` ended it. Each pass visits every pair
-/// once in a new random order: whatever changes meanwhile meets all pairs alike.
+/// The round trips of these pairs over this many passes; `None` where `go_on` ended it. Each pass
+/// visits every pair once in a new random order: whatever changes meanwhile meets all pairs alike.
 ///
 /// # Errors
 /// The source's.
@@ -67,7 +74,8 @@ pub fn wakeups<W: Woken>(
             by_pass[*at].push(woken.round_trips_ns(pairs[*at], BATCHES, ROUND_TRIPS)?);
         }
     }
-    let summed = pairs.iter().zip(&by_pass).filter_map(|(pus, passes)| pair(*pus, passes, seed)).collect();
+    let summed =
+        pairs.iter().zip(&by_pass).filter_map(|(pus, passes)| pair(*pus, passes, seed)).collect();
     Ok(Some(Wakeups { passes, round_trips: ROUND_TRIPS, pairs: summed }))
 }
 
@@ -88,18 +96,25 @@ fn pair(pus: [u32; 2], passes: &[Vec<f64>], seed: u64) -> Option<WakeupPair> {
 mod tests {
     use super::*;
 
-    /// A machine on which a wakeup across takes 9 us, one on the same CPU 3 us, and some of both far longer.
+    /// A machine on which a wakeup across takes 9 us, one on the same CPU 3 us, and some of both
+    /// far longer.
     struct MadeUp(Xoshiro);
 
     impl Woken for MadeUp {
         type Error = String;
 
-        fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, _: u32) -> Result<Vec<f64>, String> {
+        fn round_trips_ns(
+            &mut self,
+            pus: [u32; 2],
+            batches: u32,
+            _: u32,
+        ) -> Result<Vec<f64>, String> {
             let ns = if pus[0] == pus[1] { 3000.0 } else { 9000.0 };
             let disturbed = |at: u32| if at.is_multiple_of(4) { 10.0 } else { 1.0 };
-            match pus[1] < 4 {
-                true => Ok((0..batches).map(|at| ns * disturbed(at) + self.0.below(10) as f64).collect()),
-                false => Err("no such CPU".to_owned()),
+            if pus[1] < 4 {
+                Ok((0..batches).map(|at| ns * disturbed(at) + self.0.below(10) as f64).collect())
+            } else {
+                Err("no such CPU".to_owned())
             }
         }
     }
@@ -107,18 +122,28 @@ mod tests {
     #[test]
     fn disturbed_batches_do_not_move_the_figures() {
         let mut made_up = MadeUp(Xoshiro::new(7));
-        let told = wakeups(&mut made_up, &[[0, 0], [0, 1]], 5, 1, || ControlFlow::Continue(())).unwrap().unwrap();
+        let told = wakeups(&mut made_up, &[[0, 0], [0, 1]], 5, 1, || ControlFlow::Continue(()))
+            .unwrap()
+            .unwrap();
         let [own, across] = [&told.pairs[0], &told.pairs[1]];
-        assert!((3000.0..3010.0).contains(&own.median_ns) && (9000.0..9010.0).contains(&across.median_ns), "{told:?}");
+        assert!(
+            (3000.0..3010.0).contains(&own.median_ns)
+                && (9000.0..9010.0).contains(&across.median_ns),
+            "{told:?}"
+        );
         assert!(own.ci95_high_ns < 3010.0 && own.batches == u64::from(5 * BATCHES), "{told:?}");
     }
 
     #[test]
     fn every_nearness_has_its_pairs() {
         let mut topology = Topology::unknown(0..8);
-        topology.pus.iter_mut().for_each(|pu| (pu.core, pu.l3) = (Some(pu.os % 4), Some(pu.os % 2)));
+        topology
+            .pus
+            .iter_mut()
+            .for_each(|pu| (pu.core, pu.l3) = (Some(pu.os % 4), Some(pu.os % 2)));
         let drawn = pairs(&topology, &[0, 1, 2, 3, 4, 5, 6, 7], 2, 1);
-        let of = |wanted| drawn.iter().filter(|pus| Nearness::of(&topology, **pus) == wanted).count();
+        let of =
+            |wanted| drawn.iter().filter(|pus| Nearness::of(&topology, **pus) == wanted).count();
         let nearness = [[0, 0], [0, 4], [0, 2], [0, 1]].map(|pus| of(Nearness::of(&topology, pus)));
         assert_eq!((nearness, drawn.len()), ([2, 2, 2, 2], 8));
         assert_eq!(pairs(&topology, &[3], 2, 1), [[3, 3]]);

@@ -2,22 +2,24 @@
 
 use super::cpu::Cpu;
 
-/// Readings of one block; some microseconds, so that many blocks pass undisturbed on a CPU that is shared.
+/// Readings of one block; some microseconds, so that many blocks pass undisturbed on a CPU that is
+/// shared.
 const BLOCK: u32 = 256;
 /// Blocks of which the quickest counts.
 const BLOCKS: u32 = 400;
 
-/// Gaps begin at this many periods of the loop: a shorter one may come from a branch or a cache miss of the loop
-/// itself.
+/// Gaps begin at this many periods of the loop: a shorter one may come from a branch or a cache
+/// miss of the loop itself.
 const THRESHOLD_PERIODS: f64 = 9.0;
-/// A clock that advances in steps makes gaps of one step by itself, and of two by rounding. Gaps begin at this many
-/// steps.
+/// A clock that advances in steps makes gaps of one step by itself, and of two by rounding. Gaps
+/// begin at this many steps.
 const THRESHOLD_STEPS: f64 = 2.0;
 
 /// Steps of work that are timed, and how often.
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
-/// The target length of a quantum: long beside a reading, short beside a tick, so that most quanta are undisturbed.
+/// The target length of a quantum: long beside a reading, short beside a tick, so that most quanta
+/// are undisturbed.
 const QUANTUM_NS: f64 = 32_000.0;
 
 /// The meters' own figures on one CPU.

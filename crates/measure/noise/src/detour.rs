@@ -4,7 +4,8 @@ use super::calibration::Calibration;
 use super::cpu::Cpu;
 use super::gaps::{Gap, Gaps};
 
-/// Gaps from here on are worth asking the kernel whether another task ran, which takes a microsecond.
+/// Gaps from here on are worth asking the kernel whether another task ran, which takes a
+/// microsecond.
 const LONG_NS: u64 = 50_000;
 
 /// Reads the clock without pause and keeps every gap.
@@ -23,7 +24,13 @@ pub(super) struct Detour {
 impl Detour {
     /// A meter that has seen no gap yet.
     pub(super) fn new() -> Self {
-        Detour { origin: 0, waited_ns: None, gaps: Gaps::new(), watched_ticks: 0, recording_ticks: 0 }
+        Detour {
+            origin: 0,
+            waited_ns: None,
+            gaps: Gaps::new(),
+            watched_ticks: 0,
+            recording_ticks: 0,
+        }
     }
 
     /// Counts time from this reading on.
@@ -43,16 +50,25 @@ impl Detour {
 
     /// Watches from a reading on until the clock shows `until`, and returns the last reading.
     #[inline(never)]
-    pub(super) fn watch(&mut self, cpu: &mut impl Cpu, own: &Calibration, from: u64, until: u64) -> u64 {
+    pub(super) fn watch(
+        &mut self,
+        cpu: &mut impl Cpu,
+        own: &Calibration,
+        from: u64,
+        until: u64,
+    ) -> u64 {
         // Locals: the loop must not read memory that `self` points to.
-        let (threshold, mut last, mut recording) = (own.threshold_ticks, from, 0);
+        let threshold = own.threshold_ticks;
+        let mut last = from;
+        let mut recording = 0;
         while last < until {
             let now = cpu.ticks();
             let ticks = now.saturating_sub(last);
             last = now;
             if ticks > threshold {
                 self.record(cpu, own, now - ticks, ticks);
-                // The time for writing a gap down, with all the cache misses after a long gap, is not a gap.
+                // The time for writing a gap down, with all the cache misses after a long gap, is
+                // not a gap.
                 last = cpu.ticks();
                 recording += last.saturating_sub(now);
             }
@@ -66,12 +82,14 @@ impl Detour {
     fn record(&mut self, cpu: &mut impl Cpu, own: &Calibration, begin: u64, ticks: u64) {
         let ns_per_tick = cpu.ns_per_tick();
         let length_ns = ((ticks as f64 - own.loop_ticks) * ns_per_tick) as u64;
-        let preempted_ns = if length_ns >= LONG_NS { self.waited(cpu).map(|ns| ns.min(length_ns)) } else { None };
+        let preempted_ns =
+            if length_ns >= LONG_NS { self.waited(cpu).map(|ns| ns.min(length_ns)) } else { None };
         let start_ns = (begin.saturating_sub(self.origin) as f64 * ns_per_tick) as u64;
         self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
     }
 
-    /// The time for which the thread has waited since the last look; short gaps since then are part of it.
+    /// The time for which the thread has waited since the last look; short gaps since then are part
+    /// of it.
     fn waited(&mut self, cpu: &mut impl Cpu) -> Option<u64> {
         let now_ns = cpu.waited_ns();
         let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
@@ -84,7 +102,8 @@ mod tests {
     use super::*;
     use crate::synthetic::{READING, SyntheticCpu};
 
-    const OWN: Calibration = Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 1000 };
+    const OWN: Calibration =
+        Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 1000 };
 
     fn watched(taken: &[(u64, u64)], until: u64) -> Detour {
         let mut detour = Detour::new();
@@ -94,8 +113,17 @@ mod tests {
 
     #[test]
     fn known_gaps_are_found_exactly() {
-        // Too short to tell from the loop; at the threshold; above; within a reading; two in one; long.
-        let taken = [(105, 50), (1005, 80), (2005, 81), (3001, 500), (5002, 300), (5004, 300), (9000, 1_000_000)];
+        // Too short to tell from the loop; at the threshold; above; within a reading; two in one;
+        // long.
+        let taken = [
+            (105, 50),
+            (1005, 80),
+            (2005, 81),
+            (3001, 500),
+            (5002, 300),
+            (5004, 300),
+            (9000, 1_000_000),
+        ];
         let found = watched(&taken, 2_000_000).gaps.timeline();
         let lengths: Vec<u64> = found.iter().map(|gap| gap.length_ns).collect();
         assert_eq!(lengths, [81, 500, 600, 1_000_000]);
@@ -116,7 +144,11 @@ mod tests {
         let detour = watched(&[(105, 1000), (5005, 2000)], 10_000);
         assert_eq!(detour.gaps.sums(), (2, 3000, 2000));
         assert_eq!(detour.recording_ticks, 2 * READING);
-        assert!((10_000 - 2 * READING..10_010).contains(&detour.watched_ticks), "{}", detour.watched_ticks);
+        assert!(
+            (10_000 - 2 * READING..10_010).contains(&detour.watched_ticks),
+            "{}",
+            detour.watched_ticks
+        );
     }
 
     #[test]
@@ -128,10 +160,15 @@ mod tests {
         let mut detour = Detour::new();
         detour.settle(&mut cpu);
         detour.watch(&mut cpu, &OWN, 0, 1_000_000);
-        let found: Vec<Option<u64>> = detour.gaps.timeline().iter().map(|gap| gap.preempted_ns).collect();
+        let found: Vec<Option<u64>> =
+            detour.gaps.timeline().iter().map(|gap| gap.preempted_ns).collect();
         assert_eq!(found, [Some(60_000), Some(0), Some(50_000)]);
         assert_eq!(detour.gaps.longest_preemption_ns, 60_000);
-        assert_eq!(watched(&taken, 1_000_000).gaps.timeline()[0].preempted_ns, None, "nobody has counted before");
+        assert_eq!(
+            watched(&taken, 1_000_000).gaps.timeline()[0].preempted_ns,
+            None,
+            "nobody has counted before"
+        );
     }
 
     #[test]

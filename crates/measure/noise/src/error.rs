@@ -4,7 +4,8 @@ use seatmap_os::CpuError;
 use std::io;
 use std::path::PathBuf;
 
-/// The reason why noise could not be measured. No figure comes from a thread that was not where it should have been.
+/// The reason why noise could not be measured. No figure comes from a thread that was not where it
+/// should have been.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The list of CPUs is empty.
@@ -17,7 +18,9 @@ pub enum Error {
     #[error(transparent)]
     Cpu(CpuError),
     /// A CPU outside the cpuset that the meters are in.
-    #[error("CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that holds it")]
+    #[error(
+        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that holds it"
+    )]
     Cpuset {
         /// The CPU.
         cpu: u32,
@@ -42,8 +45,11 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the thread.
-    #[error("the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured there is kept")]
+    /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the
+    /// thread.
+    #[error(
+        "the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured there is kept"
+    )]
     Moved {
         /// The CPU.
         cpu: u32,
@@ -51,13 +57,17 @@ pub enum Error {
         found: String,
     },
     /// A meter was on its CPU in the end, and had been elsewhere.
-    #[error("the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is kept")]
+    #[error(
+        "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is kept"
+    )]
     MovedAndBack {
         /// The CPU.
         cpu: u32,
     },
     /// The kernel's trace cannot be had.
-    #[error("the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)")]
+    #[error(
+        "the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)"
+    )]
     Trace(#[source] io::Error),
     /// A meter ended without a result.
     #[error("the meter on CPU {0} panicked")]

@@ -8,7 +8,8 @@ use std::collections::BinaryHeap;
 /// Gaps that are kept one by one: the longest. All others are in the histogram and the sums.
 pub(super) const MOST_KEPT: usize = 1024;
 
-/// Bins an octave: 2^2, so that a bin's ends are a fifth apart, as finely as gaps of one source are alike.
+/// Bins an octave: 2^2, so that a bin's ends are a fifth apart, as finely as gaps of one source are
+/// alike.
 const SUB_BITS: u32 = 2;
 
 /// A time in which the program stood still.
@@ -18,8 +19,9 @@ pub struct Gap {
     pub start_ns: u64,
     /// The time taken: the difference of the readings around it, less the loop's own period.
     pub length_ns: u64,
-    /// The most of it for which another task had the CPU; the rest went to interrupts, the hypervisor, the firmware
-    /// or the hardware. `None` for gaps below 50 us, which are not worth asking, and where the kernel does not say.
+    /// The most of it for which another task had the CPU; the rest went to interrupts, the
+    /// hypervisor, the firmware or the hardware. `None` for gaps below 50 us, which are not worth
+    /// asking, and where the kernel does not say.
     pub preempted_ns: Option<u64>,
 }
 
@@ -36,7 +38,12 @@ impl Gaps {
     pub(super) fn new() -> Self {
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
-        Gaps { longest, histogram: Histogram::new(SUB_BITS), stolen_ns: 0, longest_preemption_ns: 0 }
+        Gaps {
+            longest,
+            histogram: Histogram::new(SUB_BITS),
+            stolen_ns: 0,
+            longest_preemption_ns: 0,
+        }
     }
 
     /// Keeps one.
@@ -47,7 +54,9 @@ impl Gaps {
         let entry = Reverse((gap.length_ns, gap.start_ns, gap.preempted_ns));
         if self.longest.len() < MOST_KEPT {
             self.longest.push(entry);
-        } else if let Some(mut shortest) = self.longest.peek_mut().filter(|shortest| **shortest > entry) {
+        } else if let Some(mut shortest) =
+            self.longest.peek_mut().filter(|shortest| **shortest > entry)
+        {
             *shortest = entry;
         }
     }
@@ -64,8 +73,9 @@ impl Gaps {
     /// The longest, by their begin.
     pub(super) fn timeline(&self) -> Vec<Gap> {
         let gaps = self.longest.iter().map(|Reverse(gap)| *gap);
-        let mut gaps: Vec<Gap> =
-            gaps.map(|(length_ns, start_ns, preempted_ns)| Gap { start_ns, length_ns, preempted_ns }).collect();
+        let mut gaps: Vec<Gap> = gaps
+            .map(|(length_ns, start_ns, preempted_ns)| Gap { start_ns, length_ns, preempted_ns })
+            .collect();
         gaps.sort_by_key(|gap| gap.start_ns);
         gaps
     }
@@ -79,13 +89,20 @@ mod tests {
     fn the_longest_are_kept_and_all_are_counted() {
         let mut gaps = Gaps::new();
         for at in 0..3000 {
-            gaps.record(Gap { start_ns: at * 1000, length_ns: 100 + at % 1500, preempted_ns: Some(at % 700) });
+            gaps.record(Gap {
+                start_ns: at * 1000,
+                length_ns: 100 + at % 1500,
+                preempted_ns: Some(at % 700),
+            });
         }
         assert_eq!(gaps.sums(), (3000, 3000 * 100 + 2 * (1499 * 1500 / 2), 1599));
         assert_eq!(gaps.longest_preemption_ns, 699);
         let kept = gaps.timeline();
         assert_eq!(kept.len(), MOST_KEPT);
         assert!(kept.is_sorted_by_key(|gap| gap.start_ns));
-        assert_eq!(kept.iter().map(|gap| gap.length_ns).min(), Some(100 + 1500 - MOST_KEPT as u64 / 2));
+        assert_eq!(
+            kept.iter().map(|gap| gap.length_ns).min(),
+            Some(100 + 1500 - MOST_KEPT as u64 / 2)
+        );
     }
 }

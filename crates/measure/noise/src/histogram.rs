@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Counts of values in bins that grow with the value: each octave is cut into the same number of equal bins, and
-/// values below that number have a bin each. The relative width of a bin is at most 2^-sub_bits. As HdrHistogram does
-/// it (Tene), over all of `u64`, in memory that is taken once.
+/// Counts of values in bins that grow with the value: each octave is cut into the same number of
+/// equal bins, and values below that number have a bin each. The relative width of a bin is at most
+/// 2^-sub_bits. As HdrHistogram does it (Tene), over all of `u64`, in memory that is taken once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,
@@ -62,8 +62,8 @@ impl Histogram {
         self.max
     }
 
-    /// The value that this share of the values does not exceed, by nearest rank: the upper end of its bin, and never
-    /// more than the largest. 0 where there are no values.
+    /// The value that this share of the values does not exceed, by nearest rank: the upper end of
+    /// its bin, and never more than the largest. 0 where there are no values.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
@@ -78,8 +78,11 @@ impl Histogram {
     /// The bins that hold anything, ascending.
     #[must_use]
     pub fn bins(&self) -> Vec<Bin> {
-        let bin =
-            |(at, count): (usize, &u64)| Bin { from_ns: start(self.sub_bits, at), to_ns: self.end(at), count: *count };
+        let bin = |(at, count): (usize, &u64)| Bin {
+            from_ns: start(self.sub_bits, at),
+            to_ns: self.end(at),
+            count: *count,
+        };
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bin).collect()
     }
 
@@ -101,7 +104,8 @@ fn index(sub_bits: u32, value: u64) -> usize {
 
 /// The smallest value of a bin.
 fn start(sub_bits: u32, at: usize) -> u64 {
-    let (at, subs) = (at as u64, 1u64 << sub_bits);
+    let at = at as u64;
+    let subs = 1u64 << sub_bits;
     match at >> sub_bits {
         0 => at,
         octave => (subs + (at & (subs - 1))) << (octave - 1),
@@ -115,7 +119,10 @@ mod tests {
 
     fn values() -> impl Strategy<Value = Vec<u64>> {
         // Octaves alike, so that small and large values both come.
-        proptest::collection::vec((0u32..64, any::<u64>()).prop_map(|(shift, value)| value >> shift), 1..200)
+        proptest::collection::vec(
+            (0u32..64, any::<u64>()).prop_map(|(shift, value)| value >> shift),
+            1..200,
+        )
     }
 
     proptest! {

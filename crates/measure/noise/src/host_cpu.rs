@@ -6,16 +6,17 @@ use std::fs::File;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 
-/// Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4): each step waits for the one before, so that
-/// no compiler and no processor makes them overlap.
+/// Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4): each step waits for the
+/// one before, so that no compiler and no processor makes them overlap.
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
-/// The host's clock, and integer work in registers: it touches no memory, so that only time is taken from it.
+/// The host's clock, and integer work in registers: it touches no memory, so that only time is
+/// taken from it.
 pub(super) struct HostCpu {
     clock: HostClock,
-    /// The scheduler's counts for the thread that made this, where the kernel keeps them: time on a CPU, time ready
-    /// for one, time slices (Documentation/scheduler/sched-stats.rst).
+    /// The scheduler's counts for the thread that made this, where the kernel keeps them: time on a
+    /// CPU, time ready for one, time slices (Documentation/scheduler/sched-stats.rst).
     schedstat: Option<File>,
 }
 

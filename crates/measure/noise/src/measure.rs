@@ -21,12 +21,12 @@ use std::time::{Duration, Instant};
 /// The period at which `watch` is called: long, since each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned there. Blocks until
-/// done.
+/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned
+/// there. Blocks until done.
 ///
-/// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has entered
-/// [`NoiseOptions::enter`], must hold them. `watch` is told several times a second how long the measurement has been
-/// running, and can end it; the report then covers the time until the end.
+/// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has
+/// entered [`NoiseOptions::enter`], must hold them. `watch` is told several times a second how long
+/// the measurement has been running, and can end it; the report then covers the time until the end.
 ///
 /// # Errors
 /// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.
@@ -38,7 +38,9 @@ pub fn measure(
     if cpus.is_empty() {
         return Err(Error::Nothing);
     }
-    if let Some(cpu) = cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu)) {
+    if let Some(cpu) =
+        cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu))
+    {
         return Err(Error::Twice(cpu));
     }
     let room = Room { options, clock: HostClock::calibrated(), stop: AtomicBool::new(false) };
@@ -69,7 +71,8 @@ struct Brought {
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when no sender is left.
+/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when no
+/// sender is left.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {
@@ -80,24 +83,31 @@ impl Room<'_> {
         watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
     ) -> Result<NoiseReport, Error> {
         let (seated, seats) = channel();
-        let hired: Vec<Hired> =
-            cpus.iter().map(|cpu| self.hire(scope, *cpu, seated.clone())).collect::<Result<_, _>>()?;
+        let hired: Vec<Hired> = cpus
+            .iter()
+            .map(|cpu| self.hire(scope, *cpu, seated.clone()))
+            .collect::<Result<_, _>>()?;
         drop(seated);
         for hired in &hired {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
         }
-        let trace = self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
+        let trace =
+            self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
         let marker = |_: &Hired| trace.as_ref().map(Instance::marker).transpose();
-        let markers: Vec<Option<File>> = hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
-        let (before, begin) = (Snapshot::now(), Instant::now());
+        let markers: Vec<Option<File>> =
+            hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
+        let before = Snapshot::now();
+        let begin = Instant::now();
         for (hired, marker) in hired.iter().zip(markers) {
             // A thread that has ended is noticed when it is joined.
             let _ = hired.go.send(marker);
         }
         self.wait(begin, &seats, watch);
-        let (after, seconds) = (Snapshot::now(), begin.elapsed().as_secs_f64());
+        let after = Snapshot::now();
+        let seconds = begin.elapsed().as_secs_f64();
         trace.as_ref().map(Instance::stop).transpose().map_err(Error::Trace)?;
-        let figures = hired.into_iter().map(|hired| self.figures(hired, &before, &after, trace.as_ref()));
+        let figures =
+            hired.into_iter().map(|hired| self.figures(hired, &before, &after, trace.as_ref()));
         Ok(NoiseReport {
             format: FORMAT,
             seconds,
@@ -107,7 +117,12 @@ impl Room<'_> {
         })
     }
 
-    fn hire<'s>(&'s self, scope: &'s Scope<'s, '_>, cpu: u32, seated: Sender<Seated>) -> Result<Hired<'s>, Error> {
+    fn hire<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        cpu: u32,
+        seated: Sender<Seated>,
+    ) -> Result<Hired<'s>, Error> {
         let (go, gone) = channel();
         let body = move || self.meter(cpu, &seated, &gone);
         let thread = Builder::new().name(format!("noise-cpu{cpu}")).spawn_scoped(scope, body);
@@ -115,7 +130,12 @@ impl Room<'_> {
     }
 
     /// The life of a meter's thread.
-    fn meter(&self, cpu: u32, seated: &Sender<Seated>, go: &Receiver<Option<File>>) -> Option<Brought> {
+    fn meter(
+        &self,
+        cpu: u32,
+        seated: &Sender<Seated>,
+        go: &Receiver<Option<File>>,
+    ) -> Option<Brought> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
@@ -124,16 +144,24 @@ impl Room<'_> {
         let mut metered = metered?;
         let marker = go.recv().ok()?;
         let moves = seat::moves();
-        let (before, begin) = (Usage::of_thread(), Mark::now(&self.clock));
+        let before = Usage::of_thread();
+        let begin = Mark::now(&self.clock);
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
-        let (usage, marks) = (Usage::of_thread().since(before), Marks { begin, end: Mark::now(&self.clock) });
-        // Last, so that no event of the time itself writes over it. A mark that cannot be left is missed later.
+        let usage = Usage::of_thread().since(before);
+        let marks = Marks { begin, end: Mark::now(&self.clock) };
+        // Last, so that no event of the time itself writes over it. A mark that cannot be left is
+        // missed later.
         let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
         Some(Brought { metered, usage, marks, stayed: seat::check_since(cpu, moves) })
     }
 
     /// Sleeps until every meter has ended.
-    fn wait(&self, begin: Instant, seats: &Receiver<Seated>, watch: &mut dyn FnMut(Duration) -> ControlFlow<()>) {
+    fn wait(
+        &self,
+        begin: Instant,
+        seats: &Receiver<Seated>,
+        watch: &mut dyn FnMut(Duration) -> ControlFlow<()>,
+    ) {
         while seats.recv_timeout(WATCH).is_err_and(|ended| ended == RecvTimeoutError::Timeout) {
             if watch(begin.elapsed()).is_break() {
                 self.stop.store(true, Ordering::Relaxed);
@@ -150,8 +178,12 @@ impl Room<'_> {
     ) -> Result<CpuNoise, Error> {
         let Ok(Some(mut brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
         std::mem::replace(&mut brought.stayed, Ok(()))?;
-        let recording = trace.map(|trace| trace.recording(hired.cpu)).transpose().map_err(Error::Trace)?;
-        let trace = recording.map(|recording| brought.explain(&recording)).transpose().map_err(Error::Trace)?;
+        let recording =
+            trace.map(|trace| trace.recording(hired.cpu)).transpose().map_err(Error::Trace)?;
+        let trace = recording
+            .map(|recording| brought.explain(&recording))
+            .transpose()
+            .map_err(Error::Trace)?;
         let found = after.since(before, hired.cpu, brought.usage, watched(&brought.metered));
         Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found, trace))
     }
@@ -160,15 +192,23 @@ impl Room<'_> {
 impl Brought {
     /// Names the tasks and handlers that had the CPU in its gaps.
     fn explain(&self, recording: &Recording) -> io::Result<Traced> {
-        let (detour, ns_per_tick) = (&self.metered.detour, self.metered.ns_per_tick);
-        let traced = trace::explain(recording, &detour.gaps.timeline(), &self.marks, detour.origin, ns_per_tick);
+        let detour = &self.metered.detour;
+        let ns_per_tick = self.metered.ns_per_tick;
+        let traced = trace::explain(
+            recording,
+            &detour.gaps.timeline(),
+            &self.marks,
+            detour.origin,
+            ns_per_tick,
+        );
         traced.ok_or_else(|| io::Error::other("it lacks the meter's mark"))
     }
 }
 
 /// Gaps, and the detour loop's share of the metered time.
 fn watched(metered: &Metered) -> Watched {
-    let (detour, quanta) = (metered.detour.watched_ticks as f64, metered.quanta.worked_ticks as f64);
+    let detour = metered.detour.watched_ticks as f64;
+    let quanta = metered.quanta.worked_ticks as f64;
     Watched { gaps: metered.detour.gaps.sums().0, share: detour / (detour + quanta).max(1.0) }
 }
 
@@ -190,7 +230,9 @@ mod tests {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
             // Another process is making a cell here: the test can report no figure.
-            Err(error @ (Error::Moved { .. } | Error::MovedAndBack { .. } | Error::Cpuset { .. })) => {
+            Err(
+                error @ (Error::Moved { .. } | Error::MovedAndBack { .. } | Error::Cpuset { .. }),
+            ) => {
                 return seatmap_needs::skipped!("{error}");
             }
             result => result.unwrap(),
@@ -201,15 +243,21 @@ mod tests {
             assert!((0.0..=100.0).contains(&noise.stolen_percent), "{noise:?}");
             assert_eq!(noise.histogram.iter().map(|bin| bin.count).sum::<u64>(), noise.gaps);
             assert!(
-                noise.fwq_quanta > 0 && noise.fwq_min_us <= noise.fwq_p50_us && noise.fwq_p50_us <= noise.fwq_max_us
+                noise.fwq_quanta > 0
+                    && noise.fwq_min_us <= noise.fwq_p50_us
+                    && noise.fwq_p50_us <= noise.fwq_max_us
             );
-            assert!(noise.meter.resolution_ns > 0.0 && noise.meter.threshold_ns > noise.meter.resolution_ns);
+            assert!(
+                noise.meter.resolution_ns > 0.0
+                    && noise.meter.threshold_ns > noise.meter.resolution_ns
+            );
         }
     }
 
     #[test]
     fn who_watches_can_end_it() {
-        let endless = NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
+        let endless =
+            NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
         let cpus = affinity::current().unwrap();
         let report = measure(&cpus[..1], &endless, &mut |_| ControlFlow::Break(())).unwrap();
         assert!(report.interrupted && report.seconds < 1e6);
@@ -220,7 +268,8 @@ mod tests {
         let cpu = affinity::current().unwrap()[0];
         assert!(matches!(on(&[], &short()), Err(Error::Nothing)));
         assert!(matches!(on(&[cpu, cpu], &short()), Err(Error::Twice(twice)) if twice == cpu));
-        let endless = NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
+        let endless =
+            NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
         assert!(matches!(on(&[cpu, 500_000], &endless), Err(Error::Cpu(_))));
     }
 }

@@ -32,16 +32,19 @@ impl Metered {
         }
     }
 
-    /// Runs both until the time is over and each has had a turn, or `stop` says so, which is asked between turns.
+    /// Runs both until the time is over and each has had a turn, or `stop` says so, which is asked
+    /// between turns.
     pub(super) fn run(&mut self, cpu: &mut impl Cpu, duration: Duration, stop: &impl Fn() -> bool) {
         let mut lengths = fastrand::Rng::with_seed(SEED);
         let begin = cpu.ticks();
         self.detour.begin_at(begin);
         let end = begin.saturating_add(self.ticks(duration.as_secs_f64() * 1e6));
-        let (mut now, mut turns) = (begin, 0u64);
+        let mut now = begin;
+        let mut turns = 0u64;
         while (now < end || turns < 2) && !stop() {
             let until = now + self.ticks(lengths.u64(TURN_US) as f64);
-            // One gap can be longer than the whole time; the meter that comes after it still gets a whole turn.
+            // One gap can be longer than the whole time; the meter that comes after it still gets a
+            // whole turn.
             let until = if now < end { until.min(end) } else { until };
             now = match turns % 2 {
                 0 => {
@@ -81,7 +84,11 @@ mod tests {
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         assert!((90..160).contains(&gaps), "{gaps}");
         assert_eq!((stolen_ns, longest_ns), (gaps * 20_000, 20_000));
-        assert!((metered.quanta.excess_percent() - 0.5).abs() < 0.1, "{}", metered.quanta.excess_percent());
+        assert!(
+            (metered.quanta.excess_percent() - 0.5).abs() < 0.1,
+            "{}",
+            metered.quanta.excess_percent()
+        );
         assert_eq!((metered.quanta.times.min(), metered.quanta.times.max()), (32_000, 52_000));
         let times = metered.detour.watched_ticks + metered.quanta.worked_ticks;
         assert!((990_000_000..=1_000_000_000).contains(&times), "{times}");
@@ -91,7 +98,8 @@ mod tests {
     fn every_gap_belongs_to_one_of_them() {
         let metered = run(SyntheticCpu::ticking(4_000_000, 1_000_000, 190), || false);
         let longer = |bin: &&crate::Bin| bin.from_ns > 500_000;
-        let in_quanta: u64 = metered.quanta.times.bins().iter().filter(longer).map(|bin| bin.count).sum();
+        let in_quanta: u64 =
+            metered.quanta.times.bins().iter().filter(longer).map(|bin| bin.count).sum();
         assert_eq!(metered.detour.gaps.sums().0 + in_quanta, 190);
     }
 

@@ -8,12 +8,14 @@ use std::time::Duration;
 pub struct NoiseOptions {
     /// The time for which both meters run, together.
     pub duration: Duration,
-    /// Files of control groups that each meter's thread enters, in this order, before it is pinned: a v1 group's
-    /// `tasks`, or a v2 group's `cgroup.threads`; each gets the thread's number. They must let the thread go where
-    /// the CPUs are. A v2 group's `cgroup.procs` takes the whole process along, and who waits with it. A group may
-    /// stay busy for a moment after the measurement: the kernel lets go of a thread later than its process does.
+    /// Files of control groups that each meter's thread enters, in this order, before it is pinned:
+    /// a v1 group's `tasks`, or a v2 group's `cgroup.threads`; each gets the thread's number. They
+    /// must let the thread go where the CPUs are. A v2 group's `cgroup.procs` takes the whole
+    /// process along, and who waits with it. A group may stay busy for a moment after the
+    /// measurement: the kernel lets go of a thread later than its process does.
     pub enter: Vec<PathBuf>,
-    /// Whether to trace, by the kernel's trace, which tasks had the CPU in the long gaps; this requires root.
+    /// Whether to trace, by the kernel's trace, which tasks had the CPU in the long gaps; this
+    /// requires root.
     pub trace: bool,
 }
 

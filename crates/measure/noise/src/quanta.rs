@@ -24,7 +24,13 @@ impl Quanta {
 
     /// Works from a reading on until the clock shows `until`, and returns the last reading.
     #[inline(never)]
-    pub(super) fn work(&mut self, cpu: &mut impl Cpu, own: &Calibration, from: u64, until: u64) -> u64 {
+    pub(super) fn work(
+        &mut self,
+        cpu: &mut impl Cpu,
+        own: &Calibration,
+        from: u64,
+        until: u64,
+    ) -> u64 {
         let mut last = from;
         while last < until {
             cpu.work(own.quantum_steps);
@@ -41,8 +47,8 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    /// The excess over the time that all quanta would have taken at the length of the shortest, in percent of the
-    /// time that they took.
+    /// The excess over the time that all quanta would have taken at the length of the shortest, in
+    /// percent of the time that they took.
     pub(super) fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }
@@ -54,7 +60,8 @@ mod tests {
     use super::*;
     use crate::synthetic::{READING, SyntheticCpu};
 
-    const OWN: Calibration = Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 990 };
+    const OWN: Calibration =
+        Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 990 };
 
     #[test]
     fn known_gaps_lengthen_their_quanta_and_no_others() {
@@ -62,14 +69,23 @@ mod tests {
         // The first and third quantum; each takes 1000 ticks, and a reading of 10 lies between two.
         let mut cpu = SyntheticCpu::new(&[(500, 300), (2500, 4000)]);
         quanta.work(&mut cpu, &OWN, 0, 1_000_000);
-        let quiet = quanta.times.bins().iter().find(|bin| bin.from_ns <= 1000 && 1000 < bin.to_ns).map(|bin| bin.count);
+        let quiet = quanta
+            .times
+            .bins()
+            .iter()
+            .find(|bin| bin.from_ns <= 1000 && 1000 < bin.to_ns)
+            .map(|bin| bin.count);
         assert_eq!(quiet, Some(quanta.times.count() - 2));
         assert_eq!((quanta.times.min(), quanta.times.max()), (1000, 5000));
         let disturbed: Vec<u64> =
             quanta.times.bins().iter().map(|bin| bin.from_ns).filter(|from| *from > 1000).collect();
         assert_eq!(disturbed, [1300, 5000]);
         let stolen = 4300.0 / quanta.worked_ticks as f64;
-        assert!((quanta.excess_percent() - 100.0 * stolen).abs() < 1e-9, "{}", quanta.excess_percent());
+        assert!(
+            (quanta.excess_percent() - 100.0 * stolen).abs() < 1e-9,
+            "{}",
+            quanta.excess_percent()
+        );
     }
 
     #[test]

@@ -38,8 +38,8 @@ pub struct CpuNoise {
     pub gaps_per_second: f64,
     /// The longest gap; 0 where there is none.
     pub longest_gap_us: f64,
-    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; `None` where the kernel
-    /// does not count it. The rest of a longer gap was not taken by the scheduler.
+    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; `None`
+    /// where the kernel does not count it. The rest of a longer gap was not taken by the scheduler.
     pub longest_preemption_us: Option<f64>,
     /// All of them by length, in bins of a quarter octave; empty bins are left out.
     pub histogram: Vec<Bin>,
@@ -57,17 +57,19 @@ pub struct CpuNoise {
     pub fwq_p999_us: f64,
     /// The slowest.
     pub fwq_max_us: f64,
-    /// The share of their time that they would not have needed, had each been as quick as the quickest. Unlike
-    /// `stolen_percent` it includes slowdowns without a stop.
+    /// The share of their time that they would not have needed, had each been as quick as the
+    /// quickest. Unlike `stolen_percent` it includes slowdowns without a stop.
     pub fwq_excess_percent: f64,
     /// Share of the time that a hypervisor says it took; `None` where `/proc/stat` cannot be read.
     pub steal_percent: Option<f64>,
     /// The kernel's counts on this CPU during the measurement, the most frequent first.
     pub sources: Vec<Source>,
-    /// The share of the gaps for which there was not even one interrupt, context switch or page fault each: they come
-    /// from the hypervisor, the firmware or the hardware. `None` with fewer than 100 gaps, where chance decides.
+    /// The share of the gaps for which there was not even one interrupt, context switch or page
+    /// fault each: they come from the hypervisor, the firmware or the hardware. `None` with fewer
+    /// than 100 gaps, where chance decides.
     pub unexplained_at_least_percent: Option<f64>,
-    /// The tasks and handlers that had the CPU in the long gaps; `None` where the kernel's trace was not asked for.
+    /// The tasks and handlers that had the CPU in the long gaps; `None` where the kernel's trace
+    /// was not asked for.
     pub trace: Option<Traced>,
     /// The meters themselves.
     pub meter: Meter,
@@ -76,12 +78,13 @@ pub struct CpuNoise {
 /// The calibration of the meters on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Meter {
-    /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step where that is
-    /// more.
+    /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step
+    /// where that is more.
     pub resolution_ns: f64,
     /// The shortest gap that can be told from the loop itself.
     pub threshold_ns: f64,
-    /// The time to write down one gap; 0 where there was none. The meter sees no other gap meanwhile.
+    /// The time to write down one gap; 0 where there was none. The meter sees no other gap
+    /// meanwhile.
     pub record_ns: f64,
     /// Share of the loop's time that went into writing; in no other figure.
     pub overhead_percent: f64,
@@ -93,8 +96,15 @@ pub struct Meter {
 
 impl CpuNoise {
     /// Figures from ticks.
-    pub(super) fn new(cpu: u32, step_ns: f64, metered: &Metered, found: Found, trace: Option<Traced>) -> Self {
-        let (times, us) = (&metered.quanta.times, |ns: u64| ns as f64 / 1e3);
+    pub(super) fn new(
+        cpu: u32,
+        step_ns: f64,
+        metered: &Metered,
+        found: Found,
+        trace: Option<Traced>,
+    ) -> Self {
+        let times = &metered.quanta.times;
+        let us = |ns: u64| ns as f64 / 1e3;
         let meter = Meter::new(step_ns, metered);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         CpuNoise {
@@ -103,7 +113,10 @@ impl CpuNoise {
             gaps,
             gaps_per_second: share_percent(gaps as f64, meter.detour_seconds) / 100.0,
             longest_gap_us: us(longest_ns),
-            longest_preemption_us: metered.detour.counts_waits().then(|| us(metered.detour.gaps.longest_preemption_ns)),
+            longest_preemption_us: metered
+                .detour
+                .counts_waits()
+                .then(|| us(metered.detour.gaps.longest_preemption_ns)),
             histogram: metered.detour.gaps.histogram().bins(),
             timeline: metered.detour.gaps.timeline(),
             fwq_quanta: times.count(),

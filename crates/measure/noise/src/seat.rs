@@ -9,17 +9,22 @@ use std::path::PathBuf;
 
 /// Enters the groups, sits on the CPU, and checks that both took effect.
 ///
-/// The process's own affinity mask is not asked: an isolated CPU is in no such mask, and can be sat on all the same.
+/// The process's own affinity mask is not asked: an isolated CPU is in no such mask, and can be sat
+/// on all the same.
 pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
         // The kernel takes 0 for the thread that writes.
-        std::fs::write(path, "0").map_err(|source| Error::Enter { cpu, path: path.clone(), source })?;
+        std::fs::write(path, "0").map_err(|source| Error::Enter {
+            cpu,
+            path: path.clone(),
+            source,
+        })?;
     }
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
-/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes a thread, which
-/// tries.
+/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes
+/// a thread, which tries.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
@@ -28,7 +33,10 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
         let try_all = || cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>();
         let tried = match std::thread::Builder::new().spawn_scoped(scope, try_all) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => cpus.iter().map(|cpu| Err(Error::Seat { cpu: *cpu, source: copy(&error) })).collect(),
+            Err(error) => cpus
+                .iter()
+                .map(|cpu| Err(Error::Seat { cpu: *cpu, source: copy(&error) }))
+                .collect(),
         };
         for seat in tried {
             match seat {
@@ -48,7 +56,11 @@ fn copy(error: &std::io::Error) -> std::io::Error {
 /// Whether the thread still sits there, and nowhere else.
 pub(super) fn check(cpu: u32) -> Result<(), Error> {
     let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
-    if found == [cpu] { Ok(()) } else { Err(Error::Moved { cpu, found: CpuList(found).to_string() }) }
+    if found == [cpu] {
+        Ok(())
+    } else {
+        Err(Error::Moved { cpu, found: CpuList(found).to_string() })
+    }
 }
 
 /// The changes of CPU of the calling thread so far; `None` where the kernel does not count them.
@@ -56,7 +68,8 @@ pub(super) fn moves() -> Option<u64> {
     sched::migrations(&std::fs::read("/proc/thread-self/sched").ok()?)
 }
 
-/// Whether the thread sits there and, as far as the kernel counts, has done so since it had moved this often.
+/// Whether the thread sits there and, as far as the kernel counts, has done so since it had moved
+/// this often.
 pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
     check(cpu)?;
     let has_moved = moves_before.zip(moves()).is_some_and(|(before, now)| now > before);
@@ -97,7 +110,9 @@ mod tests {
         aside(|| {
             take(cpus[0], &[]).unwrap();
             check(cpus[0]).unwrap();
-            assert!(matches!(check(cpus[0] + 1), Err(Error::Moved { found, .. }) if found == cpus[0].to_string()));
+            assert!(
+                matches!(check(cpus[0] + 1), Err(Error::Moved { found, .. }) if found == cpus[0].to_string())
+            );
         });
     }
 
@@ -107,7 +122,9 @@ mod tests {
         let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("there is one CPU") };
         aside(|| {
             take(cpus[0], &[]).unwrap();
-            let Some(before) = moves() else { return seatmap_needs::skipped!("the kernel counts no changes of CPU") };
+            let Some(before) = moves() else {
+                return seatmap_needs::skipped!("the kernel counts no changes of CPU");
+            };
             check_since(cpus[0], Some(before)).unwrap();
             affinity::pin(&[*other]).unwrap();
             affinity::pin(&cpus[..1]).unwrap();
@@ -118,7 +135,10 @@ mod tests {
     #[test]
     fn what_cannot_be_sat_on_says_why() {
         let told = aside(|| take(500_000, &[])).unwrap_err();
-        assert!(matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })), "{told}");
+        assert!(
+            matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })),
+            "{told}"
+        );
         let nowhere = PathBuf::from("/nonexistent/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
         assert_eq!(told, "the meter of CPU 0 could not enter /nonexistent/tasks");
@@ -131,12 +151,15 @@ mod tests {
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
-    /// A narrow mask of the process must not limit the meters: they must reach CPUs that were isolated from it.
+    /// A narrow mask of the process must not limit the meters: they must reach CPUs that were
+    /// isolated from it.
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();
         let Some((first, others)) = cpus.split_first() else { return };
-        let Some(last) = others.last() else { return seatmap_needs::skipped!("one CPU has no narrower mask") };
+        let Some(last) = others.last() else {
+            return seatmap_needs::skipped!("one CPU has no narrower mask");
+        };
         match aside(|| affinity::pin(&[*first]).map(|()| aside(|| take(*last, &[]))).unwrap()) {
             Err(error @ Error::Cpuset { .. }) => seatmap_needs::skipped!("{error}"),
             seat => seat.unwrap(),

@@ -12,16 +12,16 @@ const FEWEST_GAPS: u64 = 100;
 /// One kind of event, as often as it came to a CPU while both meters ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
-    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq TIMER`, `context
-    /// switches, involuntary`, `page faults`, `steal, clock ticks`.
+    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
+    /// TIMER`, `context switches, involuntary`, `page faults`, `steal, clock ticks`.
     pub name: String,
     /// The number of events.
     pub count: u64,
     /// Events a second.
     pub per_second: f64,
-    /// The largest share of the gaps that it can be behind: each event stops a program at most once. `None` where that
-    /// cannot be said: a softirq runs inside an interrupt's gap, stolen time comes in no countable pieces, and few gaps
-    /// are chance.
+    /// The largest share of the gaps that it can be behind: each event stops a program at most
+    /// once. `None` where that cannot be said: a softirq runs inside an interrupt's gap, stolen
+    /// time comes in no countable pieces, and few gaps are chance.
     pub explains_at_most_percent: Option<f64>,
 }
 
@@ -69,7 +69,13 @@ impl Snapshot {
     }
 
     /// The events on this CPU since an earlier reading.
-    pub(super) fn since(&self, earlier: &Snapshot, cpu: u32, usage: Usage, watched: Watched) -> Found {
+    pub(super) fn since(
+        &self,
+        earlier: &Snapshot,
+        cpu: u32,
+        usage: Usage,
+        watched: Watched,
+    ) -> Found {
         let seconds = self.seconds_since(earlier);
         let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
         let stolen = self.times.stolen_ticks(cpu).zip(earlier.times.stolen_ticks(cpu));
@@ -84,7 +90,8 @@ impl Snapshot {
             per_second: count as f64 / seconds,
             explains_at_most_percent,
         };
-        let stops: Vec<Source> = stops.map(|(name, count)| source((name, count), watched.explained(count))).collect();
+        let stops: Vec<Source> =
+            stops.map(|(name, count)| source((name, count), watched.explained(count))).collect();
         let events = stops.iter().map(|source| source.count).sum();
         let mut sources = stops;
         sources.extend(others.map(|other| source(other, None)));
@@ -92,8 +99,11 @@ impl Snapshot {
         sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         Found {
             sources,
-            steal_percent: stolen.map(|ticks| (100.0 * ticks as f64 / clock_ticks() / seconds).min(100.0)),
-            unexplained_at_least_percent: watched.explained(events).map(|explained| 100.0 - explained),
+            steal_percent: stolen
+                .map(|ticks| (100.0 * ticks as f64 / clock_ticks() / seconds).min(100.0)),
+            unexplained_at_least_percent: watched
+                .explained(events)
+                .map(|explained| 100.0 - explained),
         }
     }
 }
@@ -135,7 +145,10 @@ mod tests {
     fn snapshot(at: Instant, timer: u64, softirq: u64, steal: u64) -> Snapshot {
         Snapshot {
             interrupts: Interrupts::parse(
-                format!("CPU0 CPU1\nLOC: 5 {timer} Local timer interrupts\n 9: 0 {steal} A 9-edge x\n").as_bytes(),
+                format!(
+                    "CPU0 CPU1\nLOC: 5 {timer} Local timer interrupts\n 9: 0 {steal} A 9-edge x\n"
+                )
+                .as_bytes(),
             ),
             softirqs: Interrupts::parse(format!("CPU0 CPU1\nTIMER: 5 {softirq}\n").as_bytes()),
             times: CpuTimes::parse(format!("cpu1 0 0 0 0 0 0 0 {steal} 0 0\n").as_bytes()),
@@ -145,7 +158,8 @@ mod tests {
 
     fn found(gaps: u64) -> Found {
         let at = Instant::now();
-        let (before, after) = (snapshot(at, 100, 7, 1), snapshot(at + Duration::from_secs(2), 600, 407, 11));
+        let before = snapshot(at, 100, 7, 1);
+        let after = snapshot(at + Duration::from_secs(2), 600, 407, 11);
         let usage = Usage { involuntary_switches: 20, ..Usage::default() };
         after.since(&before, 1, usage, Watched { gaps, share: 0.5 })
     }
@@ -153,8 +167,11 @@ mod tests {
     #[test]
     fn the_most_frequent_comes_first_and_explains_at_most_its_count() {
         let found = found(1000);
-        let lines: Vec<_> =
-            found.sources.iter().map(|source| (&*source.name, source.count, source.per_second)).collect();
+        let lines: Vec<_> = found
+            .sources
+            .iter()
+            .map(|source| (&*source.name, source.count, source.per_second))
+            .collect();
         let wanted = [
             ("LOC Local timer interrupts", 500, 250.0),
             ("softirq TIMER", 400, 200.0),
@@ -163,7 +180,8 @@ mod tests {
             ("steal, clock ticks", 10, 5.0),
         ];
         assert_eq!(lines, wanted);
-        let explained: Vec<_> = found.sources.iter().map(|source| source.explains_at_most_percent).collect();
+        let explained: Vec<_> =
+            found.sources.iter().map(|source| source.explains_at_most_percent).collect();
         assert_eq!(explained, [Some(25.0), None, Some(1.0), Some(0.5), None]);
         assert_eq!(found.unexplained_at_least_percent, Some(73.5));
         assert_eq!(found.steal_percent, Some(100.0 * 10.0 / clock_ticks() / 2.0));

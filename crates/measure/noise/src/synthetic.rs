@@ -2,13 +2,15 @@
 
 use super::cpu::Cpu;
 
-/// One tick is one nanosecond, a reading takes ten, a step of work one; at known times time is taken away.
+/// One tick is one nanosecond, a reading takes ten, a step of work one; at known times time is
+/// taken away.
 pub(super) struct SyntheticCpu {
     now: u64,
     /// Begin and length of the gaps, in order.
     taken: Vec<(u64, u64)>,
     at: usize,
-    /// The part of each gap that another task had; where this is empty, the kernel does not count it.
+    /// The part of each gap that another task had; where this is empty, the kernel does not count
+    /// it.
     pub(super) preempted: Vec<u64>,
 }
 
@@ -27,7 +29,9 @@ impl SyntheticCpu {
 
     /// Lets this much time of the program's own pass.
     fn pass(&mut self, mut own: u64) {
-        while let Some((begin, length)) = self.taken.get(self.at).filter(|(begin, _)| *begin < self.now + own) {
+        while let Some((begin, length)) =
+            self.taken.get(self.at).filter(|(begin, _)| *begin < self.now + own)
+        {
             own -= begin.saturating_sub(self.now);
             self.now = self.now.max(*begin) + length;
             self.at += 1;

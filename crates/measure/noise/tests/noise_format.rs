@@ -1,19 +1,23 @@
-//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
+//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_noise::{
-    Bin, CpuNoise, FORMAT, Gap, GapShare, Heard, Meter, NoiseReport, OnCpu, Source, Taker, Traced, TracedGap,
+    Bin, CpuNoise, FORMAT, Gap, GapShare, Heard, Meter, NoiseReport, OnCpu, Source, Taker, Traced,
+    TracedGap,
 };
 use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::Value;
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-noise-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-noise-1.schema.json"))
+        .unwrap()
 }
 
 const NOTHING: [&str; 0] = [];
 
-/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> NoiseReport {
     let cpu = CpuNoise {
         cpu: 3,
@@ -32,7 +36,12 @@ fn full() -> NoiseReport {
         fwq_max_us: 35.0,
         fwq_excess_percent: 2.0,
         steal_percent: Some(0.0),
-        sources: vec![Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: Some(2.0) }],
+        sources: vec![Source {
+            name: "LOC".into(),
+            count: 9,
+            per_second: 4.5,
+            explains_at_most_percent: Some(2.0),
+        }],
         unexplained_at_least_percent: Some(98.0),
         trace: Some(traced()),
         meter: Meter {
@@ -45,9 +54,16 @@ fn full() -> NoiseReport {
         },
     };
     let mut unknown = cpu.clone();
-    (unknown.steal_percent, unknown.unexplained_at_least_percent, unknown.trace) = (None, None, None);
+    (unknown.steal_percent, unknown.unexplained_at_least_percent, unknown.trace) =
+        (None, None, None);
     unknown.sources[0].explains_at_most_percent = None;
-    NoiseReport { format: FORMAT, seconds: 2.0, interrupted: true, clock: "tsc", cpus: vec![cpu, unknown] }
+    NoiseReport {
+        format: FORMAT,
+        seconds: 2.0,
+        interrupted: true,
+        clock: "tsc",
+        cpus: vec![cpu, unknown],
+    }
 }
 
 fn traced() -> Traced {
@@ -67,7 +83,8 @@ fn the_schema_is_one_and_says_what_each_key_is() {
     assert_eq!(undescribed(&schema()), NOTHING);
 }
 
-/// All keys are required, so that a valid report has each of them, and the closed schema allows no others.
+/// All keys are required, so that a valid report has each of them, and the closed schema allows no
+/// others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     let mut report = serde_json::to_value(full()).unwrap();
@@ -76,9 +93,13 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     report["machine"] = "desk".into();
     assert_eq!(refused(&schema(), &report), NOTHING);
     assert_eq!(never_written(&schema(), std::slice::from_ref(&report)), NOTHING);
-    for missing in
-        ["/cpus/0/sources", "/cpus/0/fwq_p999_us", "/cpus/1/meter", "/cpus/0/steal_percent", "/cpus/0/trace/longest"]
-    {
+    for missing in [
+        "/cpus/0/sources",
+        "/cpus/0/fwq_p999_us",
+        "/cpus/1/meter",
+        "/cpus/0/steal_percent",
+        "/cpus/0/trace/longest",
+    ] {
         let (object, key) = missing.rsplit_once('/').unwrap();
         let mut poorer = report.clone();
         poorer.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(key);
@@ -92,9 +113,16 @@ fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../docs/formats/seatmap-seating-1.schema.json");
     let mut schema: Value = serde_json::from_str(text).unwrap();
     assert_eq!(undescribed(&schema), NOTHING);
-    let source = Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: None };
-    let cpu = OnCpu { cpu: 3, interrupts_per_second: 4.5, steal_percent: Some(0.0), sources: vec![source] };
-    let heard = serde_json::to_value(Heard { seconds: 2.0, preemptions: 1, cpus: vec![cpu] }).unwrap();
+    let source =
+        Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: None };
+    let cpu = OnCpu {
+        cpu: 3,
+        interrupts_per_second: 4.5,
+        steal_percent: Some(0.0),
+        sources: vec![source],
+    };
+    let heard =
+        serde_json::to_value(Heard { seconds: 2.0, preemptions: 1, cpus: vec![cpu] }).unwrap();
     schema["properties"] = serde_json::json!({ "noise": schema["properties"]["noise"] });
     schema["required"] = serde_json::json!(["noise"]);
     assert_eq!(refused(&schema, &serde_json::json!({ "noise": heard })), NOTHING);

@@ -1,9 +1,9 @@
 //! How long links and directories are busy, from the loaded curve.
 //!
-//! A curve tells one thing: how much longer round trips take as more of them run. So a single factor is fitted: it
-//! scales all the times for which parts are assumed to be busy with a message. The result also depends on which pairs
-//! are near and which are far, and which of them share a link; so the twin runs the pairs that the profile was
-//! measured with.
+//! A curve tells one thing: how much longer round trips take as more of them run. So a single
+//! factor is fitted: it scales all the times for which parts are assumed to be busy with a message.
+//! The result also depends on which pairs are near and which are far, and which of them share a
+//! link; so the twin runs the pairs that the profile was measured with.
 
 use super::TwinError;
 use crate::fidelity;
@@ -19,17 +19,19 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Points of the curve that are looked at, spread evenly, the ends included. Every other one is held out of the fit.
+/// Points of the curve that are looked at, spread evenly, the ends included. Every other one is
+/// held out of the fit.
 const POINTS: usize = 9;
-/// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in three so often.
+/// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in
+/// three so often.
 const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
 /// Costs that differ by less, as shares of a distance, are the same.
 const AS_GOOD: f64 = 1e-4;
 /// The most that unloaded distances may lose by it, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
-/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much as capacities do,
-/// so it takes several draws, and their spread is told.
+/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much
+/// as capacities do, so it takes several draws, and their spread is told.
 const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
@@ -37,12 +39,13 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 pub struct Followed {
     /// The factor on the assumed busy times.
     pub busy_factor: f64,
-    /// The least and the largest factor that follow the curve as well, of those tried: far apart where it leaves it
-    /// open.
+    /// The least and the largest factor that follow the curve as well, of those tried: far apart
+    /// where it leaves it open.
     pub busy_range: [f64; 2],
     /// Points of both curves, by pairs at once.
     pub points: Vec<Point>,
-    /// The root mean square of the relative differences at the points that the factor was fitted to, in percent.
+    /// The root mean square of the relative differences at the points that the factor was fitted
+    /// to, in percent.
     pub rmse_percent: f64,
     /// The same at the points that were held out of the fit; null where there is but one point.
     pub held_out_percent: Option<f64>,
@@ -71,19 +74,25 @@ impl Point {
     }
 }
 
-/// Fits how long links and directories of a twin are busy, so that it follows the profile's loaded curve.
+/// Fits how long links and directories of a twin are busy, so that it follows the profile's loaded
+/// curve.
 ///
 /// # Errors
 /// [`TwinError`], where the twin cannot be run.
 pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
-    let chosen = chosen(&profile.loaded, profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()));
+    let chosen = chosen(
+        &profile.loaded,
+        profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()),
+    );
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
     let cost = |power: f64| cost(&busier(levels, power.exp2()), profile, &fitted);
     let (busy_factor, busy_range) = cheapest(cost)?;
     *levels = busier(levels, busy_factor);
     let mut points = curve(&Arc::new(levels.clone().model(&levels.name)?), profile, &chosen)?;
     points.iter_mut().skip(1).step_by(2).for_each(|point| point.held_out = true);
-    let of = |held_out: bool| points.iter().filter(move |point| point.held_out == held_out).map(Point::off);
+    let of = |held_out: bool| {
+        points.iter().filter(move |point| point.held_out == held_out).map(Point::off)
+    };
     Ok(Followed {
         busy_factor,
         busy_range,
@@ -94,19 +103,21 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The factor that costs least, and the least and largest of those that cost no more to speak of. All whole powers of
-/// two are tried, and then the neighbourhood of the best by thirds. Where the curve leaves it open, what is assumed
-/// stays.
+/// The factor that costs least, and the least and largest of those that cost no more to speak of.
+/// All whole powers of two are tried, and then the neighbourhood of the best by thirds. Where the
+/// curve leaves it open, what is assumed stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
         tried.push((cost(power.into())?, f64::from(power)));
     }
     let middle = least_changed(&tried).0;
-    let (mut low, mut high) = (middle - 1.0, middle + 1.0);
+    let mut low = middle - 1.0;
+    let mut high = middle + 1.0;
     for _ in 0..CUTS {
         let third = (high - low) / 3.0;
-        let (near, far) = ((cost(low + third)?, low + third), (cost(high - third)?, high - third));
+        let near = (cost(low + third)?, low + third);
+        let far = (cost(high - third)?, high - third);
         if near.0 <= far.0 {
             high = far.1
         } else {
@@ -118,27 +129,35 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Of the powers that cost no more than the best, as far as the figures tell: the nearest to zero, the least and the
-/// largest.
+/// Of the powers that cost no more than the best, as far as the figures tell: the nearest to zero,
+/// the least and the largest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
-    let as_good: Vec<f64> =
-        tried.iter().filter(|(cost, _)| *cost <= least + AS_GOOD).map(|(_, power)| *power).collect();
+    let as_good: Vec<f64> = tried
+        .iter()
+        .filter(|(cost, _)| *cost <= least + AS_GOOD)
+        .map(|(_, power)| *power)
+        .collect();
     let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
-    let range =
-        as_good.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(*at), high.max(*at)]);
+    let range = as_good
+        .iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(*at), high.max(*at)]);
     (nearest, range)
 }
 
 fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (squares, count) = values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
+    let (squares, count) =
+        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
 /// The points to look at.
 fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
-    let possible: Vec<Loaded> =
-        curve.iter().filter(|point| (1..=pus / 2).contains(&(point.pairs as usize))).copied().collect();
+    let possible: Vec<Loaded> = curve
+        .iter()
+        .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
+        .copied()
+        .collect();
     let count = possible.len().min(POINTS);
     let at = |index: usize| possible[index * (possible.len() - 1) / (count - 1).max(1)];
     (0..count).map(at).collect()
@@ -158,7 +177,9 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     for figure in busy {
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
-        figure.source = format!("fitted to the profile's loaded curve: {factor:.2} times what is assumed of others");
+        figure.source = format!(
+            "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
+        );
     }
     levels
         .fabric
@@ -166,7 +187,9 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         .iter_mut()
         .for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
     levels.fabric.basis = Basis::Calibration;
-    levels.fabric.source = format!("fitted to the profile's loaded curve: {factor:.2} times what is assumed of others");
+    levels.fabric.source = format!(
+        "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
+    );
     levels
 }
 
@@ -179,13 +202,22 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64,
     Ok(rms(curve(&model, profile, points)?.iter().map(Point::off)).unwrap_or(0.0))
 }
 
-/// The twin's own curve at these points, by the protocol that measures every profile's, and with the profile's own
-/// pairs.
-fn curve(model: &Arc<CoherentModel>, profile: &Profile, points: &[Loaded]) -> Result<Vec<Point>, TwinError> {
+/// The twin's own curve at these points, by the protocol that measures every profile's, and with
+/// the profile's own pairs.
+fn curve(
+    model: &Arc<CoherentModel>,
+    profile: &Profile,
+    points: &[Loaded],
+) -> Result<Vec<Point>, TwinError> {
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
-    let curves = seeds.iter().map(|seed| drawn(model, profile, points, *seed)).collect::<Result<Vec<_>, _>>()?;
+    let curves = seeds
+        .iter()
+        .map(|seed| drawn(model, profile, points, *seed))
+        .collect::<Result<Vec<_>, _>>()?;
     let point = |(at, measured): (usize, &Loaded)| {
-        let medians = sorted(&curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)).collect::<Vec<_>>());
+        let medians = sorted(
+            &curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)).collect::<Vec<_>>(),
+        );
         let end = |end: Option<&f64>| end.copied().unwrap_or(f64::NAN);
         Point {
             pairs: measured.pairs,
@@ -205,7 +237,8 @@ fn drawn(
     seed: u64,
 ) -> Result<Vec<Loaded>, TwinError> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
-    let plan = SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan =
+        SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let bed = CoherentBed::new(Arc::clone(model));
     let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len()))
         .map_err(seatmap_measure::MeasureError::Machine)?;

@@ -23,8 +23,10 @@ const USUAL_GHZ: f64 = 3.0;
 /// A profile without distances.
 pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
     let unfit = |problem| TwinError::Unfit { name: profile.name.clone(), problem };
-    let distance = profile.core_distance.as_ref().ok_or_else(|| unfit("holds no core distances"))?;
-    let explained = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+    let distance =
+        profile.core_distance.as_ref().ok_or_else(|| unfit("holds no core distances"))?;
+    let explained =
+        profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
     let model = explained.ok_or_else(|| unfit("knows no distance at all; measure it again"))?;
     let core_of = siblings::cores(distance, &profile.topology);
     let cores = core_of.iter().max().map_or(0, |last| last + 1);
@@ -33,7 +35,12 @@ pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
     Ok(Parts {
         group_of: groups(profile, distance, &model, &core_of, cores),
         package_of: packages(profile, distance, &core_of, cores),
-        offset_ns: offsets(&model, &core_of, cores, homes.as_ref().map_or(1, |(homes, _)| homes.count as usize)),
+        offset_ns: offsets(
+            &model,
+            &core_of,
+            cores,
+            homes.as_ref().map_or(1, |(homes, _)| homes.count as usize),
+        ),
         core_of,
         homes,
         ticks_per_cycle: (TICKS_PER_NS / frequency_ghz.value).ceil() as u32,
@@ -41,18 +48,29 @@ pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
     })
 }
 
-/// The homes that were told apart, and the one of the line that the distances are of; `None` where there is one.
+/// The homes that were told apart, and the one of the line that the distances are of; `None` where
+/// there is one.
 pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
     let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
     let count = model.homes();
-    let first = model.lines.as_ref().and_then(|lines| lines.home_of_line.first()).map_or(0, |home| *home as usize);
+    let first = model
+        .lines
+        .as_ref()
+        .and_then(|lines| lines.home_of_line.first())
+        .map_or(0, |home| *home as usize);
     let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
     let settled_in_groups = model.inside_ns.is_some();
     Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
 }
 
 /// The group of each core: those found in the distances, as far as they share a level-3 cache.
-fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of: &[usize], cores: usize) -> Vec<u32> {
+fn groups(
+    profile: &Profile,
+    distance: &CoreDistance,
+    model: &HomeModel,
+    core_of: &[usize],
+    cores: usize,
+) -> Vec<u32> {
     let found = model.group_of(&distance.pus);
     let mut numbers = BTreeMap::new();
     let mut group_of = vec![0; cores];
@@ -73,16 +91,22 @@ fn groups(profile: &Profile, distance: &CoreDistance, model: &HomeModel, core_of
     group_of.into_iter().map(&mut dense).collect()
 }
 
-/// Cores that are nearer to each other than to the rest form a package. Cores that only seem far from each other,
-/// since the line's home is with the others, are one package.
-fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores: usize) -> Vec<Option<u32>> {
+/// Cores that are nearer to each other than to the rest form a package. Cores that only seem far
+/// from each other, since the line's home is with the others, are one package.
+fn packages(
+    profile: &Profile,
+    distance: &CoreDistance,
+    core_of: &[usize],
+    cores: usize,
+) -> Vec<Option<u32>> {
     let far = findings(profile).into_iter().find_map(|finding| match finding {
         Finding::FarHome { pus, .. } => Some(pus),
         _ => None,
     });
     let mut package_of = vec![None; cores];
     for (row, sphere) in Relations::of(profile, distance).sphere.iter().enumerate() {
-        let package = far.as_ref().map_or(*sphere, |far| usize::from(far.contains(&distance.pus[row])));
+        let package =
+            far.as_ref().map_or(*sphere, |far| usize::from(far.contains(&distance.pus[row])));
         package_of[core_of[row]] = Some(package as u32);
     }
     package_of
@@ -91,10 +115,16 @@ fn packages(profile: &Profile, distance: &CoreDistance, core_of: &[usize], cores
 /// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
 fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> Vec<Vec<f64>> {
     let threads = |core: usize| (0..core_of.len()).filter(move |row| core_of[*row] == core);
-    let known = |row: usize, home: usize| model.offset_ns.get(row)?.get(home).copied().filter(|ns| ns.is_finite());
+    let known = |row: usize, home: usize| {
+        model.offset_ns.get(row)?.get(home).copied().filter(|ns| ns.is_finite())
+    };
     let mean = |core: usize, home: usize| {
         let all: Vec<f64> = threads(core).filter_map(|row| known(row, home)).collect();
-        if all.is_empty() { 0.0 } else { (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0 }
+        if all.is_empty() {
+            0.0
+        } else {
+            (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
+        }
     };
     (0..cores).map(|core| (0..homes).map(|home| mean(core, home)).collect()).collect()
 }

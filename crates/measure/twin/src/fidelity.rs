@@ -58,8 +58,14 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
 #[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
-    let none =
-        Fidelity { name: String::new(), pairs: 0, median_ns: 0.0, rmse_ns: 0.0, rmse_percent: 0.0, worst_ns: 0.0 };
+    let none = Fidelity {
+        name: String::new(),
+        pairs: 0,
+        median_ns: 0.0,
+        rmse_ns: 0.0,
+        rmse_percent: 0.0,
+        worst_ns: 0.0,
+    };
     fidelity("all pairs", &both).unwrap_or(none)
 }
 
@@ -72,13 +78,14 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     for (i, j, both) in compared(profile, model) {
         classes.entry(relations.name(i, j)).or_default().push(both);
     }
-    let mut classes: Vec<Fidelity> = classes.iter().filter_map(|(name, both)| fidelity(name, both)).collect();
+    let mut classes: Vec<Fidelity> =
+        classes.iter().filter_map(|(name, both)| fidelity(name, both)).collect();
     classes.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
     classes
 }
 
-/// Every pair of cores for a line of every home, compared with the predictions of the profile's fit; `None` with one
-/// home.
+/// Every pair of cores for a line of every home, compared with the predictions of the profile's
+/// fit; `None` with one home.
 #[must_use]
 pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;
@@ -90,7 +97,9 @@ pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
             let core = |at: usize| model.topology.pu(pus[at]).and_then(|pu| pu.core);
             let predicted = fit::predict(homes, pus, i, j, home).filter(|_| core(i) != core(j));
             let ticks = model.round_trip_ticks(pus[i], pus[j], line);
-            both.extend(predicted.zip(ticks).map(|(ns, ticks)| (ns, ticks as f64 * model.ns_per_tick())));
+            both.extend(
+                predicted.zip(ticks).map(|(ns, ticks)| (ns, ticks as f64 * model.ns_per_tick())),
+            );
         }
     }
     fidelity("lines of every home", &both)

@@ -1,7 +1,7 @@
 //! A twin: a machine that the simulator runs, fitted to the measurements of a real one.
 //!
-//! With no other load its distances are the profile's. Its behaviour under load follows the profile's loaded curve,
-//! where there is one, and stated assumptions where there is none.
+//! With no other load its distances are the profile's. Its behaviour under load follows the
+//! profile's loaded curve, where there is one, and stated assumptions where there is none.
 //!
 //! | module | does |
 //! |---|---|
@@ -100,15 +100,17 @@ pub struct Needs {
 /// Fits a twin.
 ///
 /// # Errors
-/// [`TwinError`]: a profile without distances between two cores, or without other data that a twin needs.
+/// [`TwinError`]: a profile without distances between two cores, or without other data that a twin
+/// needs.
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;
     levels.name = format!("{}-twin", profile.name);
     levels.summary = format!("A twin of {}: {}", profile.name, levels.summary);
-    let loaded = match profile.loaded.is_empty() {
-        true => None,
-        false => Some(capacity::follow(&mut levels, profile)?),
+    let loaded = if profile.loaded.is_empty() {
+        None
+    } else {
+        Some(capacity::follow(&mut levels, profile)?)
     };
     // The report judges the twin as it is on file, to the last digit.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
@@ -142,13 +144,17 @@ fn structure(levels: &Hierarchy, profile: &Profile) -> Result<Fidelity, TwinErro
 fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
     let unfit = |problem| Err(TwinError::Unfit { name: profile.name.clone(), problem });
     let Some(distance) = &profile.core_distance else {
-        return unfit("holds no core distances, which a twin is made of; 'seatmap measure' finds them");
+        return unfit(
+            "holds no core distances, which a twin is made of; 'seatmap measure' finds them",
+        );
     };
     if distance.pus.len() < 2 {
         return unfit("knows one PU only; a twin takes two cores");
     }
     if needs.homes && explain::homes(profile).is_none() {
-        return unfit("knows the distances for lines of one home only; 'seatmap measure --homes N' finds more");
+        return unfit(
+            "knows the distances for lines of one home only; 'seatmap measure --homes N' finds more",
+        );
     }
     if needs.loaded && profile.loaded.is_empty() {
         return unfit("has no loaded curve; 'seatmap measure --loaded' finds it");

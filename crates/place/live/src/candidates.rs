@@ -1,9 +1,10 @@
 //! Seats worth a try, from the observed pattern and the distances of the machine.
 //!
-//! Two ideas are tried. *Nearest*: each busy thread on a CPU of its own, those that talk on CPUs that are near each
-//! other, as `seatmap place` finds it. *Together*: threads that talk share a CPU, evenly. A wakeup on the own CPU
-//! needs no interrupt to another one, and costs less where threads mostly wait for each other; where they work side by
-//! side it costs the parallelism. No distance says which of the two holds for a program, so both are tried.
+//! Two ideas are tried. *Nearest*: each busy thread on a CPU of its own, those that talk on CPUs
+//! that are near each other, as `seatmap place` finds it. *Together*: threads that talk share a
+//! CPU, evenly. A wakeup on the own CPU needs no interrupt to another one, and costs less where
+//! threads mostly wait for each other; where they work side by side it costs the parallelism. No
+//! distance says which of the two holds for a program, so both are tried.
 
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_os::{CpuList, CpuSet};
@@ -12,7 +13,8 @@ use seatmap_place::search::Limit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
-/// A thread that uses less of a CPU than this, and sends and gets less than [`LEAST_MESSAGES`], is left alone.
+/// A thread that uses less of a CPU than this, and sends and gets less than [`LEAST_MESSAGES`], is
+/// left alone.
 const LEAST_LOAD: f64 = 0.005;
 
 /// The share of all messages from which a thread counts.
@@ -24,8 +26,8 @@ const KICKS: u64 = 200;
 /// The longest search, in seconds.
 const LONGEST_SEARCH_S: f64 = 1.0;
 
-/// How far it is to a thread on the same CPU, in parts of the way to the nearest other CPU. Only its order matters:
-/// nearer than any other CPU.
+/// How far it is to a thread on the same CPU, in parts of the way to the nearest other CPU. Only
+/// its order matters: nearer than any other CPU.
 const SAME_CPU: f64 = 0.5;
 
 /// Seats for the threads of a program.
@@ -33,7 +35,8 @@ const SAME_CPU: f64 = 0.5;
 pub struct Candidate {
     /// The idea behind it: `nearest` or `together`.
     pub name: String,
-    /// The CPUs of each thread in the order of creation, as a list; `null` for one that is left alone.
+    /// The CPUs of each thread in the order of creation, as a list; `null` for one that is left
+    /// alone.
     pub seats: Vec<Option<String>>,
 }
 
@@ -41,7 +44,8 @@ impl Candidate {
     /// The CPUs of each thread.
     #[must_use]
     pub fn sets(&self) -> Vec<Option<CpuSet>> {
-        let set = |list: &String| list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect());
+        let set =
+            |list: &String| list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect());
         self.seats.iter().map(|seat| seat.as_ref().and_then(set)).collect()
     }
 
@@ -57,7 +61,8 @@ impl Candidate {
 pub struct Soft;
 
 impl Soft {
-    /// The CPUs that share the last-level cache with this one; without known caches those of its NUMA node or package.
+    /// The CPUs that share the last-level cache with this one; without known caches those of its
+    /// NUMA node or package.
     #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
         let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
@@ -84,20 +89,23 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The candidates for an observed pattern; none where one CPU is all there is, or where no threads talk.
+    /// The candidates for an observed pattern; none where one CPU is all there is, or where no
+    /// threads talk.
     ///
     /// # Errors
     /// [`PlaceError`]: the distances do not fit these CPUs.
     pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<Candidate>, PlaceError> {
         let busy = busy(pattern);
         let part = part(pattern, &busy);
-        let cpus: Vec<u32> = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu)).collect();
+        let cpus: Vec<u32> =
+            self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu)).collect();
         if part.edges.is_empty() || cpus.len() < 2 {
             return Ok(Vec::new());
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
-        for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))] {
+        for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
+        {
             // More threads than seats are cycled over them, which is the other idea badly done.
             if busy.len() <= slots * cpus.len() {
                 let sets = self.placed(&part, &cpus, &near, slots)?;
@@ -117,12 +125,20 @@ impl Ground<'_> {
         let rows: Option<Vec<usize>> =
             measured.and_then(|distance| cpus.iter().map(|cpu| distance.index_of(*cpu)).collect());
         match (measured, rows) {
-            (Some(distance), Some(rows)) => Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])]),
-            _ => Matrix::from_fn(cpus.len(), |a, b| if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) }),
+            (Some(distance), Some(rows)) => {
+                Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])])
+            }
+            _ => {
+                Matrix::from_fn(
+                    cpus.len(),
+                    |a, b| if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) },
+                )
+            }
         }
     }
 
-    /// A distance without a measurement: the wider the smallest thing that two CPUs share, the longer.
+    /// A distance without a measurement: the wider the smallest thing that two CPUs share, the
+    /// longer.
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
         let share = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
@@ -136,23 +152,33 @@ impl Ground<'_> {
     }
 
     /// The CPU of each busy thread, with so many seats on each CPU.
-    fn placed(&self, part: &Pattern, cpus: &[u32], near: &Matrix, slots: usize) -> Result<Vec<u32>, PlaceError> {
+    fn placed(
+        &self,
+        part: &Pattern,
+        cpus: &[u32],
+        near: &Matrix,
+        slots: usize,
+    ) -> Result<Vec<u32>, PlaceError> {
         let seats = cpus.len() * slots;
         let apart = |a: usize, b: usize| if a == b { f64::INFINITY } else { near[(a, b)] };
-        let nearest =
-            (0..cpus.len()).flat_map(|a| (0..cpus.len()).map(move |b| apart(a, b))).fold(f64::INFINITY, f64::min);
+        let nearest = (0..cpus.len())
+            .flat_map(|a| (0..cpus.len()).map(move |b| apart(a, b)))
+            .fold(f64::INFINITY, f64::min);
         let distance = |a: usize, b: usize| match (a / slots, b / slots) {
             _ if a == b => 0.0,
             (one, other) if one == other => SAME_CPU * nearest,
             (one, other) => near[(one, other)],
         };
         let numbers: Vec<u32> = (0..seats as u32).collect();
-        let origin = Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
+        let origin =
+            Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
-        machine.core_distance = Some(CoreDistance::imported(numbers, Matrix::from_fn(seats, distance)));
+        machine.core_distance =
+            Some(CoreDistance::imported(numbers, Matrix::from_fn(seats, distance)));
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Weight::Messages;
-        request.limit = Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
+        request.limit =
+            Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
         let answer = request.place()?;
         Ok(answer.placement.iter().map(|seat| cpus[*seat as usize / slots]).collect())
     }
@@ -160,7 +186,9 @@ impl Ground<'_> {
     fn candidate(&self, name: &str, tasks: usize, busy: &[usize], cpus: &[u32]) -> Candidate {
         let mut seats = vec![None; tasks];
         for (task, cpu) in busy.iter().zip(cpus) {
-            let set = self.soft.map_or_else(|| CpuSet::single(*cpu), |soft| soft.group(self.topology, *cpu));
+            let set = self
+                .soft
+                .map_or_else(|| CpuSet::single(*cpu), |soft| soft.group(self.topology, *cpu));
             seats[*task] = Some(set.within(self.allowed).list().to_string());
         }
         Candidate { name: name.to_owned(), seats }
@@ -189,25 +217,29 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
     Pattern::gathered("busy", tasks.len(), pattern.edges.iter().filter_map(kept))
 }
 
-/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of messages. 0 where the later
-/// one says too little, with fewer than 16 messages for each pair; 1 where only the later one has messages.
+/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of
+/// messages. 0 where the later one says too little, with fewer than 16 messages for each pair; 1
+/// where only the later one has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages = |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages).sum::<f64>();
     if messages(now) < 16.0 * now.edges.len().max(1) as f64 {
         return 0.0;
     }
-    let square = |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages.powi(2)).sum::<f64>();
+    let square =
+        |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages.powi(2)).sum::<f64>();
     // Both are in the order of their ends.
     let of = |edge: &Edge| {
-        let found = before.edges.binary_search_by_key(&(edge.from, edge.to), |edge| (edge.from, edge.to));
+        let found =
+            before.edges.binary_search_by_key(&(edge.from, edge.to), |edge| (edge.from, edge.to));
         found.map_or(0.0, |at| edge.messages * before.edges[at].messages)
     };
     let lengths = (square(before) * square(now)).sqrt();
-    match lengths > 0.0 {
-        true => (1.0 - now.edges.iter().map(of).sum::<f64>() / lengths).clamp(0.0, 1.0),
+    if lengths > 0.0 {
+        (1.0 - now.edges.iter().map(of).sum::<f64>() / lengths).clamp(0.0, 1.0)
+    } else {
         // A program that slept when it was observed, and works now.
-        false => f64::from(u8::from(square(now) > 0.0)),
+        f64::from(u8::from(square(now) > 0.0))
     }
 }
 
@@ -219,20 +251,24 @@ mod tests {
     /// Pairs of threads that talk: 0 with n, 1 with n + 1, and so on, and an idle one.
     fn pairs(pairs: usize) -> Pattern {
         let edge = |from, to| Edge { from, to, bytes: 1e6, messages: 1e6 };
-        let edges = (0..pairs).flat_map(|pair| [edge(pair, pairs + pair), edge(pairs + pair, pair)]);
+        let edges =
+            (0..pairs).flat_map(|pair| [edge(pair, pairs + pair), edge(pairs + pair, pair)]);
         let mut pattern = Pattern::gathered("pairs", 2 * pairs + 1, edges);
-        pattern.loads = (0..=2 * pairs).map(|task| if task < 2 * pairs { 0.3 } else { 0.0 }).collect();
+        pattern.loads =
+            (0..=2 * pairs).map(|task| if task < 2 * pairs { 0.3 } else { 0.0 }).collect();
         pattern
     }
 
     /// Two caches of two CPUs each.
     fn topology(cpus: u32) -> Topology {
-        let pu = |os| Pu { os, core: Some(os), l3: Some(os / 2), package: Some(0), ..Pu::default() };
+        let pu =
+            |os| Pu { os, core: Some(os), l3: Some(os / 2), package: Some(0), ..Pu::default() };
         Topology { pus: (0..cpus).map(pu).collect() }
     }
 
     fn found(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> Vec<Candidate> {
-        let (topology, allowed) = (topology(cpus), (0..cpus).collect());
+        let topology = topology(cpus);
+        let allowed = (0..cpus).collect();
         let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
         ground.candidates(pattern).unwrap()
     }
@@ -262,11 +298,11 @@ mod tests {
     #[test]
     fn soft_seats_are_the_cpus_of_a_cache() {
         let all = found(&pairs(2), 4, Some(Soft));
-        assert!(
-            all.iter()
-                .flat_map(|candidate| candidate.seats.iter().flatten())
-                .all(|seat| seat == "0-1" || seat == "2-3" || seat == "0,1" || seat == "2,3")
-        );
+        assert!(all.iter().flat_map(|candidate| candidate.seats.iter().flatten()).all(|seat| seat
+            == "0-1"
+            || seat == "2-3"
+            || seat == "0,1"
+            || seat == "2,3"));
         // One cache for all is what the kernel has anyway.
         assert!(found(&pairs(2), 2, Some(Soft)).is_empty());
     }
@@ -279,11 +315,13 @@ mod tests {
 
     #[test]
     fn patterns_are_apart_by_their_pairs() {
-        let (before, mut now) = (pairs(2), pairs(2));
+        let before = pairs(2);
+        let mut now = pairs(2);
         assert!(distance(&before, &now) < 1e-9);
         now.edges.iter_mut().for_each(|edge| edge.messages *= 7.0);
         assert!(distance(&before, &now) < 1e-9);
-        let other = Pattern::gathered("other", 5, [Edge { from: 0, to: 1, bytes: 1.0, messages: 1e6 }]);
+        let other =
+            Pattern::gathered("other", 5, [Edge { from: 0, to: 1, bytes: 1.0, messages: 1e6 }]);
         assert!((distance(&before, &other) - 1.0).abs() < 1e-9);
         assert_eq!(distance(&before, &Pattern::silent("silent", 5)), 0.0);
         assert_eq!(distance(&Pattern::silent("silent", 5), &before), 1.0);

@@ -28,7 +28,8 @@ const ENOUGH_MESSAGES: f64 = 1000.0;
 /// New threads are looked for at least so often.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Why the seats of a living program are in charge of nobody any more. The program runs on, with its own masks.
+/// Why the seats of a living program are in charge of nobody any more. The program runs on, with
+/// its own masks.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
     /// The observation failed.
@@ -140,9 +141,9 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Seats the program until it ends, the time is over or somebody says stop. At the end the masks are given back,
-    /// unless the time was over or the program is: seats that were shown to be better stay. Whatever happens, the
-    /// session is handed back, for the program may live on.
+    /// Seats the program until it ends, the time is over or somebody says stop. At the end the
+    /// masks are given back, unless the time was over or the program is: seats that were shown to
+    /// be better stay. Whatever happens, the session is handed back, for the program may live on.
     pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
         let done = self.play();
         self.masks.look_now();
@@ -190,7 +191,12 @@ impl<'a> Conductor<'a> {
             Decision::Tried { candidate, verdict, gain } => {
                 let candidate = self.candidates[*candidate].clone();
                 let at_s = self.session.elapsed().as_secs_f64();
-                self.outcome.attempts.push(Attempt { at_s, candidate, verdict: *verdict, gain: *gain });
+                self.outcome.attempts.push(Attempt {
+                    at_s,
+                    candidate,
+                    verdict: *verdict,
+                    gain: *gain,
+                });
             }
             Decision::Keep { candidate } => {
                 self.outcome.kept = Some(self.candidates[*candidate].clone());
@@ -256,11 +262,13 @@ impl<'a> Conductor<'a> {
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
         // A period in which CPUs were taken away or given back says nothing about the seats.
         let count = count.filter(|_| Cpus::read().ok() == cpus);
-        Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())) }))
+        Ok(Ok(Event::Read {
+            rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())),
+        }))
     }
 
-    /// Looks whether the program still does the same. One that talks much is watched for a short part of the time, and
-    /// costs nothing for the rest of it.
+    /// Looks whether the program still does the same. One that talks much is watched for a short
+    /// part of the time, and costs nothing for the rest of it.
     fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();
@@ -291,7 +299,8 @@ impl<'a> Conductor<'a> {
             self.guard.tell(&new).map_err(LiveError::Guard)?;
             self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
-            let end = if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
+            let end =
+                if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
             if end.is_some() {
                 return Ok(end);
             }

@@ -1,11 +1,13 @@
 //! The decisions about the seats of a living program, without a clock and without a system call.
 //!
-//! Each candidate is tried in alternating periods: without seats, with, with, without, and so on, so that a program
-//! that becomes faster or slower by itself does so in both. Neighbours give the logarithm of a ratio, and all ratios an
-//! interval by signed ranks ([`seatmap_statistics::signed_rank`]). Seats are kept if the whole interval says that they
-//! are better; several candidates share the error that one is allowed (Bonferroni). Seats that are kept stay until they
-//! are shown to be worse, or until the pattern changes; after a failure the pattern must have changed too, and the
-//! program is left alone for a time that doubles. So chance cannot make the seats flap.
+//! Each candidate is tried in alternating periods: without seats, with, with, without, and so on,
+//! so that a program that becomes faster or slower by itself does so in both. Neighbours give the
+//! logarithm of a ratio, and all ratios an interval by signed ranks
+//! ([`seatmap_statistics::signed_rank`]). Seats are kept if the whole interval says that they are
+//! better; several candidates share the error that one is allowed (Bonferroni). Seats that are kept
+//! stay until they are shown to be worse, or until the pattern changes; after a failure the pattern
+//! must have changed too, and the program is left alone for a time that doubles. So chance cannot
+//! make the seats flap.
 
 use crate::event::{Decision, Event, Gain, Verdict, Why, on_file};
 use seatmap_statistics::{median, signed_rank};
@@ -14,8 +16,9 @@ use serde::{Deserialize, Serialize};
 /// The order of a group of periods: whether each is with seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below this share. A
-/// trial costs a program mostly the time with bad seats, and to leave them claims nothing.
+/// A candidate is left early if, after so many pairs, the (upper) median of its ratios is below
+/// this share. A trial costs a program mostly the time with bad seats, and to leave them claims
+/// nothing.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
 /// The longest time between two attempts, and between two checks of seats that are kept.
@@ -75,8 +78,8 @@ enum State {
     Over,
 }
 
-/// The state machine. It is told what happened and answers what to do; the last decision of an answer is the next
-/// thing to do, and those before it say what was found.
+/// The state machine. It is told what happened and answers what to do; the last decision of an
+/// answer is the next thing to do, and those before it say what was found.
 #[derive(Clone, Debug)]
 pub struct Engine {
     rules: Rules,
@@ -96,13 +99,18 @@ impl Engine {
         Engine { rules, state: State::Observing, candidates: 0, best: None, patience_s, recheck_s }
     }
 
-    /// The decisions that follow from an event. An event that does not answer the last decision ends it all.
+    /// The decisions that follow from an event. An event that does not answer the last decision
+    /// ends it all.
     pub fn take(&mut self, event: &Event) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
         match (state, event) {
-            (State::Observing, Event::Observed { candidates, .. }) => self.observed(candidates.len()),
+            (State::Observing, Event::Observed { candidates, .. }) => {
+                self.observed(candidates.len())
+            }
             (State::Trying(trial), Event::Read { rate }) => self.read(trial, *rate),
-            (State::Resting { kept, rested_s }, Event::Watched { distance }) => self.watched(kept, rested_s, *distance),
+            (State::Resting { kept, rested_s }, Event::Watched { distance }) => {
+                self.watched(kept, rested_s, *distance)
+            }
             _ => vec![Decision::Finish],
         }
     }
@@ -130,7 +138,11 @@ impl Engine {
             return vec![Decision::Measure { candidate }];
         };
         let said = vec![Decision::Tried { candidate: trial.candidate, verdict, gain }];
-        if trial.is_recheck { self.rechecked(&trial, verdict, said) } else { self.tried(&trial, verdict, gain, said) }
+        if trial.is_recheck {
+            self.rechecked(&trial, verdict, said)
+        } else {
+            self.tried(&trial, verdict, gain, said)
+        }
     }
 
     /// The judgement of a trial, once it has one.
@@ -143,7 +155,9 @@ impl Engine {
         let logs: Vec<f64> = pairs.iter().map(|(free, seated)| (seated / free).ln()).collect();
         let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
         let confidence = 1.0 - (1.0 - self.rules.confidence) / tried as f64;
-        let Some(shift) = signed_rank::shift(&logs, confidence) else { return Some((Verdict::Unread, None)) };
+        let Some(shift) = signed_rank::shift(&logs, confidence) else {
+            return Some((Verdict::Unread, None));
+        };
         let middle = |rates: Vec<f64>| median(&rates).unwrap_or(0.0);
         let gain = Gain {
             ratio: on_file(shift.centre.exp()),
@@ -161,7 +175,13 @@ impl Engine {
         Some((verdict, Some(gain)))
     }
 
-    fn tried(&mut self, trial: &Trial, verdict: Verdict, gain: Option<Gain>, said: Vec<Decision>) -> Vec<Decision> {
+    fn tried(
+        &mut self,
+        trial: &Trial,
+        verdict: Verdict,
+        gain: Option<Gain>,
+        said: Vec<Decision>,
+    ) -> Vec<Decision> {
         let ratio = gain.map_or(0.0, |gain| gain.ratio);
         if verdict == Verdict::Better && self.best.is_none_or(|(_, best)| ratio > best) {
             self.best = Some((trial.candidate, ratio));
@@ -206,7 +226,8 @@ impl Engine {
                 vec![Decision::PutBack { why: Why::PatternChanged }, Decision::Observe]
             }
             Some(candidate) if rested_s >= self.recheck_s => {
-                self.state = State::Trying(Trial { candidate, is_recheck: true, readings: Vec::new() });
+                self.state =
+                    State::Trying(Trial { candidate, is_recheck: true, readings: Vec::new() });
                 vec![Decision::Measure { candidate: None }]
             }
             None if has_changed && rested_s >= self.patience_s => {
@@ -234,8 +255,10 @@ fn is_dire(pairs: &[(f64, f64)]) -> bool {
 /// The rates without seats and with them of each pair of neighbours in which the program worked.
 fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
     let pair = |(at, pair): (usize, &[Option<f64>])| {
-        let (first, second) = ((*pair.first()?)?, (*pair.get(1)?)?);
-        let (free, seated) = if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
+        let first = (*pair.first()?)?;
+        let second = (*pair.get(1)?)?;
+        let (free, seated) =
+            if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
         (free > 0.0 && seated > 0.0).then_some((free, seated))
     };
     readings.chunks(2).enumerate().filter_map(pair).collect()

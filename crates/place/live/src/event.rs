@@ -3,7 +3,8 @@
 use crate::candidates::Candidate;
 use serde::{Deserialize, Serialize};
 
-/// A figure with three decimals: as many as a file gives back to the bit, so that a log decides the same again.
+/// A figure with three decimals: as many as a file gives back to the bit, so that a log decides the
+/// same again.
 #[must_use]
 pub fn on_file(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
@@ -27,7 +28,8 @@ pub enum Event {
     },
     /// A rest is over.
     Watched {
-        /// How far the pattern is from the one that was observed last: 0 is the same, 1 has no pair in common.
+        /// How far the pattern is from the one that was observed last: 0 is the same, 1 has no pair
+        /// in common.
         distance: f64,
     },
     /// The program has ended, or the user has.
@@ -84,7 +86,8 @@ pub enum Verdict {
     NotShown,
     /// Worse: the whole interval says so.
     Worse,
-    /// So much worse in its first periods that it was not tried to the end. Nothing is claimed of it.
+    /// So much worse in its first periods that it was not tried to the end. Nothing is claimed of
+    /// it.
     LeftEarly,
     /// The program did next to nothing in most periods, or its work could not be read.
     Unread,

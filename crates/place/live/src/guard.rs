@@ -1,9 +1,9 @@
 //! The process that gives masks back if this one is killed.
 //!
-//! A killed process cannot clean up, so another one waits for its end: it reads a pipe whose other end dies with this
-//! process. Each line names a thread, when it started, and its own mask. At the end of the pipe all threads that still
-//! are the same get these back, unless the last line says that all is well. The guard has a process group of its own,
-//! so that Ctrl-C does not reach it.
+//! A killed process cannot clean up, so another one waits for its end: it reads a pipe whose other
+//! end dies with this process. Each line names a thread, when it started, and its own mask. At the
+//! end of the pipe all threads that still are the same get these back, unless the last line says
+//! that all is well. The guard has a process group of its own, so that Ctrl-C does not reach it.
 
 use crate::masks::Mask;
 use seatmap_os::task::Task;
@@ -74,7 +74,8 @@ pub fn stand(pipe: impl BufRead) {
 
 fn read(line: &str) -> Option<Mask> {
     let mut words = line.split(' ');
-    let (tid, started_ticks) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let tid = words.next()?.parse().ok()?;
+    let started_ticks = words.next()?.parse().ok()?;
     let cpus: CpuSet = words.next()?.parse::<CpuList>().ok()?.0.into_iter().collect();
     Some(Mask { tid, started_ticks, cpus })
 }

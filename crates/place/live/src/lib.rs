@@ -1,8 +1,9 @@
 //! Seats for a program that runs: observed, tried and kept only where they are shown to be better.
 //!
-//! The decisions are apart from the doing. An [`Engine`] takes [`Event`]s (what was observed, what a period read) and
-//! answers with [`Decision`]s; it knows neither a clock nor a thread, so that the log of a run can be played again and
-//! gives the same decisions. A [`Conductor`] does as it says to a living program.
+//! The decisions are apart from the doing. An [`Engine`] takes [`Event`]s (what was observed, what
+//! a period read) and answers with [`Decision`]s; it knows neither a clock nor a thread, so that
+//! the log of a run can be played again and gives the same decisions. A [`Conductor`] does as it
+//! says to a living program.
 //!
 //! | module | what it has |
 //! |---|---|
@@ -15,8 +16,8 @@
 //! | [`meter`] | the work that a program does in a period |
 //! | [`conductor`] | all of it together |
 //!
-//! The crate stands beside `tune`, which races whole runs of a command. A program that runs for days has one run, so
-//! its periods are compared instead.
+//! The crate stands beside `tune`, which races whole runs of a command. A program that runs for
+//! days has one run, so its periods are compared instead.
 #![deny(missing_docs)]
 
 pub mod candidates;

@@ -1,7 +1,8 @@
-//! `seatmap-auto/1`: everything that an engine was told and what it answered, a line each, and the same played again.
+//! `seatmap-auto/1`: everything that an engine was told and what it answered, a line each, and the
+//! same played again.
 //!
-//! The first line is the header. A file whose last line was cut off, because the disk was full or the process was
-//! killed, is read up to there.
+//! The first line is the header. A file whose last line was cut off, because the disk was full or
+//! the process was killed, is read up to there.
 
 use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event};
@@ -110,13 +111,19 @@ impl Log {
         if header.format != FORMAT {
             return Err(LogError::Format(header.format));
         }
-        let (mut lines, mut is_cut_off) = (Vec::new(), false);
+        let mut lines = Vec::new();
+        let mut is_cut_off = false;
         for (at, row) in rows {
             match serde_json::from_str(row) {
                 Ok(line) => lines.push(line),
-                Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => is_cut_off = true,
+                Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => {
+                    is_cut_off = true
+                }
                 Err(error) => {
-                    return Err(LogError::Damaged { line: at + 1, problem: seatmap_document::json_problem(error) });
+                    return Err(LogError::Damaged {
+                        line: at + 1,
+                        problem: seatmap_document::json_problem(error),
+                    });
                 }
             }
         }
@@ -131,13 +138,16 @@ impl Log {
         let mut engine = Engine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
         for (at, line) in self.lines.iter().enumerate() {
-            let differs = |logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug| LogError::Differs {
-                line: at + 2,
-                logged: format!("{logged:?}"),
-                decided: format!("{decided:?}"),
-            };
+            let differs =
+                |logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug| LogError::Differs {
+                    line: at + 2,
+                    logged: format!("{logged:?}"),
+                    decided: format!("{decided:?}"),
+                };
             match &line.said {
-                Said::Decision(logged) if expected.is_empty() => return Err(differs(logged, &"nothing")),
+                Said::Decision(logged) if expected.is_empty() => {
+                    return Err(differs(logged, &"nothing"));
+                }
                 Said::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
                 Said::Decision(logged) => return Err(differs(logged, &expected[0])),
                 Said::Event(event) if expected.is_empty() => expected = engine.take(event),
@@ -183,7 +193,9 @@ mod tests {
         let mut decisions = vec![Decision::Observe];
         for at in 0..60 {
             for decision in &decisions {
-                text += &written(&Line { at_s: f64::from(at), said: Said::Decision(decision.clone()) }).unwrap();
+                text +=
+                    &written(&Line { at_s: f64::from(at), said: Said::Decision(decision.clone()) })
+                        .unwrap();
             }
             let event = match decisions.last().unwrap() {
                 Decision::Observe => {
@@ -191,12 +203,13 @@ mod tests {
                     let candidates = vec![Candidate { name: "together".to_owned(), seats }];
                     Event::Observed { messages_per_s: 9.0, candidates }
                 }
-                Decision::Measure { candidate } => {
-                    Event::Read { rate: Some(if candidate.is_some() { gain } else { 1.0 + f64::from(at) / 1e4 }) }
-                }
+                Decision::Measure { candidate } => Event::Read {
+                    rate: Some(if candidate.is_some() { gain } else { 1.0 + f64::from(at) / 1e4 }),
+                },
                 _ => Event::Watched { distance: 0.0 },
             };
-            text += &written(&Line { at_s: f64::from(at), said: Said::Event(event.clone()) }).unwrap();
+            text +=
+                &written(&Line { at_s: f64::from(at), said: Said::Event(event.clone()) }).unwrap();
             decisions = engine.take(&event);
         }
         text
@@ -226,7 +239,12 @@ mod tests {
         assert!(Log::read(&broken).unwrap_err().to_string().contains("line 2"));
         assert!(Log::read("").unwrap_err().to_string().contains("empty"));
         assert!(Log::read("{}\n").unwrap_err().to_string().contains("not a log"));
-        assert!(Log::read(&text.replace("auto/1", "auto/9")).unwrap_err().to_string().contains("auto/9"));
+        assert!(
+            Log::read(&text.replace("auto/1", "auto/9"))
+                .unwrap_err()
+                .to_string()
+                .contains("auto/9")
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The masks of living threads: changed in one sweep, and given back.
 //!
-//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that runs on another CPU is
-//! moved at once. Threads whose mask was narrower than their process's before anybody looked have seats of their own,
-//! and are left alone.
+//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that
+//! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
+//! before anybody looked have seats of their own, and are left alone.
 
 use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
@@ -34,7 +34,8 @@ pub struct Held {
     pub on_seats: usize,
     /// The threads whose masks had been changed at some look: by somebody else, or by the program.
     pub moved: usize,
-    /// The threads that waited at some look, and had not got a CPU of their seat since they began to.
+    /// The threads that waited at some look, and had not got a CPU of their seat since they began
+    /// to.
     pub starved: Vec<Starved>,
 }
 
@@ -85,8 +86,9 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Takes in these threads, by process and number; those that are known stay as they are. A thread that was born
-    /// from one with a seat has that one's mask, and gets its process's at once. Returns the new ones.
+    /// Takes in these threads, by process and number; those that are known stay as they are. A
+    /// thread that was born from one with a seat has that one's mask, and gets its process's at
+    /// once. Returns the new ones.
     pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> Vec<Mask> {
         let new = threads.iter().filter(|(_, tid)| !self.sitters.contains_key(tid)).copied();
         new.collect::<Vec<_>>().into_iter().filter_map(|(pid, tid)| self.arrive(pid, tid)).collect()
@@ -96,8 +98,10 @@ impl Masks {
         let started_ticks = Task::of(tid)?.started_ticks;
         let now = affinity::whole(tid).ok()?;
         let is_now = |seat: &CpuSet| affinity::is_as_given(seat, &now);
-        let is_a_seat = self.sitters.values().any(|sitter| sitter.seat.as_ref().is_some_and(is_now));
-        let of_process = self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
+        let is_a_seat =
+            self.sitters.values().any(|sitter| sitter.seat.as_ref().is_some_and(is_now));
+        let of_process =
+            self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
         let base = match of_process {
             Some(whole) if is_a_seat => {
                 // It ends between two looks, or it has the mask.
@@ -108,14 +112,18 @@ impl Masks {
         };
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        self.sitters.insert(tid, Sitter { started_ticks, base: base.clone(), seat: None, is_own, ready: None });
+        self.sitters.insert(
+            tid,
+            Sitter { started_ticks, base: base.clone(), seat: None, is_own, ready: None },
+        );
         Some(Mask { tid, started_ticks, cpus: base })
     }
 
     /// Forgets threads that have ended.
     pub fn forget_dead(&mut self) {
-        self.sitters
-            .retain(|tid, sitter| Task::of(*tid).is_some_and(|task| task.started_ticks == sitter.started_ticks));
+        self.sitters.retain(|tid, sitter| {
+            Task::of(*tid).is_some_and(|task| task.started_ticks == sitter.started_ticks)
+        });
     }
 
     /// Gives each of these threads its CPUs, as far as its own mask has them.
@@ -123,7 +131,9 @@ impl Masks {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
         for (tid, cpus) in seats {
-            let Some(sitter) = self.sitters.get_mut(tid).filter(|sitter| !sitter.is_own) else { continue };
+            let Some(sitter) = self.sitters.get_mut(tid).filter(|sitter| !sitter.is_own) else {
+                continue;
+            };
             let seat = cpus.within(&sitter.base);
             if seat.is_empty() || sitter.seat.as_ref() == Some(&seat) {
                 continue;
@@ -140,7 +150,8 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// Gives all threads their own masks back. One whose mask somebody else has changed since keeps that.
+    /// Gives all threads their own masks back. One whose mask somebody else has changed since keeps
+    /// that.
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
@@ -157,7 +168,8 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// Looks whether threads are still on their seats and get CPUs there, unless the look before was a moment ago.
+    /// Looks whether threads are still on their seats and get CPUs there, unless the look before
+    /// was a moment ago.
     pub fn look(&mut self) {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
@@ -175,7 +187,8 @@ impl Masks {
         let mut on_seats = 0;
         for (tid, sitter) in &mut self.sitters {
             let Some(seat) = &sitter.seat else { continue };
-            let same = Task::of(*tid).filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
+            let same = Task::of(*tid)
+                .filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
             let Some(task) = same else { continue };
             let Ok(has_it) = affinity::has_mask(*tid, seat) else { continue };
             living += 1;
@@ -266,7 +279,8 @@ mod tests {
     #[test]
     fn threads_get_seats_and_their_masks_back() {
         let (pid, all) = own();
-        let (a, seat) = (sleeper(), CpuSet::single(all.last().unwrap()));
+        let a = sleeper();
+        let seat = CpuSet::single(all.last().unwrap());
         let mut masks = Masks::default();
         assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]).len(), 2);
         assert!(masks.adopt(&[(pid, a.tid)]).is_empty());
@@ -285,7 +299,8 @@ mod tests {
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
         }
-        let (a, first) = (sleeper(), CpuSet::single(all.first().unwrap()));
+        let a = sleeper();
+        let first = CpuSet::single(all.first().unwrap());
         first.give(a.tid).unwrap();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid)]);
@@ -299,7 +314,8 @@ mod tests {
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
         }
-        let (first, last) = (CpuSet::single(all.first().unwrap()), CpuSet::single(all.last().unwrap()));
+        let first = CpuSet::single(all.first().unwrap());
+        let last = CpuSet::single(all.last().unwrap());
         let a = sleeper();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid)]);
@@ -315,8 +331,10 @@ mod tests {
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
         }
-        let (first, last) = (CpuSet::single(all.first().unwrap()), CpuSet::single(all.last().unwrap()));
-        let (a, b) = (sleeper(), sleeper());
+        let first = CpuSet::single(all.first().unwrap());
+        let last = CpuSet::single(all.last().unwrap());
+        let a = sleeper();
+        let b = sleeper();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
         masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]);
@@ -327,7 +345,11 @@ mod tests {
         assert_eq!(masks.held(), Held { on_seats: 1, moved: 1, ..Held::default() });
         last.give(a.tid).unwrap();
         masks.look_now();
-        assert_eq!(masks.held(), Held { on_seats: 2, moved: 1, ..Held::default() }, "the history stays");
+        assert_eq!(
+            masks.held(),
+            Held { on_seats: 2, moved: 1, ..Held::default() },
+            "the history stays"
+        );
         masks.free();
         masks.look_now();
         assert_eq!(masks.held().on_seats, 2, "without seats there is nothing to look at");

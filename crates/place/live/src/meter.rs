@@ -11,7 +11,8 @@ use std::io;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long a metric's own command may take. It runs twice in each period, and seats cannot be changed meanwhile.
+/// How long a metric's own command may take. It runs twice in each period, and seats cannot be
+/// changed meanwhile.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count by which seats are judged.
@@ -37,8 +38,12 @@ impl Metric {
             None if text == "instructions" => Ok(Metric::Instructions),
             None if text == "wakeups" => Ok(Metric::Wakeups),
             None if text == "switches" => Ok(Metric::Switches),
-            Some(("command", line)) if !line.trim().is_empty() => Ok(Metric::Command(line.to_owned())),
-            _ => Err(format!("'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL COMMAND'")),
+            Some(("command", line)) if !line.trim().is_empty() => {
+                Ok(Metric::Command(line.to_owned()))
+            }
+            _ => Err(format!(
+                "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL COMMAND'"
+            )),
         }
     }
 
@@ -81,15 +86,19 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a command that starts next, or for a program that runs. Without a wish it counts instructions where
-    /// it can, else voluntary switches: to count wakeups costs each wakeup something.
+    /// A meter for a command that starts next, or for a program that runs. Without a wish it counts
+    /// instructions where it can, else voluntary switches: to count wakeups costs each wakeup
+    /// something.
     ///
     /// # Errors
     /// The wish cannot be met: a sentence.
     pub fn new(wish: Option<Metric>, is_command: bool) -> Result<Self, String> {
         let counter = match wish {
             None | Some(Metric::Instructions) if is_command => instructions(),
-            _ => Err("instructions are counted from a program's start; give the command, not its PID".to_owned()),
+            _ => Err(
+                "instructions are counted from a program's start; give the command, not its PID"
+                    .to_owned(),
+            ),
         };
         let metric = match (wish, &counter) {
             (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
@@ -98,7 +107,14 @@ impl Meter {
             (None, Err(_)) => Metric::Switches,
         };
         let counter = counter.ok().filter(|_| metric == Metric::Instructions);
-        Ok(Meter { metric, counter, switches: HashMap::new(), begun: None, limit: LIMIT, problem: None })
+        Ok(Meter {
+            metric,
+            counter,
+            switches: HashMap::new(),
+            begun: None,
+            limit: LIMIT,
+            problem: None,
+        })
     }
 
     /// The metric that is read.
@@ -121,7 +137,8 @@ impl Meter {
 
     /// Begins a period: the wakeups so far and the living threads are the caller's to know.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)]) {
-        self.switches = if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
+        self.switches =
+            if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
         self.begun = match self.metric {
             Metric::Switches => Some(0.0),
             _ => self.total(wakeups),
@@ -174,12 +191,13 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
 
 /// The last number that a line prints.
 fn printed(line: &str, limit: Duration) -> Result<Option<f64>, LimitedError> {
-    let output = limited::output(&format!("command:{line}"), Command::new("sh").args(["-c", line]), limit)?;
+    let output =
+        limited::output(&format!("command:{line}"), Command::new("sh").args(["-c", line]), limit)?;
     Ok(last_number(&String::from_utf8_lossy(&output.stdout)))
 }
 
-/// The last number in some text. No earlier word counts instead where the last word with digits can be read in two
-/// ways ("1.234,5").
+/// The last number in some text. No earlier word counts instead where the last word with digits can
+/// be read in two ways ("1.234,5").
 fn last_number(text: &str) -> Option<f64> {
     let is_part = |character: char| character.is_ascii_digit() || ".,eE+-".contains(character);
     let mut words = text.split(|character: char| !is_part(character));
@@ -231,7 +249,10 @@ mod tests {
         meter.limit = Duration::from_millis(300);
         meter.begin(0.0, &[]);
         assert_eq!(meter.end(0.0, &[]), None);
-        assert_eq!(meter.problem(), Some("'command:sleep 1000' had not ended after 0.3 s and was ended"));
+        assert_eq!(
+            meter.problem(),
+            Some("'command:sleep 1000' had not ended after 0.3 s and was ended")
+        );
     }
 
     #[test]

@@ -7,7 +7,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = catalog::load("xeon-e5-2680-2s")?;
     let pattern = seatmap_pattern::generate("stencil2d:4x4")?;
     let answer = PlaceRequest::new(&machine, &pattern).place()?;
-    println!("cost {:.0}, at least {:.0}, unplaced {:.0}", answer.cost, answer.lower_bound, answer.baselines.os);
+    println!(
+        "cost {:.0}, at least {:.0}, unplaced {:.0}",
+        answer.cost, answer.lower_bound, answer.baselines.os
+    );
     println!("CPUs of the tasks: {:?}", answer.placement);
     Ok(())
 }

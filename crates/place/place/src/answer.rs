@@ -16,15 +16,18 @@ pub struct Answer {
     pub optimal: bool,
     /// The costs of the usual placements.
     pub baselines: Baselines,
-    /// How well cheaper objectives would have ranked the placements, where runs of the program judged them.
+    /// How well cheaper objectives would have ranked the placements, where runs of the program
+    /// judged them.
     pub agreement: Option<Agreement>,
     /// The method that found it.
     pub method: String,
     /// Which home each communicating pair should use, where that was asked for.
     pub channels: Vec<Channel>,
-    /// The weight that flows through the most loaded link, and its name, where the machine has links that are known.
+    /// The weight that flows through the most loaded link, and its name, where the machine has
+    /// links that are known.
     pub busiest_link: Option<(String, f64)>,
-    /// The weight that crosses between chips or sections, and the weight of all, where these were asked for.
+    /// The weight that crosses between chips or sections, and the weight of all, where these were
+    /// asked for.
     pub crossing: Option<(f64, f64)>,
 }
 

@@ -6,33 +6,41 @@ use seatmap_machine::Square;
 
 /// A quadratic assignment problem as tasks on slots, and the way back.
 ///
-/// The matrix with more zeros is the traffic, whichever of the two it is; its items without traffic are the holes.
-/// The placement costs as much as the permutation.
+/// The matrix with more zeros is the traffic, whichever of the two it is; its items without traffic
+/// are the holes. The placement costs as much as the permutation.
 pub(crate) struct AsProblem {
     /// The placement problem.
     pub problem: Problem,
     /// The row of the traffic's matrix for each of the problem's items.
     row_of: Vec<u32>,
-    /// Whether the traffic is the second matrix: then items of the problem are places, and slots are items.
+    /// Whether the traffic is the second matrix: then items of the problem are places, and slots
+    /// are items.
     is_turned: bool,
 }
 
 impl AsProblem {
-    /// `None` where directions matter, a number is negative, both diagonals hold a number, or there is no traffic.
+    /// `None` where directions matter, a number is negative, both diagonals hold a number, or there
+    /// is no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
-        let is_amount = |m: &Square<f64>| (0..m.n()).all(|i| m.row(i).iter().all(|cell| *cell >= 0.0));
+        let is_amount =
+            |m: &Square<f64>| (0..m.n()).all(|i| m.row(i).iter().all(|cell| *cell >= 0.0));
         let is_hollow = |m: &Square<f64>| (0..m.n()).all(|i| m[(i, i)] == 0.0);
         if !(is_amount(a) && is_amount(b) && (is_hollow(a) || is_hollow(b))) {
             return None;
         }
-        let flows_from = |row: &u32| (0..flows.n()).any(|to| to != *row as usize && flows[(*row as usize, to)] != 0.0);
-        let (mut row_of, without): (Vec<u32>, Vec<u32>) = (0..flows.n() as u32).partition(flows_from);
+        let flows_from = |row: &u32| {
+            (0..flows.n()).any(|to| to != *row as usize && flows[(*row as usize, to)] != 0.0)
+        };
+        let (mut row_of, without): (Vec<u32>, Vec<u32>) =
+            (0..flows.n() as u32).partition(flows_from);
         let tasks = row_of.len();
         let cells = (0..tasks).flat_map(|from| (0..tasks).map(move |to| (from, to)));
-        let weight = |(from, to): (usize, usize)| (from, to, flows[(row_of[from] as usize, row_of[to] as usize)]);
+        let weight = |(from, to): (usize, usize)| {
+            (from, to, flows[(row_of[from] as usize, row_of[to] as usize)])
+        };
         let traffic = Traffic::new(tasks, cells.map(weight));
         row_of.extend(without);
         let distance = |i: usize, j: usize| if i == j { 0.0 } else { distances[(i, j)] as f32 };
@@ -60,7 +68,10 @@ impl AsProblem {
     pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
         let mut slot_of_row = place_of.to_vec();
         if self.is_turned {
-            place_of.iter().enumerate().for_each(|(item, place)| slot_of_row[*place as usize] = item as u32);
+            place_of
+                .iter()
+                .enumerate()
+                .for_each(|(item, place)| slot_of_row[*place as usize] = item as u32);
         }
         self.row_of.iter().map(|row| slot_of_row[*row as usize]).collect()
     }
@@ -112,7 +123,10 @@ mod tests {
         let line = Square::from_fn(9, |i, j| i.abs_diff(j) as f64);
         for qap in [Qap::new(ring.clone(), line.clone()), Qap::new(line.clone(), ring)] {
             let form = AsProblem::new(&qap).unwrap();
-            assert_eq!((form.problem.tasks(), form.problem.slots(), form.is_sparse()), (8, 9, true));
+            assert_eq!(
+                (form.problem.tasks(), form.problem.slots(), form.is_sparse()),
+                (8, 9, true)
+            );
         }
     }
 
@@ -128,7 +142,10 @@ mod tests {
         assert!(is_one(full.clone(), full.clone()) && is_one(with((0, 1), 5.0), full.clone()));
         assert!(!is_one(with((0, 1), 5.0), with((0, 1), 5.0)), "both have directions");
         assert!(!is_one(with((0, 1), -5.0), full.clone()), "negative");
-        assert!(is_one(with((0, 0), 5.0), full.clone()) && !is_one(with((0, 0), 5.0), with((1, 1), 5.0)));
+        assert!(
+            is_one(with((0, 0), 5.0), full.clone())
+                && !is_one(with((0, 0), 5.0), with((1, 1), 5.0))
+        );
         assert!(!is_one(Square::filled(3, 0.0), full), "nothing flows");
     }
 }

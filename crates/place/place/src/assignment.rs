@@ -1,14 +1,15 @@
 //! Linear assignment.
 
-/// Entries are limited to this absolute value, so that sums and differences of them are finite; an entry that is not
-/// a number counts as this large. With an infinitely long path the search would not end.
+/// Entries are limited to this absolute value, so that sums and differences of them are finite; an
+/// entry that is not a number counts as this large. With an infinitely long path the search would
+/// not end.
 const LARGEST_CELL: f64 = 1e150;
 
 /// The least sum of one cell a row, no column twice, with the column of each row.
 ///
-/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting paths (Jonker &
-/// Volgenant 1987), O(rows^2 x columns): every path ends, as each of its steps uses another column and one column is
-/// free.
+/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting
+/// paths (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, as each of its steps uses
+/// another column and one column is free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     let cell = |at: usize| match cost[at] {
@@ -16,16 +17,20 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
         cell => cell.clamp(-LARGEST_CELL, LARGEST_CELL),
     };
     // Row and column 0 stand for "none".
-    let (mut u, mut v) = (vec![0.0; rows + 1], vec![0.0; columns + 1]);
-    let (mut row_of, mut way) = (vec![0_usize; columns + 1], vec![0_usize; columns + 1]);
+    let mut u = vec![0.0; rows + 1];
+    let mut v = vec![0.0; columns + 1];
+    let mut row_of = vec![0_usize; columns + 1];
+    let mut way = vec![0_usize; columns + 1];
     for row in 1..=rows {
         row_of[0] = row;
         let mut column = 0;
-        let (mut least, mut used) = (vec![f64::INFINITY; columns + 1], vec![false; columns + 1]);
+        let mut least = vec![f64::INFINITY; columns + 1];
+        let mut used = vec![false; columns + 1];
         while row_of[column] != 0 {
             used[column] = true;
             let at = row_of[column];
-            let (mut delta, mut next) = (f64::INFINITY, 0);
+            let mut delta = f64::INFINITY;
+            let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
                 let reduced = cell((at - 1) * columns + to - 1) - u[at] - v[to];
                 if reduced < least[to] {
@@ -51,7 +56,9 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
         }
     }
     let mut column_of = vec![0; rows];
-    (1..=columns).filter(|column| row_of[*column] > 0).for_each(|column| column_of[row_of[column] - 1] = column - 1);
+    (1..=columns)
+        .filter(|column| row_of[*column] > 0)
+        .for_each(|column| column_of[row_of[column] - 1] = column - 1);
     let sum = column_of.iter().enumerate().map(|(row, column)| cost[row * columns + column]).sum();
     (sum, column_of)
 }
@@ -67,14 +74,22 @@ mod tests {
         }
         let free = (0..columns).filter(|column| used & (1 << column) == 0);
         let rest = |column: usize| {
-            cost[row * columns + column] + exhaustive(rows, columns, cost, row + 1, used | (1 << column))
+            cost[row * columns + column]
+                + exhaustive(rows, columns, cost, row + 1, used | (1 << column))
         };
         free.map(rest).fold(f64::INFINITY, f64::min)
     }
 
     /// Numbers of any size, infinities, and values that are not a number.
     fn wild() -> impl Strategy<Value = f64> {
-        prop_oneof![Just(0.0), Just(f64::INFINITY), Just(f64::NAN), Just(f64::MAX), prop::num::f64::ANY, -1e3..1e3]
+        prop_oneof![
+            Just(0.0),
+            Just(f64::INFINITY),
+            Just(f64::NAN),
+            Just(f64::MAX),
+            prop::num::f64::ANY,
+            -1e3..1e3
+        ]
     }
 
     proptest! {

@@ -21,12 +21,15 @@ pub(crate) fn drawn(problem: &Problem) -> usize {
 /// The PU (row) of each task, at random.
 pub(crate) fn at_random(problem: &Problem, rng: &mut Xoshiro) -> Vec<usize> {
     let slot_of = seed::random(problem, rng);
-    slot_of[..problem.tasks()].iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect()
+    slot_of[..problem.tasks()]
+        .iter()
+        .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
+        .collect()
 }
 
-/// The costs of the usual placements. `cost` judges the PU (row) of each task. The only constraint on these
-/// placements is that they use the same PUs: a user who does not think of fixed tasks gets them. One random placement
-/// is always drawn; the others are drawn until the limit's deadline.
+/// The costs of the usual placements. `cost` judges the PU (row) of each task. The only constraint
+/// on these placements is that they use the same PUs: a user who does not think of fixed tasks gets
+/// them. One random placement is always drawn; the others are drawn until the limit's deadline.
 pub(crate) fn baselines(
     request: &PlaceRequest,
     problem: &Problem,
@@ -60,17 +63,21 @@ pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usi
         .map(|order| (0..tasks).map(|task| row(&order[task % order.len()])).collect())
 }
 
-/// The usual placements, `None` for those that a problem does not allow. A search that starts from them finds nothing
-/// worse than they are.
-pub(crate) fn starts(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
+/// The usual placements, `None` for those that a problem does not allow. A search that starts from
+/// them finds nothing worse than they are.
+pub(crate) fn starts(
+    request: &PlaceRequest,
+    problem: &Problem,
+    pus: &Pus,
+) -> [Option<Vec<u32>>; 3] {
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
 /// The factor by which rounding may make a usual placement look dearer than an equally good one.
 pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement that costs no more than this, and its name: it is easier to read and to come by without a plan
-/// than one that is as cheap, and loads links less by chance.
+/// A usual placement that costs no more than this, and its name: it is easier to read and to come
+/// by without a plan than one that is as cheap, and loads links less by chance.
 pub(crate) fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
@@ -86,12 +93,14 @@ pub(crate) fn as_good(
     })
 }
 
-/// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does not allow it.
+/// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does
+/// not allow it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());
     for pu in pu_of {
-        let at = free.iter().rposition(|slot| problem.pu_of_slot[*slot as usize] as usize == *pu)?;
+        let at =
+            free.iter().rposition(|slot| problem.pu_of_slot[*slot as usize] as usize == *pu)?;
         slot_of.push(free.remove(at));
     }
     slot_of.extend(free.iter().rev());

@@ -2,9 +2,10 @@
 
 use std::thread::{Builder, ScopedJoinHandle};
 
-/// Does the work `count` times, told apart by a number, and returns the results in that order. The first is done on
-/// this thread. `None` stands where a thread could not be started, as under a limit on a user's threads (`ulimit -u`),
-/// and where one panicked, which would be a defect: the other results are still good.
+/// Does the work `count` times, told apart by a number, and returns the results in that order. The
+/// first is done on this thread. `None` stands where a thread could not be started, as under a
+/// limit on a user's threads (`ulimit -u`), and where one panicked, which would be a defect: the
+/// other results are still good.
 pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {

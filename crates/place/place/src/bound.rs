@@ -8,34 +8,40 @@ use seatmap_machine::Square;
 /// The part of a search's time that its bound may take.
 pub(crate) const BOUND_PART: u32 = 4;
 
-/// Above this number of cells the assignment is left out, and each task takes the slot it likes best.
+/// Above this number of cells the assignment is left out, and each task takes the slot it likes
+/// best.
 const LARGEST_ASSIGNED: usize = 512;
 
-/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for its heaviest
-/// partners, and then the best assignment of tasks to slots by that.
+/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for
+/// its heaviest partners, and then the best assignment of tasks to slots by that.
 ///
-/// In the problem's unit. Where there are more than 512 tasks or slots, tasks may share slots, which is cheaper to
-/// compute and weaker. Terms for which the limit's deadline leaves no time count as zero, which is weaker still.
+/// In the problem's unit. Where there are more than 512 tasks or slots, tasks may share slots,
+/// which is cheaper to compute and weaker. Terms for which the limit's deadline leaves no time
+/// count as zero, which is weaker still.
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
-    let (tasks, slots) = (problem.tasks(), problem.slots());
+    let tasks = problem.tasks();
+    let slots = problem.slots();
     let longest = (0..tasks).map(|task| problem.traffic.degree(task)).max().unwrap_or(0);
     let mut watch = Watch::new(limit, slots + longest);
     let mut in_time = |row: Vec<f64>| (!watch.is_late()).then_some(row);
-    let weights = |task: usize| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect());
+    let weights =
+        |task: usize| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect());
     let weights: Option<Vec<Vec<f64>>> = (0..tasks).map(|task| in_time(weights(task))).collect();
-    let near: Option<Vec<Vec<f64>>> = (0..slots).map(|slot| in_time(nearest(problem, slot, longest))).collect();
+    let near: Option<Vec<Vec<f64>>> =
+        (0..slots).map(|slot| in_time(nearest(problem, slot, longest))).collect();
     let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
     let pays = |task: usize, slot: usize| match problem.fixed[task] {
         Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
         _ => dot(&weights[task], &near[slot]),
     };
     // Each pair is counted for both its tasks.
-    0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays).unwrap_or_else(|so_far| so_far)
+    0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays)
+        .unwrap_or_else(|so_far| so_far)
 }
 
-/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline comes first, it is
-/// a crude bound from the largest numbers of both matrices.
+/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline
+/// comes first, it is a crude bound from the largest numbers of both matrices.
 #[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     let n = qap.n();
@@ -43,19 +49,25 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     if watch.is_late() {
         return crude(qap);
     }
-    let others =
-        |row: &[f64], i: usize| row.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect();
+    let others = |row: &[f64], i: usize| {
+        row.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
+    };
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a().row(i), i))).collect();
-    let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b().row(i), i))).collect();
+    let mut distances: Vec<Vec<f64>> =
+        (0..n).map(|i| descending(others(qap.b().row(i), i))).collect();
     distances.iter_mut().for_each(|row| row.reverse());
-    let pays = |i: usize, p: usize| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]);
+    let pays =
+        |i: usize, p: usize| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]);
     best_sum(n, n, &mut watch, pays).unwrap_or_else(|_| crude(qap))
 }
 
-/// A limit below every sum of products: each flow over the largest distance there is, with the worse sign.
+/// A limit below every sum of products: each flow over the largest distance there is, with the
+/// worse sign.
 fn crude(qap: &Qap) -> f64 {
-    let cells = |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
-    let (a, b) = (cells(qap.a()), cells(qap.b()));
+    let cells =
+        |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
+    let a = cells(qap.a());
+    let b = cells(qap.b());
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }
@@ -63,22 +75,27 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest way to give each task a slot of its own; where there are many slots, each task its cheapest. `Err` is
-/// the sum over the tasks that there was time for.
-fn best_sum(tasks: usize, slots: usize, watch: &mut Watch, pays: impl Fn(usize, usize) -> f64) -> Result<f64, f64> {
+/// The cheapest way to give each task a slot of its own; where there are many slots, each task its
+/// cheapest. `Err` is the sum over the tasks that there was time for.
+fn best_sum(
+    tasks: usize,
+    slots: usize,
+    watch: &mut Watch,
+    pays: impl Fn(usize, usize) -> f64,
+) -> Result<f64, f64> {
     let is_assigned = slots <= LARGEST_ASSIGNED;
-    let (mut cells, mut sum) = (Vec::new(), 0.0);
+    let mut cells = Vec::new();
+    let mut sum = 0.0;
     for task in 0..tasks {
         if watch.is_late() {
             return Err(sum);
         }
         let row = (0..slots).map(|slot| pays(task, slot));
-        match is_assigned {
-            true => {
-                cells.extend(row);
-                sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
-            }
-            false => sum += row.fold(f64::INFINITY, f64::min),
+        if is_assigned {
+            cells.extend(row);
+            sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
+        } else {
+            sum += row.fold(f64::INFINITY, f64::min)
         }
     }
     Ok(if is_assigned { assign(tasks, slots, &cells).0 } else { sum })
@@ -115,18 +132,24 @@ mod tests {
     #[test]
     fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+        let problem =
+            Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
         assert_eq!(gilmore_lawler(&problem, &Limit::kicks(0)), 42.0);
     }
 
     #[test]
     fn without_time_it_is_what_is_sure() {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+        let problem =
+            Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
         let late = Limit::seconds(0.0);
         assert_eq!(gilmore_lawler(&problem, &late), 0.0);
-        let qap =
-            |cell: f64| Qap::new(Square::filled(2, 3.0), Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }));
+        let qap = |cell: f64| {
+            Qap::new(
+                Square::filled(2, 3.0),
+                Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }),
+            )
+        };
         assert_eq!(gilmore_lawler_dense(&qap(2.0), &late), 0.0);
         assert_eq!(gilmore_lawler_dense(&qap(-2.0), &late), -24.0);
     }
@@ -142,8 +165,10 @@ mod tests {
                 Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
                 Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
             );
-            let (problem, limit) = (Problem::new(traffic, distance), Limit::kicks(0));
-            let (bound, dense_bound) = (gilmore_lawler(&problem, &limit), gilmore_lawler_dense(&dense, &limit));
+            let problem = Problem::new(traffic, distance);
+            let limit = Limit::kicks(0);
+            let bound = gilmore_lawler(&problem, &limit);
+            let dense_bound = gilmore_lawler_dense(&dense, &limit);
             for _ in 0..20 {
                 let slot_of = crate::seed::random(&problem, &mut rng);
                 prop_assert!(bound <= problem.cost(&slot_of) + 1e-9);

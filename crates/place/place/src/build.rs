@@ -8,10 +8,11 @@ const MOST_SLOTS: usize = 20_000;
 
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
-/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of one PU are as far
-/// apart as the nearest PUs are, or as far as a wakeup on one PU is long.
+/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of
+/// one PU are as far apart as the nearest PUs are, or as far as a wakeup on one PU is long.
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
-    let (tasks, n) = (request.pattern.tasks, pus.os.len());
+    let tasks = request.pattern.tasks;
+    let n = pus.os.len();
     let copies = tasks.div_ceil(n);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
@@ -33,8 +34,11 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
 }
 
 fn zones(request: &PlaceRequest, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
-    let (tasks, n) = (request.pattern.tasks, pus.os.len());
-    let Some(level) = request.one_per.filter(|level| *level != Level::Core && !request.has_sections()) else {
+    let tasks = request.pattern.tasks;
+    let n = pus.os.len();
+    let Some(level) =
+        request.one_per.filter(|level| *level != Level::Core && !request.has_sections())
+    else {
         if tasks <= n {
             return Ok(Zones::free(pu_of_slot.len()));
         }
@@ -55,14 +59,16 @@ pub(crate) fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u
 
 fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
     for (task, os) in &request.fixed {
-        let fixed = problem.fixed.get(*task).ok_or(PlaceError::NoSuchTask(*task, request.pattern.tasks))?;
+        let fixed =
+            problem.fixed.get(*task).ok_or(PlaceError::NoSuchTask(*task, request.pattern.tasks))?;
         if fixed.is_some() {
             return Err(PlaceError::FixedTwice(*task));
         }
         let pu = pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))? as u32;
         let is_free = |slot: &u32| {
             let zone = |slot: u32| problem.zones.zone_of_slot[slot as usize];
-            let there = problem.fixed.iter().flatten().filter(|other| zone(**other) == zone(*slot)).count();
+            let there =
+                problem.fixed.iter().flatten().filter(|other| zone(**other) == zone(*slot)).count();
             problem.pu_of_slot[*slot as usize] == pu
                 && !problem.fixed.contains(&Some(*slot))
                 && (there as u32) < problem.zones.most[zone(*slot) as usize]

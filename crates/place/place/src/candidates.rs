@@ -1,4 +1,5 @@
-//! Placements that are worth a run of the program: those that models like, those that people choose, and a bad one.
+//! Placements that are worth a run of the program: those that models like, those that people
+//! choose, and a bad one.
 
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
@@ -10,7 +11,8 @@ use seatmap_statistics::Xoshiro;
 /// Random placements of which the dearest is the bad one, and cheap ones are starts for others.
 const DRAWN: usize = 1000;
 
-/// The time of each further search, in seconds: the first one has found what there is, and the others look elsewhere.
+/// The time of each further search, in seconds: the first one has found what there is, and the
+/// others look elsewhere.
 const FURTHER_SECONDS: f64 = 0.1;
 
 /// Further searches for each candidate that is wanted.
@@ -28,19 +30,28 @@ pub struct Candidate {
 }
 
 impl PlaceRequest<'_> {
-    /// At most `most` placements, the best one first and the bad one last. Each differs from the others in the seats of
-    /// at least a quarter of the tasks, so that a run of each says something new; a small machine has few such ones.
+    /// At most `most` placements, the best one first and the bad one last. Each differs from the
+    /// others in the seats of at least a quarter of the tasks, so that a run of each says something
+    /// new; a small machine has few such ones.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
-        let field = Field { request: self, problem: &problem, pus: &pus, links: Links::new(self.profile, &pus) };
+        let field = Field {
+            request: self,
+            problem: &problem,
+            pus: &pus,
+            links: Links::new(self.profile, &pus),
+        };
         let best = self.place()?;
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
         chosen.add("best", best.placement, best.cost);
-        field.usual().into_iter().for_each(|(name, placement, cost)| chosen.add(name, placement, cost));
+        field
+            .usual()
+            .into_iter()
+            .for_each(|(name, placement, cost)| chosen.add(name, placement, cost));
         if let Some((placement, cost)) = field.least_congested() {
             chosen.add("least congested", placement, cost);
         }
@@ -86,10 +97,12 @@ impl Field<'_> {
         named.zip(usual(self.request, self.problem.tasks(), self.pus)).map(judged).collect()
     }
 
-    /// `None` where the machine's links are not known, or where links are the request's own objective.
+    /// `None` where the machine's links are not known, or where links are the request's own
+    /// objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
         let request = PlaceRequest { objective: Objective::Congestion, ..self.request.clone() };
-        let answer = (self.request.objective != Objective::Congestion).then(|| request.place().ok())??;
+        let answer =
+            (self.request.objective != Objective::Congestion).then(|| request.place().ok())??;
         Some(self.judged(&self.rows(&answer.placement)))
     }
 
@@ -103,7 +116,9 @@ impl Field<'_> {
             // A search by count finds the same everywhere, and so shall these.
             let is_timed = self.request.limit.deadline.is_some();
             let limit = if is_timed { Limit::seconds(FURTHER_SECONDS) } else { self.request.limit };
-            let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else { return };
+            let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else {
+                return;
+            };
             let name = format!("optimum {}", search + 1);
             chosen.add(&name, answer.placement, answer.cost);
         }
@@ -112,7 +127,8 @@ impl Field<'_> {
     /// Random placements, the cheapest first.
     fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
         let mut rng = Xoshiro::new(self.request.seed);
-        let mut drawn: Vec<_> = (0..DRAWN).map(|_| self.judged(&at_random(self.problem, &mut rng))).collect();
+        let mut drawn: Vec<_> =
+            (0..DRAWN).map(|_| self.judged(&at_random(self.problem, &mut rng))).collect();
         drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
         drawn
     }
@@ -151,7 +167,8 @@ mod tests {
     use seatmap_pattern::generate;
 
     fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<Candidate> {
-        let (machine, pattern) = (catalog::load(machine).unwrap(), generate(pattern).unwrap());
+        let machine = catalog::load(machine).unwrap();
+        let pattern = generate(pattern).unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(20);
         request.candidates(most).unwrap()

@@ -5,8 +5,9 @@ use crate::{PlaceError, PlaceRequest, Traffic};
 use seatmap_machine::OriginKind;
 use seatmap_plan::Channel;
 
-/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate line of that home
-/// that no other pair has yet, while there are such. `allowed` may keep a home from a pair.
+/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate
+/// line of that home that no other pair has yet, while there are such. `allowed` may keep a home
+/// from a pair.
 pub(crate) fn choose(
     request: &PlaceRequest,
     traffic: &Traffic,
@@ -21,7 +22,8 @@ pub(crate) fn choose(
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }
-    let (pairs, predictions) = (heaviest_first(traffic), Predictions::new(request.profile));
+    let pairs = heaviest_first(traffic);
+    let predictions = Predictions::new(request.profile);
     let mut chosen = Vec::new();
     for (from, to) in pairs {
         let (Some(i), Some(j)) = (row(placement[from]), row(placement[to])) else { continue };
@@ -38,15 +40,19 @@ pub(crate) fn choose(
 
 /// The number of homes that the profile tells apart.
 pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
-    let (profile, model) = (request.profile, request.profile.home_model.as_ref());
+    let profile = request.profile;
+    let model = request.profile.home_model.as_ref();
     let homes = model.map_or(0, |model| model.homes());
     if homes >= 2 {
         return Ok(homes);
     }
-    // A profile can be measured for homes only where it comes from a measurement that has not looked for homes yet.
+    // A profile can be measured for homes only where it comes from a measurement that has not
+    // looked for homes yet.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
     let more = match profile.origin.kind {
-        OriginKind::Measured if !were_tried => ", or look for homes with 'seatmap measure --homes 64'",
+        OriginKind::Measured if !were_tried => {
+            ", or look for homes with 'seatmap measure --homes 64'"
+        }
         _ => "",
     };
     Err(PlaceError::Unfit(format!(
@@ -57,7 +63,9 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
 
 /// Communicating pairs by falling weight.
 pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
-    let later = |task: usize| traffic.of(task).filter(move |(with, _)| *with > task).map(move |(w, x)| (x, task, w));
+    let later = |task: usize| {
+        traffic.of(task).filter(move |(with, _)| *with > task).map(move |(w, x)| (x, task, w))
+    };
     let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks()).flat_map(later).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     pairs.into_iter().map(|(_, from, to)| (from, to)).collect()

@@ -9,21 +9,25 @@ const DISTANCE_SHARE: f64 = 1e-4;
 /// Proposals between two looks at the clock and the temperature.
 const STRIDE: u64 = 256;
 
-/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by distance, from a
-/// placement.
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by
+/// distance, from a placement.
 ///
-/// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on. `limit.kicks` counts 256
-/// proposals each.
+/// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on.
+/// `limit.kicks` counts 256 proposals each.
 #[must_use]
 pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, seed: u64) -> Found {
     let mut rng = Xoshiro::new(seed);
     let mut state = State::new(problem, links, start);
-    let (mut best, begin) = (Found { cost: state.value(), slot_of: start.to_vec() }, std::time::Instant::now());
+    let mut best = Found { cost: state.value(), slot_of: start.to_vec() };
+    let begin = std::time::Instant::now();
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {
         let done = match limit.deadline {
-            Some(end) => begin.elapsed().as_secs_f64() / end.saturating_duration_since(begin).as_secs_f64().max(1e-9),
+            Some(end) => {
+                begin.elapsed().as_secs_f64()
+                    / end.saturating_duration_since(begin).as_secs_f64().max(1e-9)
+            }
             None => rounds as f64 / limit.kicks as f64,
         };
         // From hot to a thousandth of it, geometrically.
@@ -39,10 +43,12 @@ pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, se
     best
 }
 
-/// The first of the assignments whose most loaded link has the least load; empty where there are no assignments.
+/// The first of the assignments whose most loaded link has the least load; empty where there are no
+/// assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
     let most = |slot_of: &Vec<u32>| {
-        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
+        let pu_of: Vec<usize> =
+            slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
         links.loads(&problem.traffic, &pu_of).into_iter().fold(0.0, f64::max)
     };
     starts.into_iter().min_by(|a, b| most(a).total_cmp(&most(b))).unwrap_or_default()
@@ -64,7 +70,8 @@ impl<'a> State<'a> {
     fn new(problem: &'a Problem, links: &'a Links, slot_of: &[u32]) -> Self {
         let mut item_at = vec![0; slot_of.len()];
         slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
-        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
+        let pu_of: Vec<usize> =
+            slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
         let volume: f64 = (0..problem.tasks()).map(|task| problem.traffic.volume(task)).sum();
         let distance = problem.cost(slot_of);
         let mut state = State {
@@ -87,14 +94,17 @@ impl<'a> State<'a> {
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {
-        let is_fixed = |item: usize| item < self.problem.tasks() && self.problem.fixed[item].is_some();
+        let is_fixed =
+            |item: usize| item < self.problem.tasks() && self.problem.fixed[item].is_some();
         let zone = |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize];
-        let moves = other < self.problem.tasks() || self.problem.zones.allow(&self.in_zone, zone(task), zone(other));
+        let moves = other < self.problem.tasks()
+            || self.problem.zones.allow(&self.in_zone, zone(task), zone(other));
         task != other && !is_fixed(task) && !is_fixed(other) && moves
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
-        let (task, other) = (rng.below(self.problem.tasks()), rng.below(self.slot_of.len()));
+        let task = rng.below(self.problem.tasks());
+        let other = rng.below(self.slot_of.len());
         if !self.may_swap(task, other) {
             return;
         }
@@ -109,9 +119,12 @@ impl<'a> State<'a> {
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
-        let zone = |item: usize, state: &Self| state.problem.zones.zone_of_slot[state.slot_of[item] as usize] as usize;
+        let zone = |item: usize, state: &Self| {
+            state.problem.zones.zone_of_slot[state.slot_of[item] as usize] as usize
+        };
         if b >= self.problem.tasks() {
-            let (left, entered) = (zone(a, self), zone(b, self));
+            let left = zone(a, self);
+            let entered = zone(b, self);
             self.in_zone[left] -= 1;
             self.in_zone[entered] += 1;
         }
@@ -123,10 +136,15 @@ impl<'a> State<'a> {
 
     /// Adds or takes away all that two items send and receive.
     fn account(&mut self, a: usize, b: usize, sign: f64) {
-        let pu = |item: usize, state: &Self| state.problem.pu_of_slot[state.slot_of[item] as usize] as usize;
+        let pu = |item: usize, state: &Self| {
+            state.problem.pu_of_slot[state.slot_of[item] as usize] as usize
+        };
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
-            for (with, weight) in self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a) {
-                let (here, there) = (pu(item, self), pu(with, self));
+            for (with, weight) in
+                self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
+            {
+                let here = pu(item, self);
+                let there = pu(with, self);
                 self.links.load(&mut self.loads, here, there, sign * weight);
                 self.distance += sign * weight * f64::from(self.problem.distance[(here, there)]);
             }

@@ -1,10 +1,11 @@
 //! Better placements where a PU has many slots, by moving tasks of one PU together.
 //!
-//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil has to move as a whole. So tasks on
-//! one PU that talk are joined in pairs, pairs in fours and so on, at random where several would do, and each level is
-//! searched, from whole PUs down to single tasks. As pairs sit where their tasks sit, a cycle never loses what the last
-//! has found, and the next one joins others (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011, "Engineering
-//! multilevel graph partitioning algorithms").
+//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil has to move as
+//! a whole. So tasks on one PU that talk are joined in pairs, pairs in fours and so on, at random
+//! where several would do, and each level is searched, from whole PUs down to single tasks. As
+//! pairs sit where their tasks sit, a cycle never loses what the last has found, and the next one
+//! joins others (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011, "Engineering multilevel
+//! graph partitioning algorithms").
 
 use crate::multilevel::{Pairs, joined};
 use crate::portfolio::Started;
@@ -19,7 +20,9 @@ const MOST_KICKS: u64 = 200;
 pub(crate) fn can_join(problem: &Problem) -> bool {
     let mut slots = vec![0_usize; problem.distance.n()];
     problem.pu_of_slot.iter().for_each(|pu| slots[*pu as usize] += 1);
-    problem.zones.are_free() && problem.slots() > 0 && slots.iter().all(|slots| slots.is_multiple_of(2))
+    problem.zones.are_free()
+        && problem.slots() > 0
+        && slots.iter().all(|slots| slots.is_multiple_of(2))
 }
 
 /// Cycles from a placement until the limit. Never worse than it.
@@ -39,7 +42,13 @@ pub(crate) fn cycles(problem: &Problem, start: &Started, limit: &Limit, seed: u6
 }
 
 /// One cycle: the levels above first.
-fn cycle(problem: &Problem, slot_of: Vec<u32>, finest: usize, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
+fn cycle(
+    problem: &Problem,
+    slot_of: Vec<u32>,
+    finest: usize,
+    rng: &mut Xoshiro,
+    limit: &Limit,
+) -> Vec<u32> {
     let mut slot_of = slot_of;
     if can_join(problem) && !limit.is_late() {
         let (items, slots) = pairs(problem, &slot_of, rng);
@@ -51,7 +60,8 @@ fn cycle(problem: &Problem, slot_of: Vec<u32>, finest: usize, rng: &mut Xoshiro,
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
         for (pair, slot) in above.iter().enumerate() {
-            let (item, seat) = (items[pair], slots[*slot as usize]);
+            let item = items[pair];
+            let seat = slots[*slot as usize];
             (slot_of[item.0 as usize], slot_of[item.1 as usize]) = seat;
         }
     }
@@ -64,8 +74,8 @@ fn cycle(problem: &Problem, slot_of: Vec<u32>, finest: usize, rng: &mut Xoshiro,
     }
 }
 
-/// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a task come before pairs
-/// of holes.
+/// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a
+/// task come before pairs of holes.
 fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs) {
     let pu = |item: u32| problem.pu_of_slot[slot_of[item as usize] as usize];
     let tasks = problem.tasks() as u32;
@@ -75,15 +85,20 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs
     let mut pairs = Pairs::new();
     for task in order {
         if free[task as usize]
-            && let Some(with) =
-                heaviest(&problem.traffic, task, |with| free[with as usize] && pu(with) == pu(task), rng)
+            && let Some(with) = heaviest(
+                &problem.traffic,
+                task,
+                |with| free[with as usize] && pu(with) == pu(task),
+                rng,
+            )
         {
             (free[task as usize], free[with as usize]) = (false, false);
             pairs.push((task, with));
         }
     }
     // The rest of each PU as it comes, tasks with tasks first.
-    let mut left: Vec<u32> = (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
+    let mut left: Vec<u32> =
+        (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
     left.sort_by_key(|item| (pu(*item), *item >= tasks));
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
     pairs.sort_by_key(|(a, b)| *a.min(b) >= tasks);
@@ -92,8 +107,15 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs
 }
 
 /// The partner with the heaviest edge among those that will do, any of several.
-fn heaviest(traffic: &Traffic, task: u32, will_do: impl Fn(u32) -> bool, rng: &mut Xoshiro) -> Option<u32> {
-    let (mut best, mut found, mut alike) = (0.0, None, 0);
+fn heaviest(
+    traffic: &Traffic,
+    task: u32,
+    will_do: impl Fn(u32) -> bool,
+    rng: &mut Xoshiro,
+) -> Option<u32> {
+    let mut best = 0.0;
+    let mut found = None;
+    let mut alike = 0;
     for (with, weight) in traffic.of(task as usize).filter(|(with, _)| will_do(*with as u32)) {
         alike = if weight == best { alike + 1 } else { 1 };
         if weight > best || (weight == best && rng.below(alike) == 0) {
@@ -125,14 +147,18 @@ mod tests {
 
     #[test]
     fn tiles_that_no_swap_improves_are_exchanged() {
-        // Two grids of four tasks each on two nodes of different switches each: halves must move together.
-        let square = |first: usize| [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (first + a, first + b, 9.0));
+        // Two grids of four tasks each on two nodes of different switches each: halves must move
+        // together.
+        let square = |first: usize| {
+            [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (first + a, first + b, 9.0))
+        };
         let links = [(0, 4, 1.0), (8, 12, 1.0)];
         let edges = [0, 4, 8, 12].into_iter().flat_map(square).chain(links);
         let problem = nodes(4, Traffic::new(16, edges));
         // Squares 0 and 2 share a switch, and so do 1 and 3.
         let node_of_square = [0, 2, 1, 3];
-        let slot_of: Vec<u32> = (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
+        let slot_of: Vec<u32> =
+            (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
         let start = Started { name: "", found: Found { cost: problem.cost(&slot_of), slot_of } };
         let found = cycles(&problem, &start, &Limit::kicks(1), 1);
         assert_eq!((start.found.cost, found.found.cost), (16.0 * 9.0 + 80.0, 16.0 * 9.0 + 20.0));

@@ -10,7 +10,9 @@ pub enum PlaceError {
     #[error("{0} has no core distances; measure it, or import a file that has them")]
     NoDistances(String),
     /// A pair of PUs whose distance is not known.
-    #[error("the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to use")]
+    #[error(
+        "the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to use"
+    )]
     UnknownDistance(u32, u32),
     /// A distance that no machine has.
     #[error(

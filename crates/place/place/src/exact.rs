@@ -7,11 +7,12 @@ use crate::search::{Found, Limit};
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None` means that the
-/// limit came first.
+/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None`
+/// means that the limit came first.
 ///
-/// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound of the remaining
-/// tasks cuts branches off; of slots that an exchange maps onto each other only one is tried.
+/// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound
+/// of the remaining tasks cuts branches off; of slots that an exchange maps onto each other only
+/// one is tried.
 #[must_use]
 pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
@@ -63,7 +64,8 @@ impl Tree<'_> {
             return;
         }
         let task = self.order[depth];
-        let mut tries: Vec<(f64, usize)> = self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
+        let mut tries: Vec<(f64, usize)> =
+            self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut tried: Vec<usize> = Vec::new();
         for (added, slot) in tries {
@@ -98,7 +100,8 @@ impl Tree<'_> {
             self.in_zone[zone] < zones.most[zone]
         };
         let fixed = self.problem.fixed[task];
-        let others_fixed = move |slot: usize| self.problem.fixed.contains(&Some(slot as u32)) && fixed.is_none();
+        let others_fixed =
+            move |slot: usize| self.problem.fixed.contains(&Some(slot as u32)) && fixed.is_none();
         (0..self.free.len()).filter(move |slot| {
             self.free[*slot]
                 && has_room(*slot)
@@ -109,19 +112,24 @@ impl Tree<'_> {
 
     /// The cost that a task adds to the tasks already placed.
     fn added(&self, task: usize, slot: usize) -> f64 {
-        let seated = self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
-        seated.map(|(with, weight)| weight * self.problem.between(slot, self.slot_of[with] as usize)).sum()
+        let seated =
+            self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
+        seated
+            .map(|(with, weight)| weight * self.problem.between(slot, self.slot_of[with] as usize))
+            .sum()
     }
 
     /// Whether exchanging two free slots changes no distance; then either will do.
     fn are_alike(&self, a: usize, b: usize) -> bool {
         let problem = self.problem;
         let zones = &problem.zones;
-        let (zone_a, zone_b) = (zones.zone_of_slot[a], zones.zone_of_slot[b]);
+        let zone_a = zones.zone_of_slot[a];
+        let zone_b = zones.zone_of_slot[b];
         let is_free_zone = zones.are_free() || zone_a == zone_b;
         is_free_zone
             && problem.between(a, a) == problem.between(b, b)
-            && (0..problem.slots()).all(|c| c == a || c == b || problem.between(a, c) == problem.between(b, c))
+            && (0..problem.slots())
+                .all(|c| c == a || c == b || problem.between(a, c) == problem.between(b, c))
     }
 
     fn is_hopeless(&mut self, depth: usize, so_far: f64) -> bool {
@@ -133,18 +141,22 @@ impl Tree<'_> {
         so_far + self.rest(depth) >= self.best.cost * (1.0 - 1e-9)
     }
 
-    /// The Gilmore-Lawler bound of the tasks not yet placed: exact towards the placed ones, halved among themselves.
+    /// The Gilmore-Lawler bound of the tasks not yet placed: exact towards the placed ones, halved
+    /// among themselves.
     fn rest(&self, depth: usize) -> f64 {
         let open = &self.order[depth..];
         let slots: Vec<usize> = (0..self.free.len()).filter(|slot| self.free[*slot]).collect();
-        let near: Vec<Vec<f64>> = slots.iter().map(|slot| self.near(*slot, &slots, open.len() - 1)).collect();
+        let near: Vec<Vec<f64>> =
+            slots.iter().map(|slot| self.near(*slot, &slots, open.len() - 1)).collect();
         let mut cells = Vec::with_capacity(open.len() * slots.len());
         for task in open {
-            let loose = self.problem.traffic.of(*task).filter(|(with, _)| self.slot_of[*with] == u32::MAX);
+            let loose =
+                self.problem.traffic.of(*task).filter(|(with, _)| self.slot_of[*with] == u32::MAX);
             let mut weights: Vec<f64> = loose.map(|(_, weight)| weight).collect();
             weights.sort_by(|a, b| b.total_cmp(a));
             for (slot, near) in slots.iter().zip(&near) {
-                let among: f64 = weights.iter().zip(near).map(|(weight, distance)| weight * distance).sum();
+                let among: f64 =
+                    weights.iter().zip(near).map(|(weight, distance)| weight * distance).sum();
                 cells.push(self.added(*task, *slot) + 0.5 * among);
             }
         }
@@ -153,7 +165,8 @@ impl Tree<'_> {
 
     fn near(&self, slot: usize, slots: &[usize], wanted: usize) -> Vec<f64> {
         let others = slots.iter().filter(|other| **other != slot);
-        let mut distances: Vec<f64> = others.map(|other| self.problem.between(slot, *other)).collect();
+        let mut distances: Vec<f64> =
+            others.map(|other| self.problem.between(slot, *other)).collect();
         distances.sort_by(f64::total_cmp);
         distances.truncate(wanted);
         distances

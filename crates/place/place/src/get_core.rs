@@ -3,11 +3,16 @@
 use crate::channels::{heaviest_first, homes};
 use crate::{PlaceError, PlaceRequest, Problem, Pus};
 
-/// Takes channel after channel, line after line, and puts both threads on the free PUs nearest to the line's home
-/// (Algorithm 4 of Liu et al. 2015: `GetCore` "returns a core index which is near td and tries to balance work load").
+/// Takes channel after channel, line after line, and puts both threads on the free PUs nearest to
+/// the line's home (Algorithm 4 of Liu et al. 2015: `GetCore` "returns a core index which is near
+/// td and tries to balance work load").
 ///
 /// Channel k has candidate line k, as a program that allocates its channels in that order would.
-pub(crate) fn get_core(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+pub(crate) fn get_core(
+    request: &PlaceRequest,
+    problem: &Problem,
+    pus: &Pus,
+) -> Result<Vec<u32>, PlaceError> {
     let homes = homes(request)?;
     let (known, model) = match (&request.profile.core_distance, &request.profile.home_model) {
         (Some(known), Some(model)) => (known, model),
@@ -24,9 +29,11 @@ pub(crate) fn get_core(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> 
         row.and_then(|row| model.offset_ns.get(row)?.get(home)).copied().unwrap_or(f64::INFINITY)
     };
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
-    let mut free: Vec<bool> = (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
+    let mut free: Vec<bool> =
+        (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
     let pairs = heaviest_first(&problem.traffic).into_iter().enumerate();
-    let seats = pairs.flat_map(|(channel, (from, to))| [(from, home_of(channel)), (to, home_of(channel))]);
+    let seats =
+        pairs.flat_map(|(channel, (from, to))| [(from, home_of(channel)), (to, home_of(channel))]);
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
         let nearest = (0..free.len()).filter(|slot| free[*slot]);
         let nearest = nearest.min_by(|a, b| offset(*a, home).total_cmp(&offset(*b, home)));

@@ -18,16 +18,23 @@ impl PlaceRequest<'_> {
         let chosen: Vec<u32> = all.iter().copied().filter(is_of).collect();
         if chosen.is_empty() {
             let is_hybrid = all.iter().any(|os| self.kind_of(*os).is_some());
-            let problem =
-                if is_hybrid { "none of its CPUs here is of that kind" } else { "its CPUs are all of one kind" };
-            let (machine, kind) = (&self.profile.name, kind.word());
-            return Err(PlaceError::Unfit(format!("--kind {kind}: {problem} on {machine}; leave --kind out")));
+            let problem = if is_hybrid {
+                "none of its CPUs here is of that kind"
+            } else {
+                "its CPUs are all of one kind"
+            };
+            let machine = &self.profile.name;
+            let kind = kind.word();
+            return Err(PlaceError::Unfit(format!(
+                "--kind {kind}: {problem} on {machine}; leave --kind out"
+            )));
         }
         self.use_only(chosen, &format!("a CPU of kind {}", kind.word()))
     }
 
-    /// Leaves only PUs of one kind whose speeds are within 5 % of each other: the fastest such group in which every
-    /// task has a core of its own, or else a PU of its own. Returns whether each has a core.
+    /// Leaves only PUs of one kind whose speeds are within 5 % of each other: the fastest such
+    /// group in which every task has a core of its own, or else a PU of its own. Returns whether
+    /// each has a core.
     ///
     /// # Errors
     /// [`PlaceError::Unfit`]: no group is large enough.
@@ -35,13 +42,16 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        let fits = |by_core: bool| groups.iter().find(|group| self.seats(group, by_core) >= tasks).cloned();
+        let fits = |by_core: bool| {
+            groups.iter().find(|group| self.seats(group, by_core) >= tasks).cloned()
+        };
         let (chosen, has_cores) = match (fits(true), fits(false)) {
             (Some(group), _) => (group, true),
             (None, Some(group)) => (group, false),
             (None, None) => {
                 let most = groups.iter().map(Vec::len).max().unwrap_or(0);
-                let (machine, most) = (&self.profile.name, format!("{most} equal CPUs at the most"));
+                let machine = &self.profile.name;
+                let most = format!("{most} equal CPUs at the most");
                 return Err(PlaceError::Unfit(format!(
                     "{tasks} do not fit on equal seats: {machine} has {most}; use fewer tasks, or leave --equal-kind out",
                     tasks = counted(tasks, "task")
@@ -52,7 +62,8 @@ impl PlaceRequest<'_> {
         Ok(has_cores)
     }
 
-    /// Groups of PUs of one kind with nearly one speed, the fastest first, each as large as it can be.
+    /// Groups of PUs of one kind with nearly one speed, the fastest first, each as large as it can
+    /// be.
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
@@ -79,14 +90,17 @@ impl PlaceRequest<'_> {
 
     fn use_only(&mut self, chosen: Vec<u32>, what: &str) -> Result<(), PlaceError> {
         if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
-            return Err(PlaceError::Unfit(format!("task {task} is fixed on CPU {os}, which is not {what}")));
+            return Err(PlaceError::Unfit(format!(
+                "task {task} is fixed on CPU {os}, which is not {what}"
+            )));
         }
         self.cpus = Some(chosen);
         Ok(())
     }
 
     fn allowed_in_order(&self) -> Result<Vec<u32>, PlaceError> {
-        let mut all = self.allowed().ok_or_else(|| PlaceError::NoDistances(self.profile.name.clone()))?;
+        let mut all =
+            self.allowed().ok_or_else(|| PlaceError::NoDistances(self.profile.name.clone()))?;
         if self.cpus.is_none() {
             all.sort_unstable();
         }
@@ -114,7 +128,8 @@ mod tests {
 
     #[test]
     fn one_kind_is_used_alone() {
-        let (machine, pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("ring:4").unwrap());
+        let machine = catalog::load("core-i9-12900k").unwrap();
+        let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         request.only(CoreKind::Efficiency).unwrap();
         assert_eq!(request.cpus, Some((16..24).collect()));
@@ -122,7 +137,10 @@ mod tests {
         let plain = catalog::load("graviton3").unwrap();
         let mut request = PlaceRequest::new(&plain, &pattern);
         let error = request.only(CoreKind::Performance).unwrap_err().to_string();
-        assert_eq!(error, "--kind performance: its CPUs are all of one kind on graviton3; leave --kind out");
+        assert_eq!(
+            error,
+            "--kind performance: its CPUs are all of one kind on graviton3; leave --kind out"
+        );
     }
 
     #[test]
@@ -141,10 +159,15 @@ mod tests {
 
     #[test]
     fn dies_of_different_clocks_are_not_equal() {
-        let (machine, pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:8").unwrap());
+        let machine = catalog::load("ryzen-7950x3d").unwrap();
+        let pattern = generate("idle:8").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         assert_eq!(request.only_equal(), Ok(true));
-        assert_eq!(request.cpus, Some((8..16).chain(24..32).collect()), "the die that clocks higher");
+        assert_eq!(
+            request.cpus,
+            Some((8..16).chain(24..32).collect()),
+            "the die that clocks higher"
+        );
         request.fixed = vec![(0, 1)];
         request.cpus = None;
         assert!(request.only_equal().unwrap_err().to_string().contains("task 0 is fixed on CPU 1"));

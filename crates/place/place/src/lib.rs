@@ -1,9 +1,10 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`Answer`] is a placement, always together
-//! with the costs of the usual placements and with a lower bound on the cost of any placement. The core is a
-//! quadratic assignment problem on measured distances: trees of caches lose on them, and searches from random starts
-//! lose on rings and stencils, so a portfolio of starts is refined side by side.
+//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`Answer`] is a
+//! placement, always together with the costs of the usual placements and with a lower bound on the
+//! cost of any placement. The core is a quadratic assignment problem on measured distances: trees
+//! of caches lose on them, and searches from random starts lose on rings and stencils, so a
+//! portfolio of starts is refined side by side.
 //!
 //! ```
 //! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::Limit};

@@ -3,20 +3,22 @@
 use crate::search::{Limit, Watch};
 use crate::{Links, Problem, Traffic};
 
-/// Above this number of tasks the eigenvalue is left out: its proof takes time in the cube of that number.
+/// Above this number of tasks the eigenvalue is left out: its proof takes time in the cube of that
+/// number.
 const MOST_TASKS: usize = 256;
-/// Above this number of tasks the smallest cut is left out: it takes a table of the square of that number, and time
-/// in its cube.
+/// Above this number of tasks the smallest cut is left out: it takes a table of the square of that
+/// number, and time in its cube.
 const MOST_CUT: usize = 4096;
 /// Halvings of the interval in which the eigenvalue lies.
 const HALVINGS: usize = 24;
 
 /// A bound on the load of the most loaded link, in the unit of the weights.
 ///
-/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s of n tasks is left
-/// by no less than the traffic's smallest cut (Stoer & Wagner 1997) and no less than lambda s (n - s) / n, lambda
-/// being the second eigenvalue of the traffic's Laplacian (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks
-/// fit in one group; what the limit's deadline leaves no time for counts nothing.
+/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s
+/// of n tasks is left by no less than the traffic's smallest cut (Stoer & Wagner 1997) and no less
+/// than lambda s (n - s) / n, lambda being the second eigenvalue of the traffic's Laplacian
+/// (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what the limit's
+/// deadline leaves no time for counts nothing.
 #[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     let n = problem.tasks();
@@ -25,13 +27,18 @@ pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
     if minority == 0 {
         return 0.0;
     }
-    let eigenvalue = if n <= MOST_TASKS && !limit.is_late() { second_eigenvalue(&problem.traffic) } else { 0.0 };
+    let eigenvalue =
+        if n <= MOST_TASKS && !limit.is_late() { second_eigenvalue(&problem.traffic) } else { 0.0 };
     let spread = eigenvalue * minority as f64 * (n - minority) as f64 / n as f64;
-    spread.max(if n <= MOST_CUT { smallest_cut(&problem.traffic, limit).unwrap_or(0.0) } else { 0.0 })
+    spread.max(if n <= MOST_CUT {
+        smallest_cut(&problem.traffic, limit).unwrap_or(0.0)
+    } else {
+        0.0
+    })
 }
 
-/// The largest k for which, however n tasks are spread over the groups, one group holds at least k and at most n - k
-/// of them.
+/// The largest k for which, however n tasks are spread over the groups, one group holds at least k
+/// and at most n - k of them.
 fn least_minority(n: usize, groups: &[usize]) -> usize {
     let largest = groups.iter().copied().max().unwrap_or(0);
     let feasible = |minority: &usize| {
@@ -49,7 +56,8 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
     // The smallest volume bounds it from above: n / (n - 1) times it (Fiedler 1973).
     let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
-    let (mut low, mut high) = (0.0, least * n as f64 / (n.max(2) - 1) as f64);
+    let mut low = 0.0;
+    let mut high = least * n as f64 / (n.max(2) - 1) as f64;
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if is_positive(traffic, most, middle) { low = middle } else { high = middle }
@@ -58,7 +66,8 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
     (low - 1e-13 * n as f64 * most).max(0.0)
 }
 
-/// Whether the Laplacian less `shift`, the constant vector's eigenvalue 0 raised to 2 `most`, has a Cholesky factor.
+/// Whether the Laplacian less `shift`, the constant vector's eigenvalue 0 raised to 2 `most`, has a
+/// Cholesky factor.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
     let raised = 2.0 * most / n as f64;
@@ -83,8 +92,8 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     true
 }
 
-/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic falls apart. `None`
-/// where the deadline comes first.
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic
+/// falls apart. `None` where the deadline comes first.
 fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
     let n = traffic.tasks();
     let mut watch = Watch::new(limit, n * n);
@@ -110,7 +119,9 @@ fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
 /// The last two in the order of strongest ties to those before, and the weight that ties the last.
 fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut open: Vec<(usize, f64)> = alive.iter().map(|task| (*task, 0.0)).collect();
-    let (mut last, mut before, mut tie) = (alive[0], alive[0], 0.0);
+    let mut last = alive[0];
+    let mut before = alive[0];
+    let mut tie = 0.0;
     while let Some(at) = (0..open.len()).max_by(|a, b| open[*a].1.total_cmp(&open[*b].1)) {
         before = last;
         (last, tie) = open.swap_remove(at);
@@ -153,7 +164,10 @@ mod tests {
     #[test]
     fn cuts_of_known_graphs() {
         assert_eq!(smallest_cut(&ring(9), &ENDLESS), Some(2.0));
-        let bridge = Traffic::new(6, [(0, 1, 5.0), (1, 2, 5.0), (0, 2, 5.0), (3, 4, 4.0), (4, 5, 4.0), (2, 3, 1.5)]);
+        let bridge = Traffic::new(
+            6,
+            [(0, 1, 5.0), (1, 2, 5.0), (0, 2, 5.0), (3, 4, 4.0), (4, 5, 4.0), (2, 3, 1.5)],
+        );
         assert_eq!(smallest_cut(&bridge, &ENDLESS), Some(1.5));
         assert_eq!(smallest_cut(&Traffic::new(4, [(0, 1, 1.0)]), &ENDLESS), Some(0.0));
     }

@@ -5,8 +5,8 @@ use seatmap_machine::Profile;
 
 /// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
-/// All traffic across the border of a group, in either direction, goes through its link. Capacities are not known
-/// from a profile, so a link's load is the weight that crosses.
+/// All traffic across the border of a group, in either direction, goes through its link. Capacities
+/// are not known from a profile, so a link's load is the weight that crosses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
@@ -17,15 +17,22 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links of a machine: one for each group of a level that has several groups, and more than one core in some.
-    /// Where the topology knows no such level, the groups of the home model serve.
+    /// The links of a machine: one for each group of a level that has several groups, and more than
+    /// one core in some. Where the topology knows no such level, the groups of the home model
+    /// serve.
     #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
-        let mut links = Links { names: Vec::new(), first_of_level: Vec::new(), of_pu: vec![Vec::new(); pus.os.len()] };
+        let mut links = Links {
+            names: Vec::new(),
+            first_of_level: Vec::new(),
+            of_pu: vec![Vec::new(); pus.os.len()],
+        };
         // A level whose groups are those of the level below adds no link.
         let mut below = Level::Core.groups(&profile.topology, &pus.os);
         for level in &Level::ALL[1..] {
-            let groups = level.groups(&profile.topology, &pus.os).filter(|groups| Some(groups) != below.as_ref());
+            let groups = level
+                .groups(&profile.topology, &pus.os)
+                .filter(|groups| Some(groups) != below.as_ref());
             if let Some(groups) = groups {
                 links.add(level.name(), &groups);
                 below = Some(groups);
@@ -35,7 +42,8 @@ impl Links {
             && let Some(model) = &profile.home_model
         {
             let groups = model.group_of(&pus.os);
-            let groups: Option<Vec<u32>> = groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
+            let groups: Option<Vec<u32>> =
+                groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
             groups.into_iter().for_each(|groups| links.add("group", &groups));
         }
         links
@@ -67,9 +75,16 @@ impl Links {
     /// The number of slots behind each link, level by level; slots are given by their PUs (rows).
     pub(crate) fn slots(&self, pu_of_slot: &[u32]) -> Vec<Vec<usize>> {
         let mut count = vec![0; self.len()];
-        pu_of_slot.iter().flat_map(|pu| &self.of_pu[*pu as usize]).for_each(|link| count[*link as usize] += 1);
+        pu_of_slot
+            .iter()
+            .flat_map(|pu| &self.of_pu[*pu as usize])
+            .for_each(|link| count[*link as usize] += 1);
         let ends = self.first_of_level.iter().skip(1).copied().chain([self.len()]);
-        self.first_of_level.iter().zip(ends).map(|(first, end)| count[*first..end].to_vec()).collect()
+        self.first_of_level
+            .iter()
+            .zip(ends)
+            .map(|(first, end)| count[*first..end].to_vec())
+            .collect()
     }
 
     /// Adds the traffic of a pair to the loads of all links between its PUs.

@@ -12,14 +12,16 @@ pub const SMALLEST: usize = 1500;
 /// Slots at which a problem is small enough for the portfolio.
 const SMALL: usize = 600;
 
-/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are left; places those;
-/// and takes the pairs apart again, level by level, with a descent on each (the V-cycle of Walshaw 2004, "Multilevel
-/// refinement for combinatorial optimisation problems").
+/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are
+/// left; places those; and takes the pairs apart again, level by level, with a descent on each (the
+/// V-cycle of Walshaw 2004, "Multilevel refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
     let mut best = cycle(problem, &limit.part(3), seed);
-    if let Some(mut engine) = Sparse::new(problem, lawful(problem, best.found.slot_of.clone()), limit) {
+    if let Some(mut engine) =
+        Sparse::new(problem, lawful(problem, best.found.slot_of.clone()), limit)
+    {
         best.found = iterate(&mut engine, &mut rng, limit);
     }
     best
@@ -35,7 +37,8 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let above = cycle(&coarse, limit, seed);
     let mut slot_of = vec![0; problem.slots()];
     for (pair, slot) in above.found.slot_of.iter().enumerate() {
-        let (item, seat) = (items[pair], slots[*slot as usize]);
+        let item = items[pair];
+        let seat = slots[*slot as usize];
         slot_of[item.0 as usize] = seat.0;
         slot_of[item.1 as usize] = seat.1;
     }
@@ -58,7 +61,8 @@ fn pairs_of_items(problem: &Problem) -> Pairs {
             (partner[task], partner[with]) = (with as u32, task as u32);
         }
     }
-    let matched = (0..n as u32).filter(|item| partner[*item as usize] != u32::MAX && *item < partner[*item as usize]);
+    let matched = (0..n as u32)
+        .filter(|item| partner[*item as usize] != u32::MAX && *item < partner[*item as usize]);
     let mut pairs: Pairs = matched.map(|item| (item, partner[item as usize])).collect();
     let left: Vec<u32> = (0..n as u32).filter(|item| partner[*item as usize] == u32::MAX).collect();
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
@@ -75,7 +79,8 @@ fn pairs_of_slots(problem: &Problem) -> Pairs {
             continue;
         }
         let near = |other: &usize| problem.between(slot, *other);
-        let nearest = (slot + 1..n).filter(|other| free[*other]).min_by(|a, b| near(a).total_cmp(&near(b)));
+        let nearest =
+            (slot + 1..n).filter(|other| free[*other]).min_by(|a, b| near(a).total_cmp(&near(b)));
         if let Some(other) = nearest {
             free[other] = false;
             pairs.push((slot as u32, other as u32));
@@ -98,22 +103,36 @@ pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem
         let later = problem.traffic.of(task).filter(move |(with, _)| *with > task);
         later.map(move |(with, weight)| (task, with, weight))
     });
-    let traffic = Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
+    let traffic =
+        Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
     let pu = |slot: u32| problem.pu_of_slot[slot as usize];
-    // Pairs on one PU each leave the machine as it is, which is much smaller than a table of all pairs.
-    let (distance, pu_of_slot) = match slots.iter().all(|(a, b)| pu(*a) == pu(*b)) {
-        true => (problem.distance.clone(), slots.iter().map(|(a, _)| pu(*a)).collect()),
-        false => (of_pairs(problem, slots), (0..slots.len() as u32).collect()),
+    // Pairs on one PU each leave the machine as it is, which is much smaller than a table of all
+    // pairs.
+    let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| pu(*a) == pu(*b)) {
+        (problem.distance.clone(), slots.iter().map(|(a, _)| pu(*a)).collect())
+    } else {
+        (of_pairs(problem, slots), (0..slots.len() as u32).collect())
     };
-    Problem { fixed: vec![None; coarse_tasks], zones: Zones::free(slots.len()), pu_of_slot, distance, traffic }
+    Problem {
+        fixed: vec![None; coarse_tasks],
+        zones: Zones::free(slots.len()),
+        pu_of_slot,
+        distance,
+        traffic,
+    }
 }
 
 /// The distances between the pairs' PUs on average.
 fn of_pairs(problem: &Problem, slots: &Pairs) -> Square<f32> {
     let between = |i: usize, j: usize| {
-        let ((a, b), (c, d)) = (slots[i], slots[j]);
+        let (a, b) = slots[i];
+        let (c, d) = slots[j];
         let at = |a: u32, c: u32| problem.between(a as usize, c as usize);
-        if i == j { at(a, b) as f32 } else { (0.25 * (at(a, c) + at(a, d) + at(b, c) + at(b, d))) as f32 }
+        if i == j {
+            at(a, b) as f32
+        } else {
+            (0.25 * (at(a, c) + at(a, d) + at(b, c) + at(b, d))) as f32
+        }
     };
     Square::from_fn(slots.len(), between)
 }

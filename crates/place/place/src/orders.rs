@@ -2,8 +2,9 @@
 
 use seatmap_machine::{Matrix, Pu, Topology};
 
-/// The PUs in an order in which neighbours share as much as possible: package by package, cache by cache, SMT siblings
-/// side by side. `distance` (in the order of `pus`) decides where the topology does not tell the cores.
+/// The PUs in an order in which neighbours share as much as possible: package by package, cache by
+/// cache, SMT siblings side by side. `distance` (in the order of `pus`) decides where the topology
+/// does not tell the cores.
 #[must_use]
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::min) };
@@ -12,23 +13,24 @@ pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     order.into_iter().map(|pu| pu.os).collect()
 }
 
-/// The PUs in an order in which each shares as little as possible with those before it: packages in turn, then caches,
-/// then cores, SMT siblings last.
+/// The PUs in an order in which each shares as little as possible with those before it: packages in
+/// turn, then caches, then cores, SMT siblings last.
 #[must_use]
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
     let mut order: Vec<&Pu> = known;
     order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
     // The rank of each PU in its core, of its core in its cache, and of its cache in its package.
-    let rank = |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
-        let mut members: Vec<Option<u32>> = order
-            .iter()
-            .filter(|other| other.package == pu.package && group(other) == group(pu))
-            .map(|o| member(o))
-            .collect();
-        members.dedup();
-        members.iter().position(|other| *other == member(pu))
-    };
+    let rank =
+        |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
+            let mut members: Vec<Option<u32>> = order
+                .iter()
+                .filter(|other| other.package == pu.package && group(other) == group(pu))
+                .map(|o| member(o))
+                .collect();
+            members.dedup();
+            members.iter().position(|other| *other == member(pu))
+        };
     let mut keyed: Vec<_> = order
         .iter()
         .map(|pu| {
@@ -47,7 +49,8 @@ fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
 }
 
-/// From the first PU always on to the nearest of those left, or to the one farthest from all before.
+/// From the first PU always on to the nearest of those left, or to the one farthest from all
+/// before.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();
@@ -57,7 +60,8 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));
         let key = |at: usize| if is_near { distance[(last, at)] } else { -apart[at] };
-        let next = (0..left.len()).min_by(|a, b| key(left[*a]).total_cmp(&key(left[*b]))).unwrap_or(0);
+        let next =
+            (0..left.len()).min_by(|a, b| key(left[*a]).total_cmp(&key(left[*b]))).unwrap_or(0);
         order.push(left.remove(next));
     }
     order.into_iter().map(|at| pus[at]).collect()
@@ -78,7 +82,8 @@ mod tests {
         };
         // Siblings 0/4, 1/5, 2/6, 3/7; caches of one core each; packages {0,1} and {2,3}.
         let pus = (0..8).map(|os| pu(os, os % 4 / 2, os % 4, os % 4)).collect();
-        let (topology, all) = (Topology { pus }, (0..8).collect::<Vec<u32>>());
+        let topology = Topology { pus };
+        let all = (0..8).collect::<Vec<u32>>();
         let distance = Matrix::filled(8, 1.0);
         assert_eq!(compact(&topology, &all, &distance), [0, 4, 1, 5, 2, 6, 3, 7]);
         assert_eq!(scatter(&topology, &all, &distance), [0, 2, 1, 3, 4, 6, 5, 7]);

@@ -12,7 +12,9 @@ use crate::seed::lawful;
 use crate::solve::{Cheapest, ROUNDED, cheapest, side_by_side, told};
 use crate::time::TimeModel;
 use crate::trial::{Judge, Trials};
-use crate::{Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels};
+use crate::{
+    Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels,
+};
 use seatmap_plan::{Agreement, Baselines, Objective};
 use seatmap_statistics::correlation::spearman;
 use seatmap_statistics::words::counted;
@@ -40,10 +42,13 @@ impl PlaceRequest<'_> {
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
             Objective::Simulated | Objective::Measured | Objective::Time => {
-                return Err(PlaceError::Unfit("this objective needs a machine that runs the program".to_owned()));
+                return Err(PlaceError::Unfit(
+                    "this objective needs a machine that runs the program".to_owned(),
+                ));
             }
         };
-        let (drawn, limit) = (baselines::drawn(&problem), self.limit.part(BASELINES_PART));
+        let drawn = baselines::drawn(&problem);
+        let limit = self.limit.part(BASELINES_PART);
         let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
         let Cheapest { mut found, is_optimal, mut method } =
@@ -54,7 +59,8 @@ impl PlaceRequest<'_> {
         {
             (found, method) = (usual, name.to_owned());
         }
-        let (mut lower_bound, mut optimal) = (lower_bound, is_optimal);
+        let mut lower_bound = lower_bound;
+        let mut optimal = is_optimal;
         if self.prefers_cache {
             let before = found.cost;
             let pu_of = rows_of(&problem, &found);
@@ -75,19 +81,22 @@ impl PlaceRequest<'_> {
         )
     }
 
-    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all placements were
-    /// tried. The search starts from the best of the answer by distance and the baselines, as far as these are
-    /// allowed.
+    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all
+    /// placements were tried. The search starts from the best of the answer by distance and the
+    /// baselines, as far as these are allowed.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
         if self.method == PlaceMethod::GetCore {
-            return Err(PlaceError::Unfit("GetCore chooses by homes alone; runs judge the other methods".to_owned()));
+            return Err(PlaceError::Unfit(
+                "GetCore chooses by homes alone; runs judge the other methods".to_owned(),
+            ));
         }
         let pus = self.pus()?;
         if self.pattern.tasks > pus.os.len() {
-            let (tasks, there) = (self.pattern.tasks, pus.os.len());
+            let tasks = self.pattern.tasks;
+            let there = pus.os.len();
             return Err(PlaceError::Unfit(format!(
                 "{tasks} on {there}: a run needs a PU for each task",
                 there = counted(there, "PU"),
@@ -97,38 +106,63 @@ impl PlaceRequest<'_> {
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
-        let divided =
-            sections.as_deref().map(|of| divided(&problem, of, self.method == PlaceMethod::Partition)).transpose()?;
+        let divided = sections
+            .as_deref()
+            .map(|of| divided(&problem, of, self.method == PlaceMethod::Partition))
+            .transpose()?;
         let searched = divided.as_ref().unwrap_or(&problem);
         let failure = std::cell::OnceCell::new();
         let run = std::cell::RefCell::new(Vec::new());
-        let baselines = baselines::baselines(self, &problem, &pus, baselines::DRAWN_BY_RUNS, &self.limit, |pu_of| {
-            let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
-            let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
-                failure.get_or_init(|| error);
-                f64::NAN
-            });
-            run.borrow_mut().push((pu_of.to_vec(), time_ns));
-            time_ns
-        });
+        let baselines = baselines::baselines(
+            self,
+            &problem,
+            &pus,
+            baselines::DRAWN_BY_RUNS,
+            &self.limit,
+            |pu_of| {
+                let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+                let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
+                    failure.get_or_init(|| error);
+                    f64::NAN
+                });
+                run.borrow_mut().push((pu_of.to_vec(), time_ns));
+                time_ns
+            },
+        );
         if let Some(error) = failure.into_inner() {
             return Err(PlaceError::Unfit(error));
         }
-        let by_distance = portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
+        let by_distance =
+            portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
         let natural = lawful(searched, (0..searched.slots() as u32).collect());
         let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
-        let (run, mut starts) = (run.into_inner(), vec![by_distance, natural]);
+        let run = run.into_inner();
+        let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
-            starts.extend(baselines::assignment(searched, pu_of).inspect(|slot_of| trials.know(slot_of, *time_ns)));
+            starts.extend(
+                baselines::assignment(searched, pu_of)
+                    .inspect(|slot_of| trials.know(slot_of, *time_ns)),
+            );
         }
         let (found, all) = trials.search(starts, self.seed)?;
         let method = trials.told(all);
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
-        let proof = Proof { lower_bound: judge.floor_ns, optimal: all && divided.is_none(), method, agreement };
+        let proof = Proof {
+            lower_bound: judge.floor_ns,
+            optimal: all && divided.is_none(),
+            method,
+            agreement,
+        };
         self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
     }
 
-    fn answer(&self, judged: Judged, found: Found, proof: Proof, baselines: Baselines) -> Result<Answer, PlaceError> {
+    fn answer(
+        &self,
+        judged: Judged,
+        found: Found,
+        proof: Proof,
+        baselines: Baselines,
+    ) -> Result<Answer, PlaceError> {
         let Judged { problem, pus, links, sections } = judged;
         let pu_of = rows_of(&problem, &found);
         let optimal = proof.optimal || found.cost <= proof.lower_bound * ROUNDED;
@@ -147,12 +181,21 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Computed over the baselines alone, most of them drawn at random: a search's own runs are all near its start.
-    fn agreement(&self, problem: &Problem, pus: &Pus, links: &Links, run: &[(Vec<usize>, f64)]) -> Agreement {
+    /// Computed over the baselines alone, most of them drawn at random: a search's own runs are all
+    /// near its start.
+    fn agreement(
+        &self,
+        problem: &Problem,
+        pus: &Pus,
+        links: &Links,
+        run: &[(Vec<usize>, f64)],
+    ) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
         let with = |objective: Objective| {
-            let costs: Vec<f64> =
-                run.iter().map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of)).collect();
+            let costs: Vec<f64> = run
+                .iter()
+                .map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of))
+                .collect();
             spearman(&times, &costs)
         };
         Agreement {
@@ -167,7 +210,14 @@ impl PlaceRequest<'_> {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
 
-    fn costs(&self, objective: Objective, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
+    fn costs(
+        &self,
+        objective: Objective,
+        problem: &Problem,
+        pus: &Pus,
+        links: &Links,
+        pu_of: &[usize],
+    ) -> f64 {
         if objective == Objective::Time {
             return TimeModel::new(self, problem, pus).map_or(f64::NAN, |model| model.cost(pu_of));
         }
@@ -180,7 +230,8 @@ impl PlaceRequest<'_> {
             (a, b) => pus.message_ns(a, b),
         };
         let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
-        let of_task = |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
+        let of_task =
+            |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
         // The sum of an empty list is -0.
         (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
     }
@@ -198,10 +249,14 @@ impl PlaceRequest<'_> {
             let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
             return Ok(told(Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore"));
         }
-        let divided = sections.map(|of| divided(problem, of, self.method == PlaceMethod::Partition)).transpose()?;
+        let divided = sections
+            .map(|of| divided(problem, of, self.method == PlaceMethod::Partition))
+            .transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            let start = side_by_side(self.threads, self.seed, |seed| portfolio(searched, &self.limit.part(4), seed));
+            let start = side_by_side(self.threads, self.seed, |seed| {
+                portfolio(searched, &self.limit.part(4), seed)
+            });
             let starts = std::iter::once(start.found.slot_of)
                 .chain(baselines::starts(self, searched, pus).into_iter().flatten())
                 .collect();
@@ -215,7 +270,9 @@ impl PlaceRequest<'_> {
         let best = cheapest(searched, lower_bound, &self.limit, self.threads, self.seed);
         Ok(match (self.method, &divided) {
             (_, None) => best,
-            (PlaceMethod::Partition, _) => told(best.found, false, &format!("partition, {}", best.method)),
+            (PlaceMethod::Partition, _) => {
+                told(best.found, false, &format!("partition, {}", best.method))
+            }
             _ => told(best.found, false, &format!("pizza slices, {}", best.method)),
         })
     }
@@ -228,17 +285,22 @@ impl PlaceRequest<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
-        let is_wanted =
-            self.homes || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
+        let is_wanted = self.homes
+            || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {
             return Ok(Vec::new());
         }
         let lines = self.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
-        let section_of = |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
+        let section_of =
+            |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
         // In a slice, lines whose home lies in it keep the traffic inside.
         let allowed = |a: u32, b: u32, home: usize| {
-            let at_home = lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
-            sections.is_none() || section_of(a) != section_of(b) || at_home.is_none() || at_home == section_of(a)
+            let at_home =
+                lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
+            sections.is_none()
+                || section_of(a) != section_of(b)
+                || at_home.is_none()
+                || at_home == section_of(a)
         };
         channels::choose(self, &problem.traffic, placement, allowed)
     }
@@ -268,7 +330,9 @@ const DISTANCE_PART: u32 = 10;
 
 /// The PU (row) of each task.
 fn rows_of(problem: &Problem, found: &Found) -> Vec<usize> {
-    (0..problem.tasks()).map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize).collect()
+    (0..problem.tasks())
+        .map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize)
+        .collect()
 }
 
 #[cfg(test)]

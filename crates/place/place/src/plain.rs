@@ -5,7 +5,8 @@ use crate::build::problem;
 use crate::{Answer, Level, Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_plan::Objective;
 
-/// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan would.
+/// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan
+/// would.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
     /// The name of the setting: `compact`, `scatter`, or the order of the OS's numbers.
@@ -18,11 +19,12 @@ pub struct Plain {
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl PlaceRequest<'_> {
-    /// The usual order that costs no more than an answer by the same objective; `None` where each costs more, or
-    /// where runs judged.
+    /// The usual order that costs no more than an answer by the same objective; `None` where each
+    /// costs more, or where runs judged.
     ///
-    /// A setting is named only where it is the program's own doing alone: on all of a machine whose cores are known,
-    /// with nothing fixed, where the order in which it takes places is known to cost no more either.
+    /// A setting is named only where it is the program's own doing alone: on all of a machine whose
+    /// cores are known, with nothing fixed, where the order in which it takes places is known to
+    /// cost no more either.
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
@@ -32,30 +34,41 @@ impl PlaceRequest<'_> {
             ("scatter", answer.baselines.scatter),
             ("the order of the OS's numbers", answer.baselines.os),
         ];
-        let Some((name, _)) = usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * ROUNDED) else {
+        let Some((name, _)) =
+            usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * ROUNDED)
+        else {
             return Ok(None);
         };
-        if !matches!(self.objective, Objective::Distance | Objective::Congestion) || !self.is_free() {
+        if !matches!(self.objective, Objective::Distance | Objective::Congestion) || !self.is_free()
+        {
             return Ok(Some(Plain { name, settings: Vec::new() }));
         }
         let pus = self.pus()?;
-        let (problem, links) = (problem(self, &pus)?, Links::new(self.profile, &pus));
-        let does = |rows: &Vec<usize>| self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED;
-        let settings = self.settings(&problem, &pus).into_iter().filter(|(_, orders)| orders.iter().all(does));
+        let problem = problem(self, &pus)?;
+        let links = Links::new(self.profile, &pus);
+        let does =
+            |rows: &Vec<usize>| self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED;
+        let settings =
+            self.settings(&problem, &pus).into_iter().filter(|(_, orders)| orders.iter().all(does));
         Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
     /// Whether the request has no constraint that a program's own settings do not know.
     fn is_free(&self) -> bool {
-        self.cpus.is_none() && self.fixed.is_empty() && matches!(self.one_per, None | Some(Level::Core))
+        self.cpus.is_none()
+            && self.fixed.is_empty()
+            && matches!(self.one_per, None | Some(Level::Core))
     }
 
-    /// The PUs (rows) that settings give the tasks. Runtimes number places along the topology (compact) or, inside a
-    /// package, along the OS's numbers (GCC's libgomp). Where the two differ, both are given, and both must be good
-    /// enough.
+    /// The PUs (rows) that settings give the tasks. Runtimes number places along the topology
+    /// (compact) or, inside a package, along the OS's numbers (GCC's libgomp). Where the two
+    /// differ, both are given, and both must be good enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
-        let (tasks, places) = (problem.tasks(), pus.os.len());
-        let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else { return Vec::new() };
+        let tasks = problem.tasks();
+        let places = pus.os.len();
+        let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else {
+            return Vec::new();
+        };
         let [_, compact, _] = usual(self, places, pus);
         let along = [compact, numbered];
         let first = |order: &Vec<usize>| order[..tasks].to_vec();
@@ -63,41 +76,55 @@ impl PlaceRequest<'_> {
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
-                ("mpirun --use-hwthread-cpus --map-by hwthread --bind-to hwthread", close[..1].to_vec()),
+                (
+                    "mpirun --use-hwthread-cpus --map-by hwthread --bind-to hwthread",
+                    close[..1].to_vec(),
+                ),
             ];
         }
         let mut settings = vec![
             ("OMP_PLACES=cores OMP_PROC_BIND=close", close.clone()),
             ("mpirun --map-by core --bind-to core", close[..1].to_vec()),
         ];
-        // Where tasks do not divide places, runtimes are free to choose which parts are larger (OpenMP 5.2, 10.1.3).
+        // Where tasks do not divide places, runtimes are free to choose which parts are larger
+        // (OpenMP 5.2, 10.1.3).
         if places.is_multiple_of(tasks) {
-            let apart = |order: &Vec<usize>| order.iter().copied().step_by(places / tasks).collect();
-            settings.push(("OMP_PLACES=cores OMP_PROC_BIND=spread", along.iter().map(apart).collect()));
+            let apart =
+                |order: &Vec<usize>| order.iter().copied().step_by(places / tasks).collect();
+            settings
+                .push(("OMP_PLACES=cores OMP_PROC_BIND=spread", along.iter().map(apart).collect()));
         }
         settings.extend(
-            self.round_robin(&along[0], tasks, pus).map(|rows| ("mpirun --map-by socket --bind-to core", vec![rows])),
+            self.round_robin(&along[0], tasks, pus)
+                .map(|rows| ("mpirun --map-by socket --bind-to core", vec![rows])),
         );
         settings
     }
 
-    /// Rows by package, inside it by the OS's number of their core; `None` where cores or packages are not known.
+    /// Rows by package, inside it by the OS's number of their core; `None` where cores or packages
+    /// are not known.
     fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
         let topology = &self.profile.topology;
         let key = |row: &usize| {
             let pu = topology.pu(pus.os[*row])?;
-            let siblings = pus.os.iter().filter_map(|os| topology.pu(*os)).filter(|other| other.core == pu.core);
+            let siblings = pus
+                .os
+                .iter()
+                .filter_map(|os| topology.pu(*os))
+                .filter(|other| other.core == pu.core);
             Some((pu.package?, siblings.map(|other| other.os).min()?, pu.core?, pu.os))
         };
-        let mut keyed = (0..pus.os.len()).map(|row| Some((key(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        let mut keyed =
+            (0..pus.os.len()).map(|row| Some((key(&row)?, row))).collect::<Option<Vec<_>>>()?;
         keyed.sort_unstable();
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None` where there is one
-    /// only, or one is full before the tasks are seated.
+    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None`
+    /// where there is one only, or one is full before the tasks are seated.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
-        let package = |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
+        let package =
+            |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
         let mut packages: Vec<Vec<usize>> = Vec::new();
         for row in compact {
             match packages.iter_mut().find(|rows| package(&rows[0]) == package(row)) {
@@ -108,7 +135,9 @@ impl PlaceRequest<'_> {
         if packages.len() < 2 {
             return None;
         }
-        (0..tasks).map(|task| packages[task % packages.len()].get(task / packages.len()).copied()).collect()
+        (0..tasks)
+            .map(|task| packages[task % packages.len()].get(task / packages.len()).copied())
+            .collect()
     }
 }
 
@@ -119,14 +148,19 @@ mod tests {
     use seatmap_machine::{Profile, catalog};
     use seatmap_pattern::{Edge, Pattern, generate};
 
-    fn plain(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut PlaceRequest)) -> Option<Plain> {
+    fn plain(
+        machine: &Profile,
+        pattern: &Pattern,
+        change: impl Fn(&mut PlaceRequest),
+    ) -> Option<Plain> {
         let mut request = PlaceRequest::new(machine, pattern);
         (request.limit, request.one_per) = (Limit::kicks(2000), Some(Level::Core));
         change(&mut request);
         request.plain(&request.place().unwrap()).unwrap()
     }
 
-    /// Two packages of two cores of two hardware threads: siblings 10 ns apart, cores 50, packages 200.
+    /// Two packages of two cores of two hardware threads: siblings 10 ns apart, cores 50, packages
+    /// 200.
     fn small() -> Profile {
         let pu = |os: u32| seatmap_machine::Pu {
             os,
@@ -144,7 +178,8 @@ mod tests {
             _ => 200.0,
         };
         let median_ns = seatmap_machine::Matrix::from_fn(8, ns);
-        machine.core_distance = Some(seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns));
+        machine.core_distance =
+            Some(seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns));
         machine
     }
 
@@ -165,12 +200,17 @@ mod tests {
     fn partners_two_apart_are_scattered() {
         let pattern = Pattern::gathered("apart", 4, [Edge::unit(0, 2), Edge::unit(1, 3)]);
         let found = plain(&small(), &pattern, |_| ()).unwrap();
-        assert_eq!((found.name, &found.settings[..]), ("scatter", &["mpirun --map-by socket --bind-to core"][..]));
+        assert_eq!(
+            (found.name, &found.settings[..]),
+            ("scatter", &["mpirun --map-by socket --bind-to core"][..])
+        );
     }
 
     #[test]
     fn hardware_threads_are_places_where_tasks_may_share_a_core() {
-        let found = plain(&small(), &generate("pairs:8").unwrap(), |request| request.one_per = None).unwrap();
+        let found =
+            plain(&small(), &generate("pairs:8").unwrap(), |request| request.one_per = None)
+                .unwrap();
         assert_eq!(found.settings[0], "OMP_PLACES=threads OMP_PROC_BIND=close");
         assert!(found.settings[1].contains("--bind-to hwthread"), "{found:?}");
     }
@@ -179,7 +219,10 @@ mod tests {
     fn what_needs_a_plan_has_no_setting() {
         let crossed = Pattern::gathered("crossed", 4, [Edge::unit(0, 3), Edge::unit(1, 2)]);
         assert_eq!(plain(&small(), &crossed, |_| ()), None);
-        let wished = plain(&small(), &generate("pipeline:4").unwrap(), |request| request.fixed = vec![(0, 0)]).unwrap();
+        let wished = plain(&small(), &generate("pipeline:4").unwrap(), |request| {
+            request.fixed = vec![(0, 0)]
+        })
+        .unwrap();
         assert!(wished.settings.is_empty(), "{wished:?}");
     }
 }

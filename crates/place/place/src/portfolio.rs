@@ -15,20 +15,22 @@ pub struct Started {
 }
 
 /// The starts of the portfolio, the promising ones first.
-const STARTS: [&str; 5] = ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
+const STARTS: [&str; 5] =
+    ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
 /// The part of the time in which starts must be ready.
 const STARTS_PART: u32 = 2;
 
 /// Starts from all the known methods and searches on from the best, until the limit.
 ///
-/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best. `seed` decides
-/// random choices, so that a limit by count gives the same answer everywhere. Starts that are not ready by half of
-/// the time are left out, but for the first, which always is.
+/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best.
+/// `seed` decides random choices, so that a limit by count gives the same answer everywhere. Starts
+/// that are not ready by half of the time are left out, but for the first, which always is.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
-    let (nested, until) = (OnceCell::new(), limit.part(STARTS_PART));
+    let nested = OnceCell::new();
+    let until = limit.part(STARTS_PART);
     let mut alive = Vec::with_capacity(STARTS.len());
     for name in STARTS {
         alive.extend(started(problem, name, &mut rng, &nested, [&until, limit]));
@@ -61,8 +63,8 @@ fn has_enough(found: &[Started], limit: &Limit) -> bool {
     found.iter().any(|one| one.found.cost <= limit.enough)
 }
 
-/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not ready. `nested` keeps
-/// the order of the slots, which several starts share.
+/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not
+/// ready. `nested` keeps the order of the slots, which several starts share.
 fn started(
     problem: &Problem,
     name: &'static str,
@@ -71,7 +73,10 @@ fn started(
     [until, limit]: [&Limit; 2],
 ) -> Option<Started> {
     let along = |order: Vec<u32>| {
-        seed::lawful(problem, seed::in_order(&order, nested.get_or_init(|| seed::nested(problem, until))))
+        seed::lawful(
+            problem,
+            seed::in_order(&order, nested.get_or_init(|| seed::nested(problem, until))),
+        )
     };
     let slot_of = match name {
         "recursive bisection" => seed::recursive(problem, rng, until),

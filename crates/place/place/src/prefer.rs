@@ -2,16 +2,17 @@
 
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
-/// Placements within this share of each other cost the same: two measurements of one machine differ by as much.
+/// Placements within this share of each other cost the same: two measurements of one machine differ
+/// by as much.
 const TIE: f64 = 1.01;
 
 /// Tasks beyond which exchanging pairs of them takes too long.
 const MOST_TASKS: usize = 512;
 
 impl PlaceRequest<'_> {
-    /// The placement with the tasks that need cache on the PUs with the biggest L3, as far as it then costs no more
-    /// than a hundredth above `cost_ns`. Tasks need as much as the pattern's `cache_bytes` say; without these, those
-    /// with the largest loads need most.
+    /// The placement with the tasks that need cache on the PUs with the biggest L3, as far as it
+    /// then costs no more than a hundredth above `cost_ns`. Tasks need as much as the pattern's
+    /// `cache_bytes` say; without these, those with the largest loads need most.
     ///
     /// # Errors
     /// [`PlaceError::Unfit`]: the machine does not tell the sizes of its L3 caches.
@@ -28,7 +29,9 @@ impl PlaceRequest<'_> {
             Some(bytes) => *bytes as f64,
             None => self.pattern.load(task),
         };
-        let value = |pu_of: &[usize]| pu_of.iter().enumerate().map(|(task, pu)| wants(task) * bytes[*pu]).sum::<f64>();
+        let value = |pu_of: &[usize]| {
+            pu_of.iter().enumerate().map(|(task, pu)| wants(task) * bytes[*pu]).sum::<f64>()
+        };
         let is_tie = |pu_of: &[usize]| cost(pu_of) <= found * TIE && is_allowed(pu_of);
         let mut best = pu_of;
         let mut value_of_best = value(&best);
@@ -49,7 +52,9 @@ impl PlaceRequest<'_> {
 
     /// The size of each PU's L3.
     fn cache_of(&self, pus: &Pus) -> Result<Vec<f64>, PlaceError> {
-        let of = |os: &u32| self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64);
+        let of = |os: &u32| {
+            self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64)
+        };
         pus.os.iter().map(of).collect::<Option<Vec<f64>>>().ok_or_else(|| {
             let machine = &self.profile.name;
             PlaceError::Unfit(format!(
@@ -62,7 +67,9 @@ impl PlaceRequest<'_> {
     fn dies(&self, pus: &Pus) -> Vec<Vec<usize>> {
         let groups = Level::L3.groups(&self.profile.topology, &pus.os).unwrap_or_default();
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        (0..count as u32).map(|die| (0..groups.len()).filter(|pu| groups[*pu] == die).collect()).collect()
+        (0..count as u32)
+            .map(|die| (0..groups.len()).filter(|pu| groups[*pu] == die).collect())
+            .collect()
     }
 }
 
@@ -79,7 +86,9 @@ impl Change {
         let mut changed = pu_of.to_vec();
         match self {
             Change::Dies(a, b) => changed.iter_mut().for_each(|pu| {
-                let at = |die: &[usize], other: &[usize]| die.iter().position(|one| one == pu).map(|at| other[at]);
+                let at = |die: &[usize], other: &[usize]| {
+                    die.iter().position(|one| one == pu).map(|at| other[at])
+                };
                 *pu = at(a, b).or_else(|| at(b, a)).unwrap_or(*pu);
             }),
             Change::Seat(task, to) => {
@@ -117,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_group_moves_as_a_whole_to_the_die_with_the_bigger_cache() {
-        let (mut machine, pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("all-to-all:6").unwrap());
+        let mut machine = catalog::load("ryzen-7950x3d").unwrap();
+        let pattern = generate("all-to-all:6").unwrap();
         // The second die carries the cache here: the order of numbers would choose the first.
         machine
             .topology
@@ -133,17 +143,20 @@ mod tests {
 
     #[test]
     fn the_tasks_that_need_cache_get_it_where_all_else_is_equal() {
-        let (machine, mut pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("idle:16").unwrap());
+        let machine = catalog::load("ryzen-7950x3d").unwrap();
+        let mut pattern = generate("idle:16").unwrap();
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        (request.limit, request.one_per, request.prefers_cache) = (Limit::kicks(20), Some(Level::Core), true);
+        (request.limit, request.one_per, request.prefers_cache) =
+            (Limit::kicks(20), Some(Level::Core), true);
         let dies = dies_of(&request);
         assert!(dies[8..].iter().all(|die| *die == 0), "{dies:?}");
     }
 
     #[test]
     fn sizes_that_are_unknown_are_an_error() {
-        let (machine, pattern) = (catalog::load("graviton3").unwrap(), generate("ring:4").unwrap());
+        let machine = catalog::load("graviton3").unwrap();
+        let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.prefers_cache) = (Limit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();

@@ -5,9 +5,10 @@ use seatmap_machine::Square;
 
 /// Tasks to be put on slots, one each.
 ///
-/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There are never fewer
-/// slots than tasks; the searches fill the rest with *holes*, items without traffic, so that every assignment is a
-/// permutation and moving a task to a free slot is a swap with a hole.
+/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There
+/// are never fewer slots than tasks; the searches fill the rest with *holes*, items without
+/// traffic, so that every assignment is a permutation and moving a task to a free slot is a swap
+/// with a hole.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.
@@ -23,7 +24,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than PUs.
+    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than
+    /// PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
@@ -59,7 +61,11 @@ impl Problem {
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
         let of = |task: usize| -> f64 {
             let later = self.traffic.of(task).filter(|(with, _)| *with > task);
-            later.map(|(with, weight)| weight * self.between(slot_of[task] as usize, slot_of[with] as usize)).sum()
+            later
+                .map(|(with, weight)| {
+                    weight * self.between(slot_of[task] as usize, slot_of[with] as usize)
+                })
+                .sum()
         };
         (0..self.tasks()).map(of).sum()
     }

@@ -5,26 +5,30 @@ use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_machine::topology::place_of;
 use seatmap_machine::{HomeModel, Matrix, Profile};
 
-/// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far apart they are.
+/// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far
+/// apart they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pus {
     /// OS indices.
     pub os: Vec<u32>,
     /// Round-trip nanoseconds, in the order of `os`; zero on the diagonal.
     pub distance_ns: Matrix,
-    /// The cost of a message instead where tasks sleep until it comes: the round trip of two wakeups, on the diagonal
-    /// that of two tasks on one PU. `None` where tasks spin.
+    /// The cost of a message instead where tasks sleep until it comes: the round trip of two
+    /// wakeups, on the diagonal that of two tasks on one PU. `None` where tasks spin.
     pub wakeup_ns: Option<Matrix>,
 }
 
 impl Pus {
-    /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is the one over a
-    /// line of the best home for it.
+    /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is
+    /// the one over a line of the best home for it.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>, homes: bool) -> Result<Self, PlaceError> {
-        let known = profile.core_distance.as_ref().ok_or_else(|| PlaceError::NoDistances(profile.name.clone()))?;
+        let known = profile
+            .core_distance
+            .as_ref()
+            .ok_or_else(|| PlaceError::NoDistances(profile.name.clone()))?;
         let mut os = cpus.map_or_else(|| known.pus.clone(), <[u32]>::to_vec);
         if cpus.is_none() {
             os.sort_unstable();
@@ -33,20 +37,26 @@ impl Pus {
         let rows = rows.collect::<Result<Vec<usize>, _>>()?;
         let predictions = Predictions::new(profile).filter(|_| homes);
         let over_best = |i, j| Some(predictions.as_ref()?.best_home(i, j)?.1);
-        let cell = |i: usize, j: usize| match i == j {
-            true => 0.0,
-            false => over_best(rows[i], rows[j]).unwrap_or(known.median_ns[(rows[i], rows[j])]),
+        let cell = |i: usize, j: usize| {
+            if i == j {
+                0.0
+            } else {
+                over_best(rows[i], rows[j]).unwrap_or(known.median_ns[(rows[i], rows[j])])
+            }
         };
         let distance_ns = Matrix::from_fn(os.len(), cell);
         if os.is_empty() {
             return Err(PlaceError::NoDistances(profile.name.clone()));
         }
         let is_distance = |ns: f64| (0.0..=MAX_ROUND_TRIP_NS).contains(&ns);
-        let other = distance_ns.pairs().find(|(_, _, ns)| !is_distance(**ns)).map(|(i, j, ns)| (i, j, *ns));
+        let other =
+            distance_ns.pairs().find(|(_, _, ns)| !is_distance(**ns)).map(|(i, j, ns)| (i, j, *ns));
         match other {
             None => Ok(Pus { os, distance_ns, wakeup_ns: None }),
             Some((i, j, ns)) if ns.is_nan() => Err(PlaceError::UnknownDistance(os[i], os[j])),
-            Some((i, j, ns)) => Err(PlaceError::NoDistance { pus: [os[i], os[j]], ns: format!("{ns:e}") }),
+            Some((i, j, ns)) => {
+                Err(PlaceError::NoDistance { pus: [os[i], os[j]], ns: format!("{ns:e}") })
+            }
         }
     }
 
@@ -54,7 +64,8 @@ impl Pus {
     #[must_use]
     pub(crate) fn woken(self, profile: &Profile) -> Self {
         let wakeups = profile.wakeups.as_ref();
-        let wakeup_ns = wakeups.and_then(|wakeups| wakeups.round_trips_ns(&profile.topology, &self.os));
+        let wakeup_ns =
+            wakeups.and_then(|wakeups| wakeups.round_trips_ns(&profile.topology, &self.os));
         Pus { wakeup_ns, ..self }
     }
 
@@ -71,7 +82,8 @@ impl Pus {
     }
 }
 
-/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are given by their rows.
+/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are
+/// given by their rows.
 #[derive(Debug)]
 pub struct Predictions<'a> {
     model: &'a HomeModel,
@@ -80,16 +92,22 @@ pub struct Predictions<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    /// Looks up the group and the core of each row once; `None` where the profile has no home model.
+    /// Looks up the group and the core of each row once; `None` where the profile has no home
+    /// model.
     #[must_use]
     pub fn new(profile: &'a Profile) -> Option<Self> {
-        let (model, known) = (profile.home_model.as_ref()?, profile.core_distance.as_ref()?);
+        let model = profile.home_model.as_ref()?;
+        let known = profile.core_distance.as_ref()?;
         let core = |os: &u32| profile.topology.pu(*os)?.core;
-        Some(Predictions { model, group: model.group_of(&known.pus), core: known.pus.iter().map(core).collect() })
+        Some(Predictions {
+            model,
+            group: model.group_of(&known.pus),
+            core: known.pus.iter().map(core).collect(),
+        })
     }
 
-    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the model has no
-    /// prediction.
+    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the
+    /// model has no prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
@@ -99,7 +117,8 @@ impl<'a> Predictions<'a> {
 
     /// The round trip over a line of each home, where it is known.
     pub fn each_home(&self, i: usize, j: usize) -> impl Iterator<Item = (usize, f64)> {
-        (0..self.model.homes()).filter_map(move |home| Some((home, self.round_trip_ns(i, j, home)?)))
+        (0..self.model.homes())
+            .filter_map(move |home| Some((home, self.round_trip_ns(i, j, home)?)))
     }
 
     /// The home whose lines serve two rows best, and their distance over it.

@@ -17,8 +17,8 @@ pub struct PlaceRequest<'a> {
     pub objective: Objective,
     /// The quantity that an edge weighs.
     pub weight: Weight,
-    /// Tasks sleep until a message comes, which then costs a wakeup, for `Distance` and `Time`. Needs a profile with
-    /// wakeups; without them messages cost distances.
+    /// Tasks sleep until a message comes, which then costs a wakeup, for `Distance` and `Time`.
+    /// Needs a profile with wakeups; without them messages cost distances.
     pub waits: bool,
     /// The PUs that may be used, by OS index; all with known distances by default.
     pub cpus: Option<Vec<u32>>,
@@ -28,7 +28,8 @@ pub struct PlaceRequest<'a> {
     pub fixed: Vec<(usize, u32)>,
     /// The method of the search.
     pub method: PlaceMethod,
-    /// Among placements that cost the same within 1 %, prefer big caches for the tasks that need them.
+    /// Among placements that cost the same within 1 %, prefer big caches for the tasks that need
+    /// them.
     pub prefers_cache: bool,
     /// Choose for each communicating pair the home of its line too.
     pub homes: bool,
@@ -54,17 +55,19 @@ pub enum Weight {
 pub enum PlaceMethod {
     /// Exact where that is quick, else the portfolio; multilevel for thousands of tasks.
     Auto,
-    /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et al. 2009).
+    /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et
+    /// al. 2009).
     Partition,
-    /// This many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of Liu et al. 2015).
+    /// This many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of
+    /// Liu et al. 2015).
     Pizza(usize),
     /// Channel by channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
     GetCore,
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// By distance and bytes on all PUs, for a second, on one thread. By wakeups where the pattern was observed by
-    /// them and the machine's are known.
+    /// By distance and bytes on all PUs, for a second, on one thread. By wakeups where the pattern
+    /// was observed by them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
@@ -85,7 +88,8 @@ impl<'a> PlaceRequest<'a> {
         }
     }
 
-    /// The PU of each task without a plan: in the order of the tasks, on PUs in the order of their numbers.
+    /// The PU of each task without a plan: in the order of the tasks, on PUs in the order of their
+    /// numbers.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
@@ -98,14 +102,18 @@ impl<'a> PlaceRequest<'a> {
     /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         // A time adds up round trips, one for each message.
-        let counts_messages =
-            self.objective == Objective::Time || self.weight == Weight::Messages || self.counts_wakeups();
-        let weight = move |edge: &seatmap_pattern::Edge| if counts_messages { edge.messages } else { edge.bytes };
+        let counts_messages = self.objective == Objective::Time
+            || self.weight == Weight::Messages
+            || self.counts_wakeups();
+        let weight = move |edge: &seatmap_pattern::Edge| {
+            if counts_messages { edge.messages } else { edge.bytes }
+        };
         self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
     }
 
-    /// The PUs that may be used, with their distances. One task a core means one PU of each. Sections bound the tasks
-    /// of a zone, and there is one sort of zone: with them, one task a group means one PU of it too.
+    /// The PUs that may be used, with their distances. One task a core means one PU of each.
+    /// Sections bound the tasks of a zone, and there is one sort of zone: with them, one task a
+    /// group means one PU of it too.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
@@ -120,7 +128,8 @@ impl<'a> PlaceRequest<'a> {
         if self.counts_wakeups() { pus.woken(self.profile) } else { pus }
     }
 
-    /// Whether a message costs a wakeup: links carry bytes, simulated programs spin, and homes belong to lines.
+    /// Whether a message costs a wakeup: links carry bytes, simulated programs spin, and homes
+    /// belong to lines.
     #[must_use]
     pub fn counts_wakeups(&self) -> bool {
         let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);

@@ -6,8 +6,8 @@ use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_machine::Square;
 use seatmap_statistics::words::counted;
 
-/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a partition, arcs of equal
-/// length for pizza slices.
+/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a
+/// partition, arcs of equal length for pizza slices.
 pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         PlaceMethod::Partition => chips(request, pus).map(Some),
@@ -21,16 +21,22 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     let by_level = |level| groups(level, request.profile, pus).ok().filter(several);
     let by_model = || {
         let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
-        of.into_iter().map(|group| group.map(|group| group as u32)).collect::<Option<Vec<u32>>>().filter(several)
+        of.into_iter()
+            .map(|group| group.map(|group| group as u32))
+            .collect::<Option<Vec<u32>>>()
+            .filter(several)
     };
     by_level(Level::Package).or_else(|| by_level(Level::Numa)).or_else(by_model).ok_or_else(|| {
-        PlaceError::Unfit("a partition needs two chips or more, and all these PUs are on one".to_owned())
+        PlaceError::Unfit(
+            "a partition needs two chips or more, and all these PUs are on one".to_owned(),
+        )
     })
 }
 
 /// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
 fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
-    let cores = groups(Level::Core, request.profile, pus).unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
+    let cores = groups(Level::Core, request.profile, pus)
+        .unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
     let count = cores.iter().max().map_or(0, |last| *last as usize + 1);
     if sections < 2 || !count.is_multiple_of(sections) {
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
@@ -45,9 +51,13 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The same problem with a price on crossing that outweighs every distance, and with tasks spread evenly: whole
-/// components stay together where they fit.
-pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bool) -> Result<Problem, PlaceError> {
+/// The same problem with a price on crossing that outweighs every distance, and with tasks spread
+/// evenly: whole components stay together where they fit.
+pub(crate) fn divided(
+    problem: &Problem,
+    section_of_pu: &[u32],
+    is_partition: bool,
+) -> Result<Problem, PlaceError> {
     let n = problem.distance.n();
     let sections = section_of_pu.iter().max().map_or(1, |last| *last as usize + 1);
     let farthest = (0..n).flat_map(|i| problem.distance.row(i)).copied().fold(0.0, f32::max);
@@ -58,13 +68,14 @@ pub(crate) fn divided(problem: &Problem, section_of_pu: &[u32], is_partition: bo
     if !problem.zones.are_free() {
         return Err(PlaceError::Unfit("sections need a PU for each task".to_owned()));
     }
-    let zone_of_slot: Vec<u32> = problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();
+    let zone_of_slot: Vec<u32> =
+        problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();
     let (least, most) = shares(problem, &zone_of_slot, sections, is_partition)?;
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// A crossing counts this many times the distance of the farthest pair, so that crossing decides before distance
-/// does.
+/// A crossing counts this many times the distance of the farthest pair, so that crossing decides
+/// before distance does.
 const CROSSING: f32 = 1000.0;
 
 fn shares(
@@ -97,7 +108,12 @@ fn components(problem: &Problem) -> Vec<usize> {
         let mut size = 0;
         while let Some(task) = open.pop() {
             size += 1;
-            let next: Vec<usize> = problem.traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
+            let next: Vec<usize> = problem
+                .traffic
+                .of(task)
+                .map(|(with, _)| with)
+                .filter(|with| !seen[*with])
+                .collect();
             next.iter().for_each(|with| seen[*with] = true);
             open.extend(next);
         }
@@ -108,8 +124,10 @@ fn components(problem: &Problem) -> Vec<usize> {
 
 /// The weight that crosses between sections, and all weight.
 pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], found: &Found) -> (f64, f64) {
-    let section = |task: usize| section_of_pu[problem.pu_of_slot[found.slot_of[task] as usize] as usize];
-    let (mut crossing, mut all) = (0.0, 0.0);
+    let section =
+        |task: usize| section_of_pu[problem.pu_of_slot[found.slot_of[task] as usize] as usize];
+    let mut crossing = 0.0;
+    let mut all = 0.0;
     for task in 0..problem.tasks() {
         for (with, weight) in problem.traffic.of(task).filter(|(with, _)| *with > task) {
             all += weight;

@@ -21,11 +21,12 @@ pub struct Sharing {
 }
 
 impl PlaceRequest<'_> {
-    /// The number of cores that may be used, where some of them have several hardware threads that may be; `None`
-    /// where no core has, or where the topology does not tell.
+    /// The number of cores that may be used, where some of them have several hardware threads that
+    /// may be; `None` where no core has, or where the topology does not tell.
     #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
-        let (topology, allowed) = (&self.profile.topology, self.allowed()?);
+        let topology = &self.profile.topology;
+        let allowed = self.allowed()?;
         let cores = Level::Core.groups(topology, &allowed)?.into_iter().max()? as usize + 1;
         (cores < allowed.len()).then_some(cores)
     }
@@ -41,7 +42,8 @@ impl PlaceRequest<'_> {
     /// The sharing of the tasks of a placement; `None` where the topology does not tell cores.
     #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<Sharing> {
-        let (topology, allowed) = (&self.profile.topology, self.allowed()?);
+        let topology = &self.profile.topology;
+        let allowed = self.allowed()?;
         let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
         let cores = allowed.iter().map(core).collect::<Option<BTreeSet<u32>>>()?.len();
         let mut tasks_on: BTreeMap<u32, usize> = BTreeMap::new();
@@ -55,7 +57,10 @@ impl PlaceRequest<'_> {
             shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
             used_cores: tasks_on.len(),
             cores,
-            empty_nodes: empty(topology, &allowed, placement, Level::Numa).into_iter().filter(is_counted).collect(),
+            empty_nodes: empty(topology, &allowed, placement, Level::Numa)
+                .into_iter()
+                .filter(is_counted)
+                .collect(),
             empty_packages,
         })
     }
@@ -66,14 +71,17 @@ impl PlaceRequest<'_> {
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a core share its
-    /// caches, so that they are equally far from everything else, and a lone task may take any of them.
+    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a
+    /// core share its caches, so that they are equally far from everything else, and a lone task
+    /// may take any of them.
     ///
     /// # Errors
-    /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of one core.
+    /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of
+    /// one core.
     pub(crate) fn one_pu_a_group(&self, level: Level, all: Pus) -> Result<Pus, PlaceError> {
         let groups = groups(level, self.profile, &all)?;
-        let mut first: Vec<Option<u32>> = vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
+        let mut first: Vec<Option<u32>> =
+            vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
             let taken = first[groups[at] as usize].replace(*os);
@@ -84,10 +92,12 @@ impl PlaceRequest<'_> {
         for (os, group) in all.os.iter().zip(&groups) {
             first[*group as usize].get_or_insert(*os);
         }
-        let chosen: Vec<u32> = all.os.iter().copied().filter(|os| first.contains(&Some(*os))).collect();
-        match chosen.len() < self.pattern.tasks {
-            true => Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: chosen.len() }),
-            false => Pus::new(self.profile, Some(&chosen), self.homes),
+        let chosen: Vec<u32> =
+            all.os.iter().copied().filter(|os| first.contains(&Some(*os))).collect();
+        if chosen.len() < self.pattern.tasks {
+            Err(PlaceError::TooFewGroups { tasks: self.pattern.tasks, groups: chosen.len() })
+        } else {
+            Pus::new(self.profile, Some(&chosen), self.homes)
         }
     }
 }
@@ -109,19 +119,28 @@ mod tests {
     #[test]
     fn shared_cores_and_empty_packages_are_counted() {
         // Two packages of 8 cores; siblings are 16 apart.
-        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:4").unwrap());
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         assert_eq!(request.smt_cores(), Some(16));
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
-        let expected =
-            Sharing { shared_cores: 1, used_cores: 3, cores: 16, empty_packages: vec![1], empty_nodes: vec![] };
+        let expected = Sharing {
+            shared_cores: 1,
+            used_cores: 3,
+            cores: 16,
+            empty_packages: vec![1],
+            empty_nodes: vec![],
+        };
         assert_eq!(sharing, expected);
         let spread = request.sharing(&[0, 8, 1, 9]).unwrap();
         assert!(spread.shared_cores == 0 && spread.empty_packages.is_empty(), "{spread:?}");
         request.cpus = Some((0..8).collect());
         assert_eq!(request.smt_cores(), None, "one hardware thread of each core");
         let kept = request.sharing(&[0, 1, 2, 3]).unwrap();
-        assert!(kept.cores == 8 && kept.empty_packages.is_empty(), "the other package was not to be used: {kept:?}");
+        assert!(
+            kept.cores == 8 && kept.empty_packages.is_empty(),
+            "the other package was not to be used: {kept:?}"
+        );
         request.cpus = None;
         request.fixed = vec![(0, 3), (1, 19)];
         assert!(request.fixes_share_a_core());
@@ -131,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_lone_task_sits_on_the_first_hardware_thread_or_where_it_is_fixed() {
-        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:16").unwrap());
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate("ring:16").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.one_per, request.fixed) = (Some(Level::Core), vec![(2, 19)]);
         let mut os = request.pus().unwrap().os;

@@ -1,4 +1,5 @@
-//! The whole portfolio of searches, whichever way the problem was put: as tasks on slots, or as two matrices.
+//! The whole portfolio of searches, whichever way the problem was put: as tasks on slots, or as two
+//! matrices.
 
 use crate::Problem;
 use crate::as_problem::AsProblem;
@@ -11,7 +12,8 @@ use crate::portfolio::{Started, portfolio, refine};
 use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
 use seatmap_statistics::Xoshiro;
 
-/// The factor by which a bound may be below a cost that meets it: the bound's distances are of single precision.
+/// The factor by which a bound may be below a cost that meets it: the bound's distances are of
+/// single precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
 /// The result of a search, and the facts known about it.
@@ -38,10 +40,16 @@ pub struct Solved {
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else the portfolio, and
-/// for few tasks a proof. `threads` searches run side by side.
+/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else
+/// the portfolio, and for few tasks a proof. `threads` searches run side by side.
 #[must_use]
-pub fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+pub fn cheapest(
+    problem: &Problem,
+    lower_bound: f64,
+    limit: &Limit,
+    threads: usize,
+    seed: u64,
+) -> Cheapest {
     // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
     if can_join(problem) {
@@ -52,9 +60,10 @@ pub fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usi
         return told(best.found, false, &format!("multilevel from {}", best.name));
     }
     let is_small = problem.tasks() <= MOST_TASKS;
-    let mut best = match is_small {
-        true => portfolio(problem, &until.part(SMALL_PART), seed),
-        false => side_by_side(threads, seed, |seed| portfolio(problem, &until, seed)),
+    let mut best = if is_small {
+        portfolio(problem, &until.part(SMALL_PART), seed)
+    } else {
+        side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
     };
     // A proof relies on the cost of the placement, and not on the sum of a search's changes.
     best.found.cost = problem.cost(&best.found.slot_of);
@@ -68,17 +77,28 @@ pub fn cheapest(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usi
 }
 
 /// Where every PU has several slots: a start, and then cycles.
-fn joined(problem: &Problem, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+fn joined(
+    problem: &Problem,
+    lower_bound: f64,
+    limit: &Limit,
+    threads: usize,
+    seed: u64,
+) -> Cheapest {
     let best = side_by_side(threads, seed, |seed| {
         let part = limit.part(START_PART);
-        let start = match problem.slots() >= SMALLEST {
-            true => multilevel(problem, &part, seed),
-            false => portfolio(problem, &part, seed),
+        let start = if problem.slots() >= SMALLEST {
+            multilevel(problem, &part, seed)
+        } else {
+            portfolio(problem, &part, seed)
         };
         cycles(problem, &start, limit, seed)
     });
     let cost = problem.cost(&best.found.slot_of);
-    told(Found { cost, ..best.found }, cost <= lower_bound * ROUNDED, &format!("cycles from {}", best.name))
+    told(
+        Found { cost, ..best.found },
+        cost <= lower_bound * ROUNDED,
+        &format!("cycles from {}", best.name),
+    )
 }
 
 /// The part of the time that a start takes where cycles follow.
@@ -92,19 +112,27 @@ pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
 }
 
 /// The best of several searches side by side, told apart by their seeds.
-pub(crate) fn side_by_side(threads: usize, seed: u64, search: impl Fn(u64) -> Started + Sync) -> Started {
+pub(crate) fn side_by_side(
+    threads: usize,
+    seed: u64,
+    search: impl Fn(u64) -> Started + Sync,
+) -> Started {
     let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
     let run = |at: usize| search(seed.wrapping_add(at as u64));
-    beside(threads, run).into_iter().flatten().reduce(best).expect("this thread searches whatever others do")
+    beside(threads, run)
+        .into_iter()
+        .flatten()
+        .reduce(best)
+        .expect("this thread searches whatever others do")
 }
 
 /// Turns in which matrices are searched after the portfolio.
 const TURNS: u32 = 8;
 
-/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem go through all
-/// methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`], [`crate::exact`]). For the rest
-/// of the time, kicks, which win where matrices have structure, and tabu search, which wins where they have none,
-/// continue from the best in turns.
+/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem
+/// go through all methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`],
+/// [`crate::exact`]). For the rest of the time, kicks, which win where matrices have structure, and
+/// tabu search, which wins where they have none, continue from the best in turns.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
@@ -115,7 +143,9 @@ pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     };
     let limit = limit.until(lower_bound + 1e-9 * lower_bound.abs());
     if !best.is_optimal && !limit.ends_at(best.found.cost) {
-        let better = side_by_side(threads, seed, |seed| in_turns(qap, form.as_ref(), &best.found, &limit, seed));
+        let better = side_by_side(threads, seed, |seed| {
+            in_turns(qap, form.as_ref(), &best.found, &limit, seed)
+        });
         if better.found.cost < best.found.cost {
             best = told(better.found, false, better.name);
         }
@@ -124,7 +154,12 @@ pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let cost = qap.cost(&best.found.slot_of);
     let optimal = best.is_optimal || cost <= limit.enough;
     let found = Found { cost, slot_of: best.found.slot_of };
-    Solved { lower_bound: if optimal { cost } else { lower_bound }, found, optimal, method: best.method }
+    Solved {
+        lower_bound: if optimal { cost } else { lower_bound },
+        found,
+        optimal,
+        method: best.method,
+    }
 }
 
 fn at_random(qap: &Qap, seed: u64) -> Found {
@@ -133,12 +168,19 @@ fn at_random(qap: &Qap, seed: u64) -> Found {
     Found { cost: qap.cost(&start), slot_of: start }
 }
 
-/// Tabu search and kicks by turns, each from the best so far. The one that has just found something better keeps the
-/// turn.
-fn in_turns(qap: &Qap, form: Option<&AsProblem>, start: &Found, limit: &Limit, seed: u64) -> Started {
+/// Tabu search and kicks by turns, each from the best so far. The one that has just found something
+/// better keeps the turn.
+fn in_turns(
+    qap: &Qap,
+    form: Option<&AsProblem>,
+    start: &Found,
+    limit: &Limit,
+    seed: u64,
+) -> Started {
     let mut rng = Xoshiro::new(seed);
     let mut best = Started { found: start.clone(), name: "" };
-    let (mut is_tabu, mut has_helped) = (false, false);
+    let mut is_tabu = false;
+    let mut has_helped = false;
     for turn in 0..TURNS {
         is_tabu = is_tabu == has_helped;
         let part = limit.part(TURNS - turn);
@@ -172,8 +214,8 @@ fn walked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<F
 }
 
 impl AsProblem {
-    /// The result for a pattern on a machine, in a part of the time where matrices without zeros are better searched
-    /// as such.
+    /// The result for a pattern on a machine, in a part of the time where matrices without zeros
+    /// are better searched as such.
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
             (true, _) => *limit,
@@ -181,7 +223,10 @@ impl AsProblem {
             (_, false) => limit.part(TURNS),
         };
         let best = cheapest(&self.problem, lower_bound, &part, threads, seed);
-        Cheapest { found: Found { slot_of: self.permutation(&best.found.slot_of), ..best.found }, ..best }
+        Cheapest {
+            found: Found { slot_of: self.permutation(&best.found.slot_of), ..best.found },
+            ..best
+        }
     }
 
     /// Kicks of a tour or of a table of few partners.

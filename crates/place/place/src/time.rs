@@ -4,13 +4,14 @@
 //!
 //! work / (speed x share) + sum over messages of round trips,
 //!
-//! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the fastest PU. `share` is
-//! what a hardware thread keeps of it while others of its core carry tasks too. Each message costs the round trip
-//! between the two seats to both of its tasks: the line goes there, and must come back before it can be written again.
-//! Tasks that sleep until a message comes pay wakeups instead, and two messages are one round trip of a pair that takes
-//! turns: half of it for each message, charged to both seats, or once to the seat that both share.
-//! The cost of a placement is the time of its slowest seat; of two that are equal there, the one with the smaller sum
-//! over all seats is better.
+//! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the
+//! fastest PU. `share` is what a hardware thread keeps of it while others of its core carry tasks
+//! too. Each message costs the round trip between the two seats to both of its tasks: the line goes
+//! there, and must come back before it can be written again. Tasks that sleep until a message comes
+//! pay wakeups instead, and two messages are one round trip of a pair that takes turns: half of it
+//! for each message, charged to both seats, or once to the seat that both share. The cost of a
+//! placement is the time of its slowest seat; of two that are equal there, the one with the smaller
+//! sum over all seats is better.
 //!
 //! | module | holds |
 //! |---|---|
@@ -32,14 +33,17 @@ pub use exact::MOST_TASKS;
 pub use placement::{Score, TimedPlacement};
 
 use crate::build::problem;
-use crate::{Answer, Level, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Traffic, baselines};
+use crate::{
+    Answer, Level, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Traffic, baselines,
+};
 use seatmap_machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The work that a core with all its hardware threads busy does, as a multiple of what one of them does alone, where
-/// nobody measured it: 30 % more, the most that Intel reports for the first processors with hardware threads (Marr et
-/// al. 2002, Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal 6(1)).
+/// The work that a core with all its hardware threads busy does, as a multiple of what one of them
+/// does alone, where nobody measured it: 30 % more, the most that Intel reports for the first
+/// processors with hardware threads (Marr et al. 2002, Hyper-Threading Technology Architecture and
+/// Microarchitecture, Intel Technology Journal 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
 /// The part of the time that random placements may take beside the search.
@@ -62,8 +66,8 @@ pub struct TimeModel<'a> {
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU: one where every task can have its own, unless it may pay to share one, as tasks that
-    /// sleep do.
+    /// The most tasks on a PU: one where every task can have its own, unless it may pay to share
+    /// one, as tasks that sleep do.
     pub most: u32,
     /// The group of each PU, where a group may have one task only.
     pub group: Option<Vec<u32>>,
@@ -81,7 +85,8 @@ pub struct Core {
 }
 
 impl Core {
-    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one thread to all.
+    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one
+    /// thread to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {
@@ -90,7 +95,8 @@ impl Core {
         }
     }
 
-    /// The work that this many busy hardware threads do together, as a multiple of that of one alone.
+    /// The work that this many busy hardware threads do together, as a multiple of that of one
+    /// alone.
     #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
@@ -103,7 +109,11 @@ impl<'a> TimeModel<'a> {
     ///
     /// # Errors
     /// [`PlaceError::Unfit`]: it is not known how long the tasks work.
-    pub(crate) fn new(request: &PlaceRequest, problem: &'a Problem, pus: &'a Pus) -> Result<Self, PlaceError> {
+    pub(crate) fn new(
+        request: &PlaceRequest,
+        problem: &'a Problem,
+        pus: &'a Pus,
+    ) -> Result<Self, PlaceError> {
         let Some(load_ns) = request.pattern.load_ns else {
             return Err(PlaceError::Unfit(
                 "a time adds up work and messages, and it is not known how long a load of 1 takes on the fastest CPU; \
@@ -111,7 +121,8 @@ impl<'a> TimeModel<'a> {
                     .to_owned(),
             ));
         };
-        let (tasks, n) = (request.pattern.tasks, pus.os.len());
+        let tasks = request.pattern.tasks;
+        let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
         let is_grouped = tasks <= n && !problem.zones.are_free();
@@ -122,10 +133,18 @@ impl<'a> TimeModel<'a> {
                 .map(|pu| same_ns(pus, pu).unwrap_or_else(|| f64::from(problem.distance[(pu, pu)])))
                 .collect(),
             work_ns: (0..tasks).map(|task| load_ns * request.pattern.load(task)).collect(),
-            speed: pus.os.iter().map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0)).collect(),
+            speed: pus
+                .os
+                .iter()
+                .map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0))
+                .collect(),
             core,
             cores,
-            most: if tasks <= n && (pus.wakeup_ns.is_none() || request.one_per.is_some()) { 1 } else { tasks as u32 },
+            most: if tasks <= n && (pus.wakeup_ns.is_none() || request.one_per.is_some()) {
+                1
+            } else {
+                tasks as u32
+            },
             group: is_grouped.then(|| problem.zones.zone_of_slot[..n].to_vec()),
             fixed: problem
                 .fixed
@@ -160,11 +179,13 @@ impl<'a> TimeModel<'a> {
     }
 }
 
-/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half of a round trip by
-/// wakeups for each message.
+/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half of
+/// a round trip by wakeups for each message.
 fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     match &pus.wakeup_ns {
-        Some(ns) => Cow::Owned(Matrix::from_fn(ns.n(), |i, j| if i == j { 0.0 } else { 0.5 * ns[(i, j)] })),
+        Some(ns) => {
+            Cow::Owned(Matrix::from_fn(ns.n(), |i, j| if i == j { 0.0 } else { 0.5 * ns[(i, j)] }))
+        }
         None => Cow::Borrowed(&pus.distance_ns),
     }
 }
@@ -186,14 +207,15 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
     let mut cores = vec![Core { threads: 1, gain: 1.0 }; count];
     for (os, at) in pus.os.iter().zip(&core) {
-        let threads = topology.pu(*os).and_then(|pu| pu.core).and_then(|core| threads_of.get(&core));
+        let threads =
+            topology.pu(*os).and_then(|pu| pu.core).and_then(|core| threads_of.get(&core));
         cores[*at as usize] = core_of(request.profile, threads.map_or(&[], Vec::as_slice));
     }
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs work, where that was
-/// measured.
+/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs
+/// work, where that was measured.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
@@ -204,7 +226,8 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     };
     let measured = threads.iter().map(kept).collect::<Option<Vec<f64>>>();
     let all = threads.len() as f64;
-    let gain = measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
+    let gain =
+        measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 
@@ -246,8 +269,8 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The cost that the search alone finds, without a proof, and the lower bound alone: benches compare
-    /// them with proven answers.
+    /// The cost that the search alone finds, without a proof, and the lower bound alone: benches
+    /// compare them with proven answers.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -256,7 +279,8 @@ impl PlaceRequest<'_> {
         let problem = problem(self, &pus)?;
         let model = TimeModel::new(self, &problem, &pus)?;
         let starts = start::starts(self, &model, &problem, &pus, &self.limit);
-        let (_, pu_of, _) = search::side_by_side(&model, &starts, &self.limit, self.threads, self.seed);
+        let (_, pu_of, _) =
+            search::side_by_side(&model, &starts, &self.limit, self.threads, self.seed);
         Ok((model.cost(&pu_of), bound::bound(&model)))
     }
 
@@ -273,17 +297,26 @@ impl PlaceRequest<'_> {
         let links = Links::new(self.profile, &pus);
         let cost = |pu_of: &[usize]| model.cost(pu_of);
         let drawn = baselines::drawn(&problem);
-        let baselines = baselines::baselines(self, &problem, &pus, drawn, &self.limit.part(BASELINES_PART), cost);
+        let baselines = baselines::baselines(
+            self,
+            &problem,
+            &pus,
+            drawn,
+            &self.limit.part(BASELINES_PART),
+            cost,
+        );
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
-        let as_good = usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
+        let as_good =
+            usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
-            found.pu_of = self.in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
+            found.pu_of = self
+                .in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
             found.cost = cost(&found.pu_of);
         }
         let placement: Vec<u32> = found.pu_of.iter().map(|pu| pus.os[*pu]).collect();
@@ -316,9 +349,12 @@ impl PlaceRequest<'_> {
             return found;
         }
         match exact::exact(model, &found.pu_of, &self.limit) {
-            Some(pu_of) if model.cost(&pu_of) < found.cost => {
-                Fastest { cost: model.cost(&pu_of), pu_of, method: "branch and bound".to_owned(), is_optimal: true }
-            }
+            Some(pu_of) if model.cost(&pu_of) < found.cost => Fastest {
+                cost: model.cost(&pu_of),
+                pu_of,
+                method: "branch and bound".to_owned(),
+                is_optimal: true,
+            },
             Some(_) => Fastest { is_optimal: true, ..found },
             None => found,
         }

@@ -11,7 +11,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Gathers directed weights `(from, to, weight)`. Several for one pair add up; self edges and zeros fall away.
+    /// Gathers directed weights `(from, to, weight)`. Several for one pair add up; self edges and
+    /// zeros fall away.
     ///
     /// Endpoints must be below `tasks`; others are left out.
     #[must_use]
@@ -28,18 +29,29 @@ impl Traffic {
         }
         let (arriving, end_of) = by_end(&edges, tasks);
         let mut traffic = Traffic { first: vec![0], with: Vec::new(), weight: Vec::new() };
-        let (mut leaving, mut taken) = (&edges[..], 0);
+        let mut leaving = &edges[..];
+        let mut taken = 0;
         for (task, end) in end_of.into_iter().enumerate() {
-            let (own, others) = leaving.split_at(leaving.partition_point(|edge| edge.0 as usize <= task));
-            traffic.push(own.iter().map(|(_, to, weight)| (*to, *weight)), arriving[taken..end].iter().copied());
+            let (own, others) =
+                leaving.split_at(leaving.partition_point(|edge| edge.0 as usize <= task));
+            traffic.push(
+                own.iter().map(|(_, to, weight)| (*to, *weight)),
+                arriving[taken..end].iter().copied(),
+            );
             (leaving, taken) = (others, end);
         }
         traffic
     }
 
     /// The next task's row: the traffic that leaves it and that arrives, both by ascending partner.
-    fn push(&mut self, leaving: impl Iterator<Item = (u32, f64)>, arriving: impl Iterator<Item = (u32, f64)>) {
-        let (mut leaving, mut arriving, start) = (leaving.peekable(), arriving.peekable(), self.with.len());
+    fn push(
+        &mut self,
+        leaving: impl Iterator<Item = (u32, f64)>,
+        arriving: impl Iterator<Item = (u32, f64)>,
+    ) {
+        let mut leaving = leaving.peekable();
+        let mut arriving = arriving.peekable();
+        let start = self.with.len();
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
             (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
             (Some(_), _) => leaving.next(),
@@ -65,7 +77,10 @@ impl Traffic {
     /// The partners of a task with the weight of both directions, by ascending number.
     pub fn of(&self, task: usize) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
         let row = self.first[task]..self.first[task + 1];
-        self.with[row.clone()].iter().map(|with| *with as usize).zip(self.weight[row].iter().copied())
+        self.with[row.clone()]
+            .iter()
+            .map(|with| *with as usize)
+            .zip(self.weight[row].iter().copied())
     }
 
     /// The number of partners of a task.
@@ -97,8 +112,8 @@ impl Traffic {
     }
 }
 
-/// The traffic that arrives at each task, as (from, weight) in the order of the edges, and where each task's part
-/// ends.
+/// The traffic that arrives at each task, as (from, weight) in the order of the edges, and where
+/// each task's part ends.
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
@@ -119,9 +134,15 @@ mod tests {
 
     #[test]
     fn both_directions_add_up() {
-        let traffic = Traffic::new(4, [(0, 1, 2.0), (1, 0, 3.0), (3, 1, 1.0), (2, 2, 9.0), (0, 1, 0.5), (0, 2, 0.0)]);
+        let traffic = Traffic::new(
+            4,
+            [(0, 1, 2.0), (1, 0, 3.0), (3, 1, 1.0), (2, 2, 9.0), (0, 1, 0.5), (0, 2, 0.0)],
+        );
         assert_eq!(traffic.of(1).collect::<Vec<_>>(), [(0, 5.5), (3, 1.0)]);
-        assert_eq!((traffic.between(0, 1), traffic.between(1, 3), traffic.between(0, 3)), (5.5, 1.0, 0.0));
+        assert_eq!(
+            (traffic.between(0, 1), traffic.between(1, 3), traffic.between(0, 3)),
+            (5.5, 1.0, 0.0)
+        );
         assert_eq!((traffic.degree(2), traffic.volume(1), traffic.pairs()), (0, 6.5, 2));
     }
 

@@ -1,4 +1,5 @@
-//! Search by trial: the objective is a run of the program, and only the runs made so far are known of it.
+//! Search by trial: the objective is a run of the program, and only the runs made so far are known
+//! of it.
 
 use crate::beside::beside;
 use crate::search::{Found, Limit};
@@ -7,7 +8,8 @@ use seatmap_statistics::Xoshiro;
 use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 
-/// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads try them.
+/// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads
+/// try them.
 const BATCH: usize = 16;
 /// Placements up to which all are tried: the orders of seven tasks.
 const MOST_EXHAUSTIVE: usize = 5040;
@@ -17,9 +19,11 @@ const KICK: usize = 3;
 /// A machine that runs the program.
 #[derive(Clone, Copy)]
 pub struct Judge<'a> {
-    /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say the same each time.
+    /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say
+    /// the same each time.
     pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
-    /// A proven limit in nanoseconds: every placement takes at least this; 0 where nothing is known.
+    /// A proven limit in nanoseconds: every placement takes at least this; 0 where nothing is
+    /// known.
     pub floor_ns: f64,
 }
 
@@ -37,8 +41,22 @@ pub(crate) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// No runs yet. `os` are the machine's PUs in the order of the problem's rows.
-    pub(crate) fn new(problem: &'a Problem, os: &'a [u32], judge: Judge<'a>, threads: usize, limit: Limit) -> Self {
-        Trials { problem, os, judge, threads: threads.max(1), limit, known: HashMap::new(), is_cut: false }
+    pub(crate) fn new(
+        problem: &'a Problem,
+        os: &'a [u32],
+        judge: Judge<'a>,
+        threads: usize,
+        limit: Limit,
+    ) -> Self {
+        Trials {
+            problem,
+            os,
+            judge,
+            threads: threads.max(1),
+            limit,
+            known: HashMap::new(),
+            is_cut: false,
+        }
     }
 
     /// Remembers a run that was made before.
@@ -50,7 +68,11 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A placement that cannot be run.
-    pub(crate) fn search(&mut self, starts: Vec<Vec<u32>>, random: u64) -> Result<(Found, bool), PlaceError> {
+    pub(crate) fn search(
+        &mut self,
+        starts: Vec<Vec<u32>>,
+        random: u64,
+    ) -> Result<(Found, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
             for some in all.chunks(BATCH) {
@@ -85,7 +107,8 @@ impl<'a> Trials<'a> {
         self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
     }
 
-    /// Moves to the best of a batch of neighbours while one is better, all neighbours in random order.
+    /// Moves to the best of a batch of neighbours while one is better, all neighbours in random
+    /// order.
     fn descend(&mut self, mut here: Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
         loop {
             let mut neighbours = self.neighbours(&here.slot_of);
@@ -111,7 +134,8 @@ impl<'a> Trials<'a> {
     fn kicked(&mut self, from: &Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
         let mut slot_of = from.slot_of.clone();
         for _ in 0..KICK {
-            let (task, item) = (rng.below(self.problem.tasks()), rng.below(slot_of.len()));
+            let task = rng.below(self.problem.tasks());
+            let item = rng.below(slot_of.len());
             slot_of.swap(task, item);
         }
         self.best_of(&[seed::lawful(self.problem, slot_of)])
@@ -126,31 +150,42 @@ impl<'a> Trials<'a> {
             other.swap(a, b);
             other
         };
-        pairs.map(swapped).filter(|other| seed::lawful(self.problem, other.clone()) == *other).collect()
+        pairs
+            .map(swapped)
+            .filter(|other| seed::lawful(self.problem, other.clone()) == *other)
+            .collect()
     }
 
     /// All assignments that are allowed, where these are few.
     fn all(&self) -> Option<Vec<Vec<u32>>> {
-        let (tasks, slots) = (self.problem.tasks(), self.problem.slots());
-        (slots - tasks + 1..=slots)
-            .try_fold(1_usize, |all, choices| all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE))?;
+        let tasks = self.problem.tasks();
+        let slots = self.problem.slots();
+        (slots - tasks + 1..=slots).try_fold(1_usize, |all, choices| {
+            all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE)
+        })?;
         let mut all = Vec::new();
         extend(&mut all, &mut Vec::new(), tasks, slots as u32);
         all.retain(|slot_of| seed::lawful(self.problem, slot_of.clone()) == *slot_of);
         Some(all)
     }
 
-    /// The first of the cheapest; a placement that was run before is not run again. A placement that no time is left
-    /// to run counts as endless, except for the first run of all.
+    /// The first of the cheapest; a placement that was run before is not run again. A placement
+    /// that no time is left to run counts as endless, except for the first run of all.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Found, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
-        let placements: Vec<Vec<u32>> = candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
+        let placements: Vec<Vec<u32>> =
+            candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
         let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
-        let new: Vec<_> = unknown.into_iter().cloned().zip(times).filter_map(|(at, ns)| Some((at, ns?))).collect();
+        let new: Vec<_> = unknown
+            .into_iter()
+            .cloned()
+            .zip(times)
+            .filter_map(|(at, ns)| Some((at, ns?)))
+            .collect();
         self.known.extend(new);
         let cost = |at: usize| self.known.get(&placements[at]).copied().unwrap_or(f64::INFINITY);
         let best = (0..candidates.len()).min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
@@ -178,12 +213,17 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
     }
 }
 
-/// The times of placements, by several threads; `None` for those whose turn comes after the deadline.
-fn run(placements: &[&Vec<u32>], judge: Judge, threads: usize, limit: &Limit) -> Result<Vec<Option<f64>>, PlaceError> {
+/// The times of placements, by several threads; `None` for those whose turn comes after the
+/// deadline.
+fn run(
+    placements: &[&Vec<u32>],
+    judge: Judge,
+    threads: usize,
+    limit: &Limit,
+) -> Result<Vec<Option<f64>>, PlaceError> {
     let share = placements.len().div_ceil(threads).max(1);
-    let time = |placement: &&Vec<u32>| match limit.is_late() {
-        true => Ok(None),
-        false => (judge.time_ns)(placement).map(Some),
+    let time = |placement: &&Vec<u32>| {
+        if limit.is_late() { Ok(None) } else { (judge.time_ns)(placement).map(Some) }
     };
     let times = |part: &[&Vec<u32>]| part.iter().map(time).collect::<Result<Vec<_>, _>>();
     let parts: Vec<&[&Vec<u32>]> = placements.chunks(share).collect();

@@ -9,9 +9,9 @@ use seatmap_statistics::Xoshiro;
 pub const DRAWN: usize = 101;
 
 impl PlaceRequest<'_> {
-    /// The placement with the median cost of [`DRAWN`] random ones, and that cost: the result for a user who leaves
-    /// it to chance. Like random baselines, it uses the same PUs and ignores all other constraints. A judge runs
-    /// each.
+    /// The placement with the median cost of [`DRAWN`] random ones, and that cost: the result for a
+    /// user who leaves it to chance. Like random baselines, it uses the same PUs and ignores all
+    /// other constraints. A judge runs each.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.
@@ -44,14 +44,23 @@ mod tests {
 
     #[test]
     fn half_of_the_draws_cost_less() {
-        let (machine, pattern) = (catalog::load("xeon-e5-2680-2s").unwrap(), generate("ring:8").unwrap());
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate("ring:8").unwrap();
         let request = PlaceRequest::new(&machine, &pattern);
         let (placement, cost) = request.typical(None).unwrap();
         let runs = AtomicU32::new(0);
         let time_ns = |_: &[u32]| Ok(f64::from(runs.fetch_add(1, Ordering::Relaxed)));
         let baselines = request.place().unwrap().baselines;
-        assert!(placement.len() == 8 && baselines.random.best < cost && cost < 1.2 * baselines.random.mean, "{cost}");
+        assert!(
+            placement.len() == 8
+                && baselines.random.best < cost
+                && cost < 1.2 * baselines.random.mean,
+            "{cost}"
+        );
         assert_eq!(request.typical(None).unwrap().0, placement, "the same seed");
-        assert_eq!(request.typical(Some(Judge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1, 50.0);
+        assert_eq!(
+            request.typical(Some(Judge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1,
+            50.0
+        );
     }
 }

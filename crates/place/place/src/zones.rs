@@ -2,8 +2,8 @@
 
 /// Groups of slots with the fewest and the most tasks that each may hold.
 ///
-/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than another (floor to
-/// ceiling of the mean), and chips with equal shares.
+/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than
+/// another (floor to ceiling of the mean), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.
@@ -47,7 +47,8 @@ impl Zones {
     /// Whether a task may leave one zone for another.
     #[must_use]
     pub fn allow(&self, count: &[u32], from: u32, to: u32) -> bool {
-        let (from, to) = (from as usize, to as usize);
+        let from = from as usize;
+        let to = to as usize;
         from == to || (count[from] > self.least[from] && count[to] < self.most[to])
     }
 }

@@ -1,5 +1,5 @@
-//! Searches on numbers that occur on no machine and in no program, but that files may hold: all searches end, and
-//! none makes a false claim.
+//! Searches on numbers that occur on no machine and in no program, but that files may hold: all
+//! searches end, and none makes a false claim.
 
 use proptest::prelude::*;
 use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
@@ -10,11 +10,16 @@ use seatmap_place::{PlaceError, PlaceRequest, solve};
 
 /// 0, the largest, or anything between by its order of magnitude.
 fn sized(largest: f64, orders: f64) -> impl Strategy<Value = f64> {
-    prop_oneof![Just(0.0), Just(largest), (0.0..orders).prop_map(move |orders| largest * 10_f64.powf(-orders))]
+    prop_oneof![
+        Just(0.0),
+        Just(largest),
+        (0.0..orders).prop_map(move |orders| largest * 10_f64.powf(-orders))
+    ]
 }
 
 fn machine(pus: usize, ns: &[f64]) -> Profile {
-    let origin = Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
     let mut profile = Profile::new("wild", origin, Topology::unknown(0..pus as u32));
     let mut median_ns = Matrix::filled(pus, 0.0);
     let pairs = (0..pus).flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -38,11 +43,9 @@ proptest! {
         amounts in prop::collection::vec(sized(MAX_AMOUNT, 36.0), 0..60),
         is_ring: bool,
     ) {
-        let (machine, edges) = (machine(pus, &ns), edges(tasks, &amounts));
-        let pattern = match is_ring && tasks > 1 {
-            true => seatmap_pattern::generate(&format!("ring:{tasks}")).unwrap(),
-            false => Pattern::gathered("wild", tasks, edges),
-        };
+        let machine = machine(pus, &ns);
+        let edges = edges(tasks, &amounts);
+        let pattern = if is_ring && tasks > 1 { seatmap_pattern::generate(&format!("ring:{tasks}")).unwrap() } else { Pattern::gathered("wild", tasks, edges) };
         let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(60);
         let answer = request.place().unwrap();

@@ -1,4 +1,5 @@
-//! Orders worth a run: the model's best, and those that it calls worse, as no model knows everything.
+//! Orders worth a run: the model's best, and those that it calls worse, as no model knows
+//! everything.
 
 use crate::over_nodes::{Judge, launchers};
 use crate::{RankPlan, RankRequest, RanksError, inside, orders};
@@ -17,8 +18,9 @@ pub struct Candidate {
 }
 
 impl RankRequest<'_> {
-    /// At most so many orders, all different: block, as launchers start ranks if nothing is said; the cheapest found;
-    /// the cheapest of consecutive blocks, which collectives like; the others that launchers know; random ones.
+    /// At most so many orders, all different: block, as launchers start ranks if nothing is said;
+    /// the cheapest found; the cheapest of consecutive blocks, which collectives like; the others
+    /// that launchers know; random ones.
     ///
     /// # Errors
     /// [`RanksError`]: what is asked for cannot be.
@@ -41,7 +43,8 @@ impl RankRequest<'_> {
         }
         let mut kept: Vec<Candidate> = Vec::new();
         for candidate in all {
-            let is_new = kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
+            let is_new =
+                kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
             if is_new && self.allows(&candidate.plan.node_of_rank) {
                 kept.push(candidate);
             }
@@ -57,13 +60,17 @@ impl RankRequest<'_> {
         Candidate { name, plan }
     }
 
-    /// The plan of an order that somebody else made, as nodes of this cluster and CPUs on them, and its cost.
+    /// The plan of an order that somebody else made, as nodes of this cluster and CPUs on them, and
+    /// its cost.
     ///
     /// # Panics
     /// The pattern has another number of ranks, or a node is not one of the cluster.
     #[must_use]
     pub fn ordered(&self, name: &str, node_of: Vec<usize>, cpus: Vec<Vec<u32>>) -> RankPlan {
-        assert!(node_of.len() == self.pattern.tasks && cpus.len() == node_of.len(), "a seat for each rank");
+        assert!(
+            node_of.len() == self.pattern.tasks && cpus.len() == node_of.len(),
+            "a seat for each rank"
+        );
         let costs = Judge::new(self).costs(&node_of);
         RankPlan { method: name.to_owned(), ..self.plan_of(node_of, cpus, costs) }
     }
@@ -102,7 +109,8 @@ mod tests {
 
     #[test]
     fn each_is_another_and_the_measured_one_is_the_cheapest() {
-        let (nodes, ring) = (nodes(), ring());
+        let nodes = nodes();
+        let ring = ring();
         let request = RankRequest { limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
         let found = request.candidates(12).unwrap();
         let names: Vec<&str> = found.iter().map(|candidate| &*candidate.name).collect();
@@ -110,16 +118,19 @@ mod tests {
         assert!(names.contains(&"cyclic") && names.contains(&"random 1"), "{names:?}");
         let cost = |at: usize| found[at].plan.costs.total_ns;
         assert!((0..found.len()).all(|at| cost(1) <= cost(at)));
-        // Half of the edges stay on a node; of the other four, two cross the switches where the order knows these.
+        // Half of the edges stay on a node; of the other four, two cross the switches where the
+        // order knows these.
         assert_eq!((cost(0), cost(1)), (4.0 + 400.0, 4.0 + 220.0));
         assert_eq!(request.candidates(2).unwrap().len(), 2);
     }
 
     #[test]
     fn fixed_ranks_stay_in_every_order() {
-        let (nodes, ring) = (nodes(), ring());
+        let nodes = nodes();
+        let ring = ring();
         let fixed = vec![(0, "n2".to_owned())];
-        let request = RankRequest { fixed, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+        let request =
+            RankRequest { fixed, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
         let found = request.candidates(12).unwrap();
         assert!(found.iter().all(|candidate| candidate.plan.node(0) == "n2"));
         assert!(found.iter().any(|candidate| candidate.name == "measured"));

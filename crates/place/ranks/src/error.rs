@@ -53,6 +53,8 @@ pub enum RanksError {
         seats: usize,
     },
     /// Whole nodes in order cannot be had together with fixed ranks.
-    #[error("ranks in consecutive blocks cannot be fixed one by one; leave out one of the two options")]
+    #[error(
+        "ranks in consecutive blocks cannot be fixed one by one; leave out one of the two options"
+    )]
     FixedInBlocks,
 }

@@ -10,20 +10,26 @@ use std::collections::BTreeMap;
 /// The edges between a node's ranks, counted from its first, with the bits of their weights.
 type Talk = Vec<(usize, usize, u64)>;
 
-/// The CPUs of each rank, by the cheapest placement found on each node's core distances. Nodes without them fill their
-/// CPUs in order.
+/// The CPUs of each rank, by the cheapest placement found on each node's core distances. Nodes
+/// without them fill their CPUs in order.
 #[must_use]
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &Limit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
     let mut ranks_of = BTreeMap::<usize, Vec<usize>>::new();
-    node_of.iter().enumerate().for_each(|(rank, node)| ranks_of.entry(*node).or_default().push(rank));
+    node_of
+        .iter()
+        .enumerate()
+        .for_each(|(rank, node)| ranks_of.entry(*node).or_default().push(rank));
     let mut cpus = vec![Vec::new(); node_of.len()];
     // Nodes of one kind whose ranks talk alike have one answer.
     let mut known = Vec::<(usize, Talk, Vec<Vec<u32>>)>::new();
     for (at, (node, ranks)) in ranks_of.iter().enumerate() {
-        let (own, talk) = (&request.nodes.nodes[*node], talk(&traffic, ranks));
+        let own = &request.nodes.nodes[*node];
+        let talk = talk(&traffic, ranks);
         let alike = known.iter().find(|(other, talked, seats)| {
-            seats.len() == ranks.len() && *talked == talk && are_alike(own, &request.nodes.nodes[*other])
+            seats.len() == ranks.len()
+                && *talked == talk
+                && are_alike(own, &request.nodes.nodes[*other])
         });
         let seats = match alike {
             Some((_, _, seats)) => seats.clone(),
@@ -46,24 +52,34 @@ fn are_alike(a: &Node, b: &Node) -> bool {
 fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
     let edges = ranks.iter().enumerate().flat_map(|(at, rank)| {
         let inside = traffic.of(*rank).filter(|(with, _)| with > rank);
-        inside.filter_map(move |(with, weight)| Some((at, ranks.binary_search(&with).ok()?, weight.to_bits())))
+        inside.filter_map(move |(with, weight)| {
+            Some((at, ranks.binary_search(&with).ok()?, weight.to_bits()))
+        })
     });
     edges.collect()
 }
 
-fn on_node(request: &RankRequest, node: &Node, ranks: usize, talk: &Talk, limit: &Limit) -> Vec<Vec<u32>> {
+fn on_node(
+    request: &RankRequest,
+    node: &Node,
+    ranks: usize,
+    talk: &Talk,
+    limit: &Limit,
+) -> Vec<Vec<u32>> {
     let seats = seats(node, request.cpus_per_rank, ranks);
     let Some(profile) = node.profile.as_ref().filter(|_| !talk.is_empty()) else {
         return seats.into_iter().take(ranks).collect();
     };
     let edges = talk.iter().map(|(a, b, bits)| (*a, *b, f64::from_bits(*bits)));
-    let between = |i: usize, j: usize| if i == j { 0.0 } else { apart(profile, &seats[i], &seats[j]) as f32 };
+    let between =
+        |i: usize, j: usize| if i == j { 0.0 } else { apart(profile, &seats[i], &seats[j]) as f32 };
     let problem = Problem::new(Traffic::new(ranks, edges), Square::from_fn(seats.len(), between));
     let best = cheapest(&problem, 0.0, limit, request.threads, request.seed);
     best.found.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
 }
 
-/// The seats of a node: CPUs that share as much as possible, and no two hardware threads of a core while cores suffice.
+/// The seats of a node: CPUs that share as much as possible, and no two hardware threads of a core
+/// while cores suffice.
 fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
     let all = node.compact();
     let first_of_core = |os: &&u32| {
@@ -79,7 +95,9 @@ fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
 fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let Some(known) = &profile.core_distance else { return 0.0 };
     let row = |os: &u32| known.index_of(*os);
-    let pairs = a.iter().filter_map(row).flat_map(|i| b.iter().filter_map(row).map(move |j| (i, j)));
-    let distances: Vec<f64> = pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
+    let pairs =
+        a.iter().filter_map(row).flat_map(|i| b.iter().filter_map(row).map(move |j| (i, j)));
+    let distances: Vec<f64> =
+        pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     distances.iter().sum::<f64>() / distances.len().max(1) as f64
 }

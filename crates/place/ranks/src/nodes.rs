@@ -7,8 +7,8 @@ use seatmap_machine::{Profile, Square};
 pub struct Nodes {
     /// The nodes.
     pub nodes: Vec<Node>,
-    /// Round trips of a message of [`Nodes::message_bytes`] between two nodes, in nanoseconds; on the diagonal that
-    /// between two CPUs of the node.
+    /// Round trips of a message of [`Nodes::message_bytes`] between two nodes, in nanoseconds; on
+    /// the diagonal that between two CPUs of the node.
     pub distance_ns: Square<f32>,
     /// The size of the message.
     pub message_bytes: u32,
@@ -30,12 +30,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// The CPUs in an order in which neighbours share as much as possible; the numbers where nothing else is known.
+    /// The CPUs in an order in which neighbours share as much as possible; the numbers where
+    /// nothing else is known.
     #[must_use]
     pub fn compact(&self) -> Vec<u32> {
-        let known = self.profile.as_ref().and_then(|profile| Some((profile, profile.core_distance.as_ref()?)));
+        let known = self
+            .profile
+            .as_ref()
+            .and_then(|profile| Some((profile, profile.core_distance.as_ref()?)));
         match known {
-            Some((profile, known)) => seatmap_place::orders::compact(&profile.topology, &known.pus, &known.median_ns),
+            Some((profile, known)) => {
+                seatmap_place::orders::compact(&profile.topology, &known.pus, &known.median_ns)
+            }
             None => (0..self.cpus as u32).collect(),
         }
     }

@@ -1,4 +1,5 @@
-//! The orders that launchers know: `--map-by slot`, `--map-by node`, `--distribution=plane=K` (mpirun(1), srun(1)).
+//! The orders that launchers know: `--map-by slot`, `--map-by node`, `--distribution=plane=K`
+//! (mpirun(1), srun(1)).
 
 use seatmap_statistics::Xoshiro;
 
@@ -33,8 +34,11 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
 /// Any seat for each rank, as often as it has one.
 #[must_use]
 pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
-    let mut all: Vec<usize> =
-        seats.iter().enumerate().flat_map(|(node, seats)| std::iter::repeat_n(node, *seats)).collect();
+    let mut all: Vec<usize> = seats
+        .iter()
+        .enumerate()
+        .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
+        .collect();
     rng.shuffle(&mut all);
     all.truncate(ranks);
     all

@@ -9,7 +9,8 @@ use seatmap_place::solve::cheapest;
 use seatmap_place::{Problem, Traffic, Zones};
 use seatmap_statistics::Xoshiro;
 
-/// Up to so many seats the bound takes an assignment of ranks to seats into account; its time grows with their cube.
+/// Up to so many seats the bound takes an assignment of ranks to seats into account; its time grows
+/// with their cube.
 const MOST_ASSIGNED: usize = 512;
 
 /// The part of the time that the bound may take.
@@ -38,7 +39,8 @@ pub struct Spread {
     pub orders: Vec<Order>,
 }
 
-/// The cheapest spread found. It is never worse than an order that launchers know, as these are compared with.
+/// The cheapest spread found. It is never worse than an order that launchers know, as these are
+/// compared with.
 ///
 /// # Errors
 /// [`RanksError`]: what is asked for cannot be.
@@ -47,11 +49,18 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
     let judge = Judge::new(request);
     let known = launchers(request, &seats);
     let mut rng = Xoshiro::new(request.seed);
-    let drawn: Vec<Costs> = (0..DRAWN).map(|_| judge.costs(&random(request.pattern.tasks, &seats, &mut rng))).collect();
-    let mut orders: Vec<Order> =
-        known.iter().map(|(name, order)| Order { name: name.clone(), costs: judge.costs(order) }).collect();
+    let drawn: Vec<Costs> =
+        (0..DRAWN).map(|_| judge.costs(&random(request.pattern.tasks, &seats, &mut rng))).collect();
+    let mut orders: Vec<Order> = known
+        .iter()
+        .map(|(name, order)| Order { name: name.clone(), costs: judge.costs(order) })
+        .collect();
     orders.push(Order { name: format!("random, mean of {DRAWN}"), costs: Costs::mean(&drawn) });
-    let mut found = if request.in_blocks { by_blocks(request, &seats)? } else { rank_by_rank(request, &judge, &seats) };
+    let mut found = if request.in_blocks {
+        by_blocks(request, &seats)?
+    } else {
+        rank_by_rank(request, &judge, &seats)
+    };
     found.costs = judge.costs(&found.node_of);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
@@ -67,8 +76,12 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
-    let planes = (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
-    let mut orders = vec![("block".to_owned(), block(ranks, seats)), ("cyclic".to_owned(), cyclic(ranks, seats))];
+    let planes =
+        (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
+    let mut orders = vec![
+        ("block".to_owned(), block(ranks, seats)),
+        ("cyclic".to_owned(), cyclic(ranks, seats)),
+    ];
     orders.extend(planes.map(|at_once| (format!("plane={at_once}"), plane(ranks, seats, at_once))));
     orders
 }
@@ -99,7 +112,9 @@ impl<'a> Judge<'a> {
 
     /// The cost of an order, and where its messages go.
     pub fn costs(&self, node_of: &[usize]) -> Costs {
-        let (nodes, mut costs, mut all) = (self.request.nodes, Costs::default(), 0.0);
+        let nodes = self.request.nodes;
+        let mut costs = Costs::default();
+        let mut all = 0.0;
         for rank in 0..self.traffic.tasks() {
             for (with, messages) in self.traffic.of(rank).filter(|(with, _)| *with > rank) {
                 let [a, b] = [node_of[rank], node_of[with]];
@@ -138,7 +153,8 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
 /// A node for each block of consecutive ranks: as many as the smallest node has seats for.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksError> {
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
-    let (ranks, used) = (request.pattern.tasks, seats.iter().filter(|seats| **seats > 0).count());
+    let ranks = request.pattern.tasks;
+    let used = seats.iter().filter(|seats| **seats > 0).count();
     let blocks = ranks.div_ceil(size);
     if blocks > used {
         return Err(RanksError::TooFewSeats {
@@ -169,14 +185,18 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
 }
 
 fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem {
-    let pu_of_slot: Vec<u32> =
-        seats.iter().enumerate().flat_map(|(node, seats)| std::iter::repeat_n(node as u32, *seats)).collect();
+    let pu_of_slot: Vec<u32> = seats
+        .iter()
+        .enumerate()
+        .flat_map(|(node, seats)| std::iter::repeat_n(node as u32, *seats))
+        .collect();
     let nodes = &request.nodes.nodes;
     let mut fixed = vec![None; traffic.tasks()];
     let mut taken = vec![0; nodes.len()];
     for (rank, name) in &request.fixed {
         let node = nodes.iter().position(|node| node.name == *name);
-        let first = node.and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
+        let first = node
+            .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
         if let Some((node, first)) = first {
             fixed[*rank] = Some((first + taken[node]) as u32);
             taken[node] += 1;
@@ -186,16 +206,17 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
 }
 
-/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). Where there are too many seats for it, each rank has the node
-/// that is best for it and its heaviest partners the seats nearest to that, which are the same for all seats of a
-/// node.
+/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). Where there are too many seats for it, each
+/// rank has the node that is best for it and its heaviest partners the seats nearest to that, which
+/// are the same for all seats of a node.
 fn bound(problem: &Problem, seats: &[usize], limit: &Limit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);
     }
     let most = (0..problem.tasks()).map(|rank| problem.traffic.degree(rank)).max().unwrap_or(0);
     let used = (0..seats.len()).filter(|node| seats[*node] > 0);
-    let near: Vec<Vec<f64>> = used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
+    let near: Vec<Vec<f64>> =
+        used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
     let mut sum = 0.0;
     for rank in 0..problem.tasks() {
         if limit.is_late() {
@@ -203,7 +224,8 @@ fn bound(problem: &Problem, seats: &[usize], limit: &Limit) -> f64 {
         }
         let mut weights: Vec<f64> = problem.traffic.of(rank).map(|(_, weight)| weight).collect();
         weights.sort_by(|a, b| b.total_cmp(a));
-        let pays = |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
+        let pays =
+            |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
         sum += near.iter().map(pays).fold(f64::INFINITY, f64::min);
     }
     // Each pair is counted for both its ranks.
@@ -216,6 +238,8 @@ fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) 
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
     let count = |other: usize| seats[other] - usize::from(other == node);
-    let all = by_distance.iter().flat_map(|other| std::iter::repeat_n(f64::from(row[*other]), count(*other)));
+    let all = by_distance
+        .iter()
+        .flat_map(|other| std::iter::repeat_n(f64::from(row[*other]), count(*other)));
     all.take(wanted).collect()
 }

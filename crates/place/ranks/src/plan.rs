@@ -13,7 +13,8 @@ pub const FORMAT: &str = "seatmap-ranks/1";
 /// The most ranks of a plan that is read.
 pub const MOST_RANKS: usize = 1 << 20;
 
-/// The part of the time in which ranks are spread over nodes, where their CPUs are searched for in the rest.
+/// The part of the time in which ranks are spread over nodes, where their CPUs are searched for in
+/// the rest.
 const SPREAD_PART: u32 = 2;
 
 /// Where each rank of a job runs.
@@ -96,7 +97,8 @@ impl Costs {
     }
 
     pub(crate) fn mean(all: &[Costs]) -> Self {
-        let mean = |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        let mean =
+            |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
         Costs {
             total_ns: mean(|costs| costs.total_ns),
             in_node: mean(|costs| costs.in_node),
@@ -133,7 +135,12 @@ impl RankRequest<'_> {
     }
 
     /// The plan of an order about which nothing but its cost is known.
-    pub(crate) fn plan_of(&self, node_of: Vec<usize>, cpus: Vec<Vec<u32>>, costs: Costs) -> RankPlan {
+    pub(crate) fn plan_of(
+        &self,
+        node_of: Vec<usize>,
+        cpus: Vec<Vec<u32>>,
+        costs: Costs,
+    ) -> RankPlan {
         RankPlan {
             format: FORMAT.to_owned(),
             nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
@@ -160,7 +167,8 @@ impl RankPlan {
     /// Reads one.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each other.
+    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
+    /// other.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let plan: RankPlan = seatmap_document::read(text, FORMAT)?;
         plan.check().map_err(DocumentError::Inconsistent)?;
@@ -197,9 +205,13 @@ impl RankPlan {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (nodes, ranks) = (self.nodes.len(), self.node_of_rank.len());
+        let nodes = self.nodes.len();
+        let ranks = self.node_of_rank.len();
         if ranks == 0 || ranks > MOST_RANKS {
-            return Err(format!("{ranks}, where 1 to {MOST_RANKS} can be read", ranks = counted(ranks, "rank")));
+            return Err(format!(
+                "{ranks}, where 1 to {MOST_RANKS} can be read",
+                ranks = counted(ranks, "rank")
+            ));
         }
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not the name of a host"));
@@ -219,7 +231,10 @@ impl RankPlan {
             return Err(format!("a rank is on node {node}, and there are {nodes}, counted from 0"));
         }
         if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
-            return Err(format!("each of the {ranks} must have CPUs, and only these", ranks = counted(ranks, "rank")));
+            return Err(format!(
+                "each of the {ranks} must have CPUs, and only these",
+                ranks = counted(ranks, "rank")
+            ));
         }
         Ok(())
     }

@@ -19,7 +19,8 @@ pub struct RankRequest<'a> {
     pub cpus_per_rank: usize,
     /// The most ranks on a node; as many as it has seats where nothing is said.
     pub ranks_per_node: Option<usize>,
-    /// Each node gets consecutive ranks, so that only the order of the nodes is chosen: some launchers know no other.
+    /// Each node gets consecutive ranks, so that only the order of the nodes is chosen: some
+    /// launchers know no other.
     pub in_blocks: bool,
     /// Ranks that must run on a node, by its name.
     pub fixed: Vec<(usize, String)>,
@@ -55,7 +56,10 @@ impl<'a> RankRequest<'a> {
     pub(crate) fn traffic(&self) -> Traffic {
         let whole = f64::from(self.nodes.message_bytes.max(1));
         let edges = self.pattern.edges.iter();
-        Traffic::new(self.pattern.tasks, edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))))
+        Traffic::new(
+            self.pattern.tasks,
+            edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))),
+        )
     }
 
     /// The seats of each node, in the order of the nodes; none on those left out.
@@ -65,21 +69,35 @@ impl<'a> RankRequest<'a> {
     pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
         let nodes = &self.nodes.nodes;
         let known = |name: &&String| nodes.iter().all(|node| node.name != **name);
-        if let Some(name) = self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)).find(known) {
+        if let Some(name) =
+            self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)).find(known)
+        {
             return Err(RanksError::NoSuchNode(name.clone()));
         }
         let most = self.ranks_per_node.unwrap_or(usize::MAX);
         let seats: Vec<usize> = nodes
             .iter()
-            .map(|node| if self.without.contains(&node.name) { 0 } else { self.own_seats(node.cpus).min(most) })
+            .map(|node| {
+                if self.without.contains(&node.name) {
+                    0
+                } else {
+                    self.own_seats(node.cpus).min(most)
+                }
+            })
             .collect();
         let sum: usize = seats.iter().sum();
-        let (ranks, used) = (self.pattern.tasks, seats.iter().filter(|seats| **seats > 0).count());
+        let ranks = self.pattern.tasks;
+        let used = seats.iter().filter(|seats| **seats > 0).count();
         if sum > MOST_SEATS {
             return Err(RanksError::TooMany(sum));
         }
         if sum < ranks {
-            return Err(RanksError::TooFewSeats { ranks, per_rank: self.cpus_per_rank, nodes: used, seats: sum });
+            return Err(RanksError::TooFewSeats {
+                ranks,
+                per_rank: self.cpus_per_rank,
+                nodes: used,
+                seats: sum,
+            });
         }
         self.check_fixed(&seats)?;
         Ok(seats)
@@ -95,7 +113,8 @@ impl<'a> RankRequest<'a> {
         }
         let mut is_fixed = vec![false; self.pattern.tasks];
         for (rank, _) in &self.fixed {
-            let fixed = is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
+            let fixed =
+                is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
             if std::mem::replace(fixed, true) {
                 return Err(RanksError::FixedTwice(*rank));
             }

@@ -1,4 +1,5 @@
-//! The file of a plan for ranks: its JSON Schema in `docs/formats/` key by key, and texts that are none.
+//! The file of a plan for ranks: its JSON Schema in `docs/formats/` key by key, and texts that are
+//! none.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -10,10 +11,12 @@ use serde_json::{Value, json};
 const NOTHING: Vec<String> = Vec::new();
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-ranks-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-ranks-1.schema.json"))
+        .unwrap()
 }
 
-/// A plan with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A plan with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> RankPlan {
     let costs = Costs { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
     RankPlan {
@@ -59,18 +62,31 @@ fn figures_that_contradict_each_other_are_refused() {
         change(&mut document);
         RankPlan::from_json(&document.to_string()).unwrap_err().to_string()
     };
-    assert_eq!(told(|it| it["node_of_rank"] = json!([])), "0 ranks, where 1 to 1048576 can be read");
+    assert_eq!(
+        told(|it| it["node_of_rank"] = json!([])),
+        "0 ranks, where 1 to 1048576 can be read"
+    );
     assert_eq!(told(|it| it["nodes"][1] = "n0".into()), "two nodes have the name n0");
     assert_eq!(told(|it| it["nodes"][1] = "n1\nn2".into()), "'n1\nn2' is not the name of a host");
     assert_eq!(told(|it| it["nodes"][1] = "--x".into()), "'--x' is not the name of a host");
-    assert_eq!(told(|it| it["node_of_rank"][0] = 2.into()), "a rank is on node 2, and there are 2, counted from 0");
+    assert_eq!(
+        told(|it| it["node_of_rank"][0] = 2.into()),
+        "a rank is on node 2, and there are 2, counted from 0"
+    );
     assert!(told(|it| it["group_of_node"] = json!([0])).starts_with("1 group for 2 nodes"));
-    assert!(told(|it| it["cpus_of_rank"][0] = json!([])).starts_with("each of the 3 ranks must have CPUs"));
-    assert!(told(|it| it["format"] = "seatmap-ranks/2".into()).contains("this program reads seatmap-ranks/1"));
+    assert!(
+        told(|it| it["cpus_of_rank"][0] = json!([]))
+            .starts_with("each of the 3 ranks must have CPUs")
+    );
+    assert!(
+        told(|it| it["format"] = "seatmap-ranks/2".into())
+            .contains("this program reads seatmap-ranks/1")
+    );
 }
 
 proptest! {
-    /// A document with any value somewhere is read or refused, and one that is read can be written for any launcher.
+    /// A document with any value somewhere is read or refused, and one that is read can be written
+    /// for any launcher.
     #[test]
     fn any_value_anywhere_is_read_or_refused(at in 0..7usize, value in any::<u32>(), text in ".{0,9}", kind in 0..4usize) {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();

@@ -7,7 +7,8 @@ use seatmap_pattern::{Edge, Pattern, generate};
 use seatmap_place::search::Limit;
 use seatmap_ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
 
-/// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a node.
+/// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a
+/// node.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
     // A stride that is not a divisor puts neighbours by number on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
@@ -17,7 +18,9 @@ fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
         (_, false) => 4e5,
     };
     Nodes {
-        nodes: (0..nodes).map(|node| Node { name: format!("n{node}"), cpus, profile: None }).collect(),
+        nodes: (0..nodes)
+            .map(|node| Node { name: format!("n{node}"), cpus, profile: None })
+            .collect(),
         distance_ns: Square::from_fn(nodes, between),
         message_bytes: 65536,
         by_mpi: false,
@@ -25,7 +28,11 @@ fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
     }
 }
 
-fn placed<'a>(nodes: &'a Nodes, pattern: &'a Pattern, change: impl Fn(&mut RankRequest<'a>)) -> RankPlan {
+fn placed<'a>(
+    nodes: &'a Nodes,
+    pattern: &'a Pattern,
+    change: impl Fn(&mut RankRequest<'a>),
+) -> RankPlan {
     let mut request = RankRequest::new(nodes, pattern);
     request.limit = Limit::kicks(200);
     change(&mut request);
@@ -41,22 +48,37 @@ fn placed<'a>(nodes: &'a Nodes, pattern: &'a Pattern, change: impl Fn(&mut RankR
 
 #[test]
 fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
-    let (nodes, pattern) = (cluster(8, 4, 2), generate("ring:16").unwrap());
+    let nodes = cluster(8, 4, 2);
+    let pattern = generate("ring:16").unwrap();
     let plan = placed(&nodes, &pattern, |_| ());
     // 16 messages: 8 inside nodes, 6 inside switches, 2 between them.
-    assert!((plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0, "{:?}", plan.costs);
+    assert!(
+        (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
+        "{:?}",
+        plan.costs
+    );
     assert_eq!(plan.costs.between_groups, 2.0 / 16.0);
     assert!(plan.lower_bound_ns <= plan.costs.total_ns);
-    let cost = |name: &str| plan.orders.iter().find(|order| order.name == name).unwrap().costs.total_ns;
-    assert!(cost("cyclic") > cost("block") && cost("block") > plan.costs.total_ns, "{:?}", plan.orders);
+    let cost =
+        |name: &str| plan.orders.iter().find(|order| order.name == name).unwrap().costs.total_ns;
+    assert!(
+        cost("cyclic") > cost("block") && cost("block") > plan.costs.total_ns,
+        "{:?}",
+        plan.orders
+    );
     assert_eq!(plan.cpus_of_rank.iter().filter(|cpus| **cpus == [1]).count(), 8);
 }
 
 #[test]
 fn whole_nodes_in_order_keep_their_ranks_together() {
-    let (nodes, pattern) = (cluster(8, 4, 2), generate("ring:16").unwrap());
+    let nodes = cluster(8, 4, 2);
+    let pattern = generate("ring:16").unwrap();
     let plan = placed(&nodes, &pattern, |request| request.in_blocks = true);
-    assert!((plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0, "{:?}", plan.costs);
+    assert!(
+        (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
+        "{:?}",
+        plan.costs
+    );
     for ranks in plan.ranks_of_nodes() {
         assert!(ranks[0] % 2 == 0 && ranks[1] == ranks[0] + 1, "{ranks:?}");
     }
@@ -64,7 +86,8 @@ fn whole_nodes_in_order_keep_their_ranks_together() {
 
 #[test]
 fn wishes_are_obeyed_and_impossible_ones_named() {
-    let (nodes, pattern) = (cluster(8, 4, 4), generate("stencil2d:4x3").unwrap());
+    let nodes = cluster(8, 4, 4);
+    let pattern = generate("stencil2d:4x3").unwrap();
     let plan = placed(&nodes, &pattern, |request| {
         request.fixed = vec![(0, "n3".into()), (1, "n3".into()), (11, "n6".into())];
         request.without = vec!["n0".into(), "n5".into()];
@@ -81,15 +104,24 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
     };
     assert_eq!(refused(&|it| it.without = vec!["n9".into()]), RanksError::NoSuchNode("n9".into()));
     assert_eq!(refused(&|it| it.fixed = vec![(12, "n1".into())]), RanksError::NoSuchRank(12, 12));
-    assert_eq!(refused(&|it| it.fixed = vec![(1, "n1".into()), (1, "n2".into())]), RanksError::FixedTwice(1));
+    assert_eq!(
+        refused(&|it| it.fixed = vec![(1, "n1".into()), (1, "n2".into())]),
+        RanksError::FixedTwice(1)
+    );
     let seats = refused(&|it| it.ranks_per_node = Some(1));
-    assert_eq!(seats.to_string(), "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats");
+    assert_eq!(
+        seats.to_string(),
+        "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats"
+    );
     let crowded = refused(&|it| {
         it.cpus_per_rank = 4;
         it.without.clear();
         it.ranks_per_node = Some(2);
     });
-    assert_eq!(crowded.to_string(), "12 ranks of 4 CPUs do not fit on 8 nodes, which have 8 such seats");
+    assert_eq!(
+        crowded.to_string(),
+        "12 ranks of 4 CPUs do not fit on 8 nodes, which have 8 such seats"
+    );
     let blocks = refused(&|it| {
         it.in_blocks = true;
         it.fixed = vec![(0, "n1".into())];
@@ -99,10 +131,16 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
 
 #[test]
 fn thousands_of_ranks_keep_to_their_nodes() {
-    let (nodes, pattern) = (cluster(64, 8, 32), generate("stencil2d:64x32").unwrap());
+    let nodes = cluster(64, 8, 32);
+    let pattern = generate("stencil2d:64x32").unwrap();
     let plan = placed(&nodes, &pattern, |request| request.limit = Limit::kicks(20));
     let best = plan.orders.iter().map(|order| order.costs.total_ns).fold(f64::INFINITY, f64::min);
-    assert!(plan.costs.total_ns < 0.8 * best, "{:.0} against {best:.0}, {}", plan.costs.total_ns, plan.method);
+    assert!(
+        plan.costs.total_ns < 0.8 * best,
+        "{:.0} against {best:.0}, {}",
+        plan.costs.total_ns,
+        plan.method
+    );
 }
 
 proptest! {

@@ -1,8 +1,9 @@
-//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight workers each render
-//! a zoom as PNG frames, first as the kernel seats them, and then on the seats that Seatmap gives them.
+//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight
+//! workers each render a zoom as PNG frames, first as the kernel seats them, and then on the seats
+//! that Seatmap gives them.
 //!
-//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap run --skip 1 --plan
-//! PLAN`: the main thread only waits.
+//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap
+//! run --skip 1 --plan PLAN`: the main thread only waits.
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;
@@ -25,8 +26,10 @@ const WORKERS: usize = 8;
 const MOST_ITERATIONS: u16 = 256;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (once, words): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word == "--once");
-    let folder = PathBuf::from(words.first().ok_or("usage: mandelbrot FOLDER [FRAMES [SIDE]] [--once]")?);
+    let (once, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word == "--once");
+    let folder =
+        PathBuf::from(words.first().ok_or("usage: mandelbrot FOLDER [FRAMES [SIDE]] [--once]")?);
     let number = |at: usize, usual: u32| words.get(at).map_or(Ok(usual), |word| word.parse());
     let renderer = renderer(number(1, 100)?.max(1), number(2, 256)?.max(1));
     std::fs::create_dir_all(&folder)?;
@@ -43,7 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) => println!("no seats of its own: {error}"),
         Ok((seats, wrapped)) => {
             let again = render(&renderer, Some(&seats))?;
-            println!("on seats of its own, asking for them included: {:.2?}{wrapped}", began.elapsed());
+            println!(
+                "on seats of its own, asking for them included: {:.2?}{wrapped}",
+                began.elapsed()
+            );
             let same = rendered.iter().zip(&again).all(|(one, other)| one.counts == other.counts);
             return if same { Ok(()) } else { Err("the two renderings differ".into()) };
         }
@@ -68,16 +74,21 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores for all; else the
-/// groups are dealt over the CPUs that there are, so that who talks to whom still sits together.
+/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores
+/// for all; else the groups are dealt over the CPUs that there are, so that who talks to whom still
+/// sits together.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {
         Ok(ProgramSeats { cpus, .. }) => Ok((cpus, String::new())),
         Err(error) => {
-            let cpus = seatmap_os::affinity::current().ok().filter(|cpus| cpus.len() < threads).ok_or(error)?;
+            let cpus = seatmap_os::affinity::current()
+                .ok()
+                .filter(|cpus| cpus.len() < threads)
+                .ok_or(error)?;
             let group = |thread: usize| thread / (1 + WORKERS) * cpus.len() / COORDINATORS;
-            let told = format!(" ({threads} threads on {} CPUs, a coordinator's together)", cpus.len());
+            let told =
+                format!(" ({threads} threads on {} CPUs, a coordinator's together)", cpus.len());
             Ok(((0..threads).map(|thread| cpus[group(thread).min(cpus.len() - 1)]).collect(), told))
         }
     }
@@ -96,7 +107,8 @@ fn channels() -> ProgramChannels {
 
 /// Renders, each task on a thread, pinned where seats are given.
 fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>, Box<dyn Error>> {
-    let (arena, clock) = (Arena::new(renderer.lines())?, HostClock::calibrated());
+    let arena = Arena::new(renderer.lines())?;
+    let clock = HostClock::calibrated();
     let port = Yielding::new(arena.words(), &clock);
     let task = |rank: usize| {
         if let Some(cpu) = seats.and_then(|seats| seats.get(rank)) {
@@ -107,21 +119,32 @@ fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>,
     std::thread::scope(|scope| {
         let task = &task;
         let start = |rank: usize| {
-            std::thread::Builder::new().name(format!("task {rank}")).spawn_scoped(scope, move || task(rank))
+            std::thread::Builder::new()
+                .name(format!("task {rank}"))
+                .spawn_scoped(scope, move || task(rank))
         };
         let threads = (0..renderer.tasks()).map(start).collect::<Result<Vec<_>, _>>()?;
-        threads.into_iter().map(|thread| Ok(thread.join().map_err(|_| "a thread failed")??)).collect()
+        threads
+            .into_iter()
+            .map(|thread| Ok(thread.join().map_err(|_| "a thread failed")??))
+            .collect()
     })
 }
 
 /// Each frame as a grey PNG: black in the set, and the brighter the sooner a point leaves.
-fn write(renderer: &Mandelbrot, rendered: &[Rendered], folder: &Path) -> Result<(), Box<dyn Error>> {
+fn write(
+    renderer: &Mandelbrot,
+    rendered: &[Rendered],
+    folder: &Path,
+) -> Result<(), Box<dyn Error>> {
     for frame in 0..renderer.frames {
         let file = std::fs::File::create(folder.join(format!("{frame:03}.png")))?;
-        let mut encoder = png::Encoder::new(std::io::BufWriter::new(file), renderer.size.0, renderer.size.1);
+        let mut encoder =
+            png::Encoder::new(std::io::BufWriter::new(file), renderer.size.0, renderer.size.1);
         encoder.set_color(png::ColorType::Grayscale);
         encoder.set_depth(png::BitDepth::Eight);
-        let grey = |count: &u16| if *count == MOST_ITERATIONS { 0 } else { 255 - (*count).min(254) as u8 };
+        let grey =
+            |count: &u16| if *count == MOST_ITERATIONS { 0 } else { 255 - (*count).min(254) as u8 };
         let pixels: Vec<u8> = renderer.image(rendered, frame).iter().map(grey).collect();
         encoder.write_header()?.write_image_data(&pixels)?;
     }

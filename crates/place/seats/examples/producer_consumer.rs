@@ -1,5 +1,6 @@
-//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that Seatmap gives them,
-//! in one process. Asking for the seats counts in the speed-up, as in Liu et al. 2015 (figure 11).
+//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that
+//! Seatmap gives them, in one process. Asking for the seats counts in the speed-up, as in Liu et
+//! al. 2015 (figure 11).
 
 use seatmap_host::HostClock;
 use seatmap_host::arena::Arena;
@@ -19,7 +20,8 @@ const LINES: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let values: u64 = std::env::args().nth(1).map_or(Ok(100_000), |word| word.parse())?;
-    let (arena, clock) = (Arena::new(LINES)?, HostClock::calibrated());
+    let arena = Arena::new(LINES)?;
+    let clock = HostClock::calibrated();
     let began = Instant::now();
     run(arena.words(), &clock, values, [None, None])?;
     let usual = began.elapsed();
@@ -49,16 +51,17 @@ fn run(
     let line = sides[0].and_then(|side| side.line).unwrap_or(0) as u32;
     let port = Yielding::new(words, clock);
     let consumed: u64 = std::thread::scope(|scope| {
-        let start = |side: Option<ThreadAttributes>| side.map_or(Ok(()), |side| affinity::pin(&[side.cpu]));
+        let start =
+            |side: Option<ThreadAttributes>| side.map_or(Ok(()), |side| affinity::pin(&[side.cpu]));
         let producer = scope.spawn(move || start(sides[0]).map(|()| produce(&port, line, values)));
         let consumer = scope.spawn(move || start(sides[1]).map(|()| consume(&port, line, values)));
         producer.join().map_err(|_| "the producer failed")??;
-        consumer.join().map_err(|_| "the consumer failed")?.map_err(Box::<dyn std::error::Error>::from)
+        consumer
+            .join()
+            .map_err(|_| "the consumer failed")?
+            .map_err(Box::<dyn std::error::Error>::from)
     })?;
-    match consumed == values * (values + 1) / 2 {
-        true => Ok(()),
-        false => Err("values were lost".into()),
-    }
+    if consumed == values * (values + 1) / 2 { Ok(()) } else { Err("values were lost".into()) }
 }
 
 fn produce(port: &impl Port, line: u32, values: u64) {

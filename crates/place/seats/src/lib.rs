@@ -1,7 +1,7 @@
 //! Seats for the threads of a running program, and homes for its own cache lines.
 //!
-//! `seatmap_place` is pure: matrices in, placements out. This crate adds the parts that need the machine on which the
-//! program runs.
+//! `seatmap_place` is pure: matrices in, placements out. This crate adds the parts that need the
+//! machine on which the program runs.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each side.
+//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each
+//! side.
 
 mod over;
 
@@ -10,7 +11,8 @@ use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 use seatmap_statistics::words::counted;
 
-/// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a few lines.
+/// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a
+/// few lines.
 ///
 /// ```
 /// use seatmap_machine::catalog;
@@ -24,14 +26,14 @@ use seatmap_statistics::words::counted;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in: on this host, as
-/// `seatmap measure` remembers it, and the CPUs that the process may use. Without memory to measure there is
-/// [`ProgramChannels::seats`].
+/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in:
+/// on this host, as `seatmap measure` remembers it, and the CPUs that the process may use. Without
+/// memory to measure there is [`ProgramChannels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
-    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice algorithm); without,
-    /// threads sit next to the home of their channel's line (`GetCore`).
+    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice
+    /// algorithm); without, threads sit next to the home of their channel's line (`GetCore`).
     pub sections: Option<usize>,
     /// At most one thread on a core.
     pub one_per_core: bool,
@@ -42,10 +44,11 @@ pub struct ProgramChannels {
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
-    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache lines into the
-    /// memory that was handed in. Otherwise one of the lines that the profile lists, counted in cache lines into memory
-    /// that begins with a page. The profile saw another process's memory, so the line carries over to this one's only
-    /// where homes repeat from page to page. `None` where lines are alike: then any will do.
+    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache
+    /// lines into the memory that was handed in. Otherwise one of the lines that the profile lists,
+    /// counted in cache lines into memory that begins with a page. The profile saw another
+    /// process's memory, so the line carries over to this one's only where homes repeat from page
+    /// to page. `None` where lines are alike: then any will do.
     pub line: Option<usize>,
 }
 
@@ -89,9 +92,14 @@ impl ProgramChannels {
     /// Seats on a machine, on these of its CPUs, or all.
     ///
     /// # Errors
-    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide the cores or with
-    /// fewer CPUs than threads. Without sections, threads beyond the number of CPUs share them.
-    pub fn seats_on(&self, profile: &Profile, cpus: Option<&[u32]>) -> Result<ProgramSeats, PlaceError> {
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide
+    /// the cores or with fewer CPUs than threads. Without sections, threads beyond the number of
+    /// CPUs share them.
+    pub fn seats_on(
+        &self,
+        profile: &Profile,
+        cpus: Option<&[u32]>,
+    ) -> Result<ProgramSeats, PlaceError> {
         let pattern = self.pattern()?;
         self.enough_lines(profile)?;
         let mut request = PlaceRequest::new(profile, &pattern);
@@ -102,11 +110,13 @@ impl ProgramChannels {
             None if tells_homes(profile) => PlaceMethod::GetCore,
             None => PlaceMethod::Auto,
         };
-        // Limited by kicks and not by the clock, so that a program gets the same seats in every run.
+        // Limited by kicks and not by the clock, so that a program gets the same seats in every
+        // run.
         request.limit = Limit::kicks(KICKS);
         let answer = request.place()?;
-        let is_of =
-            |from: usize, to: usize, (a, b): (usize, usize)| (from.min(to), from.max(to)) == (a.min(b), a.max(b));
+        let is_of = |from: usize, to: usize, (a, b): (usize, usize)| {
+            (from.min(to), from.max(to)) == (a.min(b), a.max(b))
+        };
         let line = |pair: &(usize, usize)| {
             answer
                 .channels
@@ -123,15 +133,21 @@ impl ProgramChannels {
 
     /// A line for each channel, where lines are known.
     fn enough_lines(&self, profile: &Profile) -> Result<(), PlaceError> {
-        let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
-        let (channels, lines) = (self.pairs.len(), lines.map_or(usize::MAX, |lines| lines.home_of_line.len()));
-        match channels <= lines {
-            true => Ok(()),
-            false => Err(PlaceError::Unfit(format!(
+        let lines = profile
+            .home_model
+            .as_ref()
+            .and_then(|model| model.lines.as_ref())
+            .filter(|lines| lines.resolvable);
+        let channels = self.pairs.len();
+        let lines = lines.map_or(usize::MAX, |lines| lines.home_of_line.len());
+        if channels <= lines {
+            Ok(())
+        } else {
+            Err(PlaceError::Unfit(format!(
                 "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure --homes {}' tells more",
                 channels + channels.div_ceil(4),
                 channels = counted(channels, "channel")
-            ))),
+            )))
         }
     }
 
@@ -139,20 +155,27 @@ impl ProgramChannels {
     fn pattern(&self) -> Result<Pattern, PlaceError> {
         let mut edges: Vec<Edge> = Vec::new();
         for (first, second) in &self.pairs {
-            let (from, to) = (*first.min(second), *first.max(second));
+            let from = *first.min(second);
+            let to = *first.max(second);
             if from == to {
                 return Err(PlaceError::Unfit(format!("thread {from} has a channel to itself")));
             }
             if edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
-                let what = format!("threads {from} and {to} have two channels; declare one, and put both in its line");
+                let what = format!(
+                    "threads {from} and {to} have two channels; declare one, and put both in its line"
+                );
                 return Err(PlaceError::Unfit(what));
             }
             edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 });
         }
         let tasks = edges.iter().map(|edge| edge.to + 1).max();
-        let tasks = tasks.filter(|tasks| *tasks <= seatmap_pattern::pattern::MAX_TASKS).ok_or_else(|| {
-            PlaceError::Unfit("declare a channel or more, between threads that are counted from 0".to_owned())
-        })?;
+        let tasks = tasks
+            .filter(|tasks| *tasks <= seatmap_pattern::pattern::MAX_TASKS)
+            .ok_or_else(|| {
+                PlaceError::Unfit(
+                    "declare a channel or more, between threads that are counted from 0".to_owned(),
+                )
+            })?;
         Ok(Pattern { edges, ..Pattern::silent("channels", tasks) })
     }
 }
@@ -165,8 +188,8 @@ fn tells_homes(profile: &Profile) -> bool {
 const KICKS: u64 = 200;
 
 impl ProgramSeats {
-    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None` where there is no
-    /// such channel.
+    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None`
+    /// where there is no such channel.
     #[must_use]
     pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
         let (first, second) = *self.pairs.get(channel)?;
@@ -196,7 +219,8 @@ mod tests {
 
     #[test]
     fn a_machine_without_homes_has_lines_that_are_alike() {
-        let seats = pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
+        let seats =
+            pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
         assert!(seats.lines_are_alike());
         let mut cpus = seats.cpus.clone();
         cpus.sort_unstable();

@@ -29,12 +29,15 @@ impl Activity {
     }
 }
 
-/// Looks for this long at what runs on these CPUs. A CPU that the kernel does not count seems quiet.
+/// Looks for this long at what runs on these CPUs. A CPU that the kernel does not count seems
+/// quiet.
 #[must_use]
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
-    let (before, began) = (Counts::read(), Instant::now());
+    let before = Counts::read();
+    let began = Instant::now();
     std::thread::sleep(time);
-    let (now, seconds) = (Counts::read(), began.elapsed().as_secs_f64());
+    let now = Counts::read();
+    let seconds = began.elapsed().as_secs_f64();
     cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
 }
 
@@ -56,9 +59,13 @@ impl Counts {
     fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {
         let came = self.interrupts.since(&before.interrupts, cpu);
         // The kernel's own interrupts have letters for numbers: timers, calls between CPUs.
-        let of_devices = came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
+        let of_devices =
+            came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
         Activity {
-            busy_percent: self.times.since(&before.times, cpu).map_or(0.0, |shares| shares.busy_percent),
+            busy_percent: self
+                .times
+                .since(&before.times, cpu)
+                .map_or(0.0, |shares| shares.busy_percent),
             interrupts_per_s: of_devices.map(|came| came.count as f64).sum::<f64>() / seconds,
         }
     }

@@ -1,7 +1,8 @@
 //! The order of the runs: warm-ups first, then randomised complete blocks.
 //!
-//! Consecutive repeats of one command confuse it with the drift of the computer: in simulation they find a command
-//! within 1 % of the best in a third to a half of all cases, and randomised blocks in 98 % at the same cost.
+//! Consecutive repeats of one command confuse it with the drift of the computer: in simulation they
+//! find a command within 1 % of the best in a third to a half of all cases, and randomised blocks
+//! in 98 % at the same cost.
 
 use seatmap_statistics::Xoshiro;
 use serde::{Deserialize, Serialize};
@@ -37,8 +38,8 @@ impl Blocks {
         Blocks { commands, random: Xoshiro::new(seed) }
     }
 
-    /// The runs of the next block: the command, and whether it is the first command's second run. Which of its two
-    /// runs comes first is random as well.
+    /// The runs of the next block: the command, and whether it is the first command's second run.
+    /// Which of its two runs comes first is random as well.
     pub fn next_block(&mut self) -> Vec<(usize, bool)> {
         let once = (0..self.commands).map(|command| (command, false));
         let mut order: Vec<(usize, bool)> = once.chain([(0, true)]).collect();
@@ -47,7 +48,8 @@ impl Blocks {
     }
 }
 
-/// The readings of each complete block: those of the first command, its second, and the others in their order.
+/// The readings of each complete block: those of the first command, its second, and the others in
+/// their order.
 #[must_use]
 pub fn complete(runs: &[Run], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
@@ -88,8 +90,20 @@ mod tests {
 
     #[test]
     fn blocks_that_were_cut_off_do_not_count() {
-        let run = |block, command, again| Run { block, command, again, value: block as f64 + 1.0, seconds: 0.1 };
-        let runs = [run(0, 1, false), run(0, 0, true), run(0, 0, false), run(1, 0, false), run(1, 0, true)];
+        let run = |block, command, again| Run {
+            block,
+            command,
+            again,
+            value: block as f64 + 1.0,
+            seconds: 0.1,
+        };
+        let runs = [
+            run(0, 1, false),
+            run(0, 0, true),
+            run(0, 0, false),
+            run(1, 0, false),
+            run(1, 0, true),
+        ];
         assert_eq!(complete(&runs, 2), [vec![1.0; 3]]);
         assert_eq!(complete(&runs, 1).len(), 2);
         assert!(complete(&[], 1).is_empty());

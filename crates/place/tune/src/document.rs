@@ -44,8 +44,8 @@ pub struct Baseline {
     pub name: String,
     /// When its first block began.
     pub begun: String,
-    /// The facts in which the computer and its settings differ from the earlier ones, each with both values. Where
-    /// there is one, the two results are not comparable.
+    /// The facts in which the computer and its settings differ from the earlier ones, each with
+    /// both values. Where there is one, the two results are not comparable.
     pub differences: Vec<String>,
     /// The comparison; absent where the results are not comparable, or where one has too few runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,8 @@ pub struct Results {
     pub seats: SeatsUsed,
     /// The commands; the first is compared with each of the others.
     pub commands: Vec<Command>,
-    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where none was.
+    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
+    /// none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The smallest difference that could be shown; absent for fewer than two blocks.
@@ -103,7 +104,8 @@ impl Results {
         self.runs.push(run);
     }
 
-    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such list.
+    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
+    /// list.
     pub fn tell_void(&mut self, cpus: &str) {
         let note = format!(
             "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset or a taskset was \
@@ -136,17 +138,20 @@ impl Results {
         self.runs.iter().filter(|run| run.command == command).map(|run| run.value).collect()
     }
 
-    /// Compares the first command with the first one of an earlier result. The two did not run in the same blocks, so
-    /// that the drift between the two days is in it.
+    /// Compares the first command with the first one of an earlier result. The two did not run in
+    /// the same blocks, so that the drift between the two days is in it.
     pub fn compare_with(&mut self, then: &Results) {
         let differences = self.fingerprint.differences(&then.fingerprint);
         let comparison = if differences.is_empty() { self.since(then) } else { None };
-        let (name, begun) = (then.commands[0].name.clone(), then.begun.clone());
+        let name = then.commands[0].name.clone();
+        let begun = then.begun.clone();
         self.baseline = Some(Baseline { name, begun, differences, comparison });
     }
 
     fn since(&self, then: &Results) -> Option<Comparison> {
-        let logs = |results: &Results| -> Vec<f64> { results.values(0).iter().map(|value| value.ln()).collect() };
+        let logs = |results: &Results| -> Vec<f64> {
+            results.values(0).iter().map(|value| value.ln()).collect()
+        };
         let shift = signed_rank::between(&logs(then), &logs(self), self.confidence)?;
         Some(Comparison::of_shift(0, &shift, self.better))
     }
@@ -173,20 +178,31 @@ impl Results {
             return wrong("commands: there are none".to_owned());
         }
         if self.runs.len() > MAX_RUNS {
-            return wrong(format!("runs: {}, and no more than {MAX_RUNS} are read", self.runs.len()));
+            return wrong(format!(
+                "runs: {}, and no more than {MAX_RUNS} are read",
+                self.runs.len()
+            ));
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return wrong(format!("confidence: {} is not between 0 and 1", self.confidence));
         }
         for (at, run) in self.runs.iter().enumerate() {
             if run.command >= self.commands.len() {
-                return wrong(format!("runs[{at}].command: {} of {} commands", run.command, self.commands.len()));
+                return wrong(format!(
+                    "runs[{at}].command: {} of {} commands",
+                    run.command,
+                    self.commands.len()
+                ));
             }
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
             if run.block > self.runs.len() {
-                return wrong(format!("runs[{at}].block: {} of {}", run.block, counted(self.runs.len(), "run")));
+                return wrong(format!(
+                    "runs[{at}].block: {} of {}",
+                    run.block,
+                    counted(self.runs.len(), "run")
+                ));
             }
         }
         Ok(())
@@ -204,7 +220,11 @@ pub(crate) mod tests {
             let value = noise * if command == 1 { 1.05 } else { 1.0 };
             Run { block, command, again, value, seconds: value }
         };
-        let named = |name: &str| Command { name: name.to_owned(), command: vec![name.to_owned()], median: None };
+        let named = |name: &str| Command {
+            name: name.to_owned(),
+            command: vec![name.to_owned()],
+            median: None,
+        };
         let mut results = Results {
             format: FORMAT.to_owned(),
             tool_version: "0.1.0".to_owned(),
@@ -298,7 +318,10 @@ pub(crate) mod tests {
         let mut other = made(12);
         other.fingerprint.kernel = Some("6.1".to_owned());
         let found = baseline(made(12), &other);
-        assert_eq!((found.differences, found.comparison), (vec!["kernel: unknown, then 6.1".to_owned()], None));
+        assert_eq!(
+            (found.differences, found.comparison),
+            (vec!["kernel: unknown, then 6.1".to_owned()], None)
+        );
     }
 
     #[test]
@@ -313,6 +336,9 @@ pub(crate) mod tests {
         assert!(refused(&|results| results.runs[0].value = 0.0).contains("above 0"));
         assert!(refused(&|results| results.runs[1].block = 1 << 40).contains("runs[1].block"));
         assert!(refused(&|results| results.confidence = 1.0).contains("confidence"));
-        assert!(refused(&|results| results.format = "seatmap-bench/9".to_owned()).contains("seatmap-bench/9"));
+        assert!(
+            refused(&|results| results.format = "seatmap-bench/9".to_owned())
+                .contains("seatmap-bench/9")
+        );
     }
 }

@@ -1,38 +1,50 @@
-//! The judgement of candidates of which each has run equally often, all under the same circumstances.
+//! The judgement of candidates of which each has run equally often, all under the same
+//! circumstances.
 //!
-//! A first part of the runs chooses the winner. It was chosen for its luck too, so that the other runs alone say by how
-//! much it is better, as the confirmation of a [`race`](crate::race) does with fresh runs.
+//! A first part of the runs chooses the winner. It was chosen for its luck too, so that the other
+//! runs alone say by how much it is better, as the confirmation of a [`race`](crate::race) does
+//! with fresh runs.
 
 use crate::race::{Confirmed, DEFAULT, Outcome};
 use seatmap_statistics::friedman::worse_than_best;
 use seatmap_statistics::signed_rank::{self, shift};
 
-/// The fewest runs that choose where nobody gives a confidence that needs more, and as many that confirm.
+/// The fewest runs that choose where nobody gives a confidence that needs more, and as many that
+/// confirm.
 const FEWEST_OF_HALF: usize = 6;
 
-/// The fewest runs of each candidate, half of which choose and half confirm: fewer have no interval of this confidence.
+/// The fewest runs of each candidate, half of which choose and half confirm: fewer have no interval
+/// of this confidence.
 #[must_use]
 pub fn fewest_runs(confidence: f64) -> usize {
     2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
 }
 
-/// Judges candidates by the log costs of their runs, a row a candidate. The runs of one number are a block. The first
-/// `choosing` of them choose the winner: the least mean of those that Friedman's test does not find worse.
+/// Judges candidates by the log costs of their runs, a row a candidate. The runs of one number are
+/// a block. The first `choosing` of them choose the winner: the least mean of those that Friedman's
+/// test does not find worse.
 ///
 /// # Panics
-/// There are fewer than two candidates, or rows of different lengths, or nothing is left to confirm with.
+/// There are fewer than two candidates, or rows of different lengths, or nothing is left to confirm
+/// with.
 #[must_use]
 pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
     let runs = costs.first().map_or(0, Vec::len);
-    assert!(costs.len() > 1 && choosing > 0 && choosing < runs, "two candidates, and runs of both parts");
+    assert!(
+        costs.len() > 1 && choosing > 0 && choosing < runs,
+        "two candidates, and runs of both parts"
+    );
     assert!(costs.iter().all(|own| own.len() == runs), "each candidate runs equally often");
-    let blocks: Vec<Vec<f64>> = (0..choosing).map(|run| costs.iter().map(|own| own[run]).collect()).collect();
+    let blocks: Vec<Vec<f64>> =
+        (0..choosing).map(|run| costs.iter().map(|own| own[run]).collect()).collect();
     let rejected = worse_than_best(&blocks, confidence);
-    let mean = |candidate: &usize| costs[*candidate][..choosing].iter().sum::<f64>() / choosing as f64;
+    let mean =
+        |candidate: &usize| costs[*candidate][..choosing].iter().sum::<f64>() / choosing as f64;
     let mut order: Vec<usize> = (0..costs.len()).collect();
     let key = |candidate: &usize| (rejected.contains(candidate), mean(candidate));
     order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
-    let (winner, runner_up) = (order[0], order[1]);
+    let winner = order[0];
+    let runner_up = order[1];
     let mut with = vec![DEFAULT, runner_up];
     with.dedup();
     with.retain(|other| *other != winner);
@@ -64,7 +76,10 @@ mod tests {
     fn the_least_wins_and_fresh_runs_say_by_how_much() {
         let outcome = judge(&costs(&[0.5, 0.1, 0.3, 0.9], 20), 10, 0.95);
         assert_eq!((outcome.winner, outcome.blocks), (1, 10));
-        assert_eq!(outcome.confirmed.iter().map(|found| found.with).collect::<Vec<_>>(), [DEFAULT, 2]);
+        assert_eq!(
+            outcome.confirmed.iter().map(|found| found.with).collect::<Vec<_>>(),
+            [DEFAULT, 2]
+        );
         let against = outcome.against_default().unwrap().shift.unwrap();
         assert!(against.low > -0.42 && against.high < -0.38, "{against:?}");
         assert!(outcome.is_safe(0.02) && outcome.rejected.contains(&3), "{outcome:?}");

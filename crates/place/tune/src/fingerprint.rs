@@ -4,8 +4,8 @@ use seatmap_machine::Environment;
 use seatmap_machine::smt_word;
 use serde::{Deserialize, Serialize};
 
-/// The computer and its settings, as far as they decide how fast a program runs. A word is absent where the computer
-/// does not say.
+/// The computer and its settings, as far as they decide how fast a program runs. A word is absent
+/// where the computer does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fingerprint {
@@ -63,15 +63,16 @@ impl Fingerprint {
             turbo: environment.turbo,
             smt: environment.smt,
             thp: environment.thp,
-            mitigations: (!mitigations.is_empty()).then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
+            mitigations: (!mitigations.is_empty())
+                .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
             quota: environment.quota,
             seats,
             quiet,
         }
     }
 
-    /// Each thing in which the other one differs, as `kernel: 6.1.0, then 6.12.0`. A result is comparable with
-    /// another where there is none.
+    /// Each thing in which the other one differs, as `kernel: 6.1.0, then 6.12.0`. A result is
+    /// comparable with another where there is none.
     #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
         let [now, then] = [self, then].map(Fingerprint::words);
@@ -85,7 +86,9 @@ impl Fingerprint {
     #[must_use]
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-        let turbo = self.turbo.map_or_else(|| "unknown".to_owned(), |on| if on { "on" } else { "off" }.to_owned());
+        let turbo = self
+            .turbo
+            .map_or_else(|| "unknown".to_owned(), |on| if on { "on" } else { "off" }.to_owned());
         vec![
             ("machine", self.machine.clone()),
             ("processor", word(&self.cpu_model)),
@@ -115,7 +118,8 @@ mod tests {
 
     fn made(kernel: &str) -> Fingerprint {
         let mitigations = [("spectre_v2".to_owned(), "Mitigation: IBRS".to_owned())].into();
-        let environment = Environment { kernel: Some(kernel.to_owned()), mitigations, ..Environment::default() };
+        let environment =
+            Environment { kernel: Some(kernel.to_owned()), mitigations, ..Environment::default() };
         Fingerprint::new("box".to_owned(), environment, "2 CPUs".to_owned(), "nothing".to_owned())
     }
 
@@ -128,7 +132,9 @@ mod tests {
         other.turbo = Some(false);
         let told = made("6.1").differences(&other);
         assert!(
-            told.len() == 2 && told[0] == "turbo: unknown, then off" && told[1].ends_with("then unknown"),
+            told.len() == 2
+                && told[0] == "turbo: unknown, then off"
+                && told[1].ends_with("then unknown"),
             "{told:?}"
         );
     }
@@ -139,7 +145,10 @@ mod tests {
         under_quota.quota = Some("0.5 CPUs in periods of 100 ms".to_owned());
         let mut free = made("6.1");
         free.quota = Some("none".to_owned());
-        assert_eq!(under_quota.differences(&free), ["quota of CPU time: 0.5 CPUs in periods of 100 ms, then none"]);
+        assert_eq!(
+            under_quota.differences(&free),
+            ["quota of CPU time: 0.5 CPUs in periods of 100 ms, then none"]
+        );
     }
 
     #[test]

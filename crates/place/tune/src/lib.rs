@@ -1,9 +1,10 @@
 //! Compares commands by running them, and claims only what the runs show.
 //!
-//! Two runs of one command differ by more than most changes that people want to see, and the state of a computer
-//! drifts while it is measured. So each comparison is made within *blocks*: in one block every command runs once, in
-//! random order, and the first one runs twice. The difference of the first command from itself is the least that this
-//! computer can show, in the same minutes and with the same disturbances as all the rest.
+//! Two runs of one command differ by more than most changes that people want to see, and the state
+//! of a computer drifts while it is measured. So each comparison is made within *blocks*: in one
+//! block every command runs once, in random order, and the first one runs twice. The difference of
+//! the first command from itself is the least that this computer can show, in the same minutes and
+//! with the same disturbances as all the rest.
 //!
 //! | module | does |
 //! |---|---|

@@ -21,11 +21,13 @@ pub enum Better {
 pub enum Metric {
     /// The time from the start of the command to its end, in seconds.
     Time,
-    /// The number in the first group of a regular expression, where it matches last in what the command prints.
+    /// The number in the first group of a regular expression, where it matches last in what the
+    /// command prints.
     Printed(Regex),
     /// The number that another command prints afterwards.
     Command(String),
-    /// An event that the kernel or the processor counts over the command and all that it starts; clocks in ns.
+    /// An event that the kernel or the processor counts over the command and all that it starts;
+    /// clocks in ns.
     Counted(Event),
 }
 
@@ -33,7 +35,9 @@ pub enum Metric {
 #[derive(Debug, thiserror::Error)]
 pub enum MetricError {
     /// None of the words.
-    #[error("metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or 'perf:EVENT'")]
+    #[error(
+        "metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or 'perf:EVENT'"
+    )]
     Unknown(String),
     /// The regular expression cannot be read.
     #[error("metric {text:?}: the pattern cannot be read")]
@@ -45,7 +49,9 @@ pub enum MetricError {
         source: regex_lite::Error,
     },
     /// The regular expression says nowhere where the number is.
-    #[error("metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took ([0-9.]+) ms'")]
+    #[error(
+        "metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took ([0-9.]+) ms'"
+    )]
     NoGroup(String),
     /// No such event.
     #[error(
@@ -59,7 +65,8 @@ pub enum MetricError {
 }
 
 impl Metric {
-    /// Reads a metric as it is typed: `time`, `regex:PATTERN`, `command:SHELL COMMAND`, `perf:EVENT`.
+    /// Reads a metric as it is typed: `time`, `regex:PATTERN`, `command:SHELL COMMAND`,
+    /// `perf:EVENT`.
     ///
     /// # Errors
     /// [`MetricError`] with what is wrong and what there is.
@@ -69,9 +76,9 @@ impl Metric {
             Some(("regex", pattern)) => printed(pattern),
             Some(("command", "")) => Err(MetricError::NoCommand),
             Some(("command", command)) => Ok(Metric::Command(command.to_owned())),
-            Some(("perf", event)) => {
-                Event::named(event).map(Metric::Counted).ok_or_else(|| MetricError::Event(event.to_owned()))
-            }
+            Some(("perf", event)) => Event::named(event)
+                .map(Metric::Counted)
+                .ok_or_else(|| MetricError::Event(event.to_owned())),
             _ => Err(MetricError::Unknown(text.to_owned())),
         }
     }
@@ -97,7 +104,8 @@ impl Metric {
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
     // Programs print lines, so that ^ and $ are those of a line.
     let built = RegexBuilder::new(pattern).multi_line(true).build();
-    let regex = built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
+    let regex =
+        built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
     match regex.captures_len() {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),
@@ -121,7 +129,9 @@ mod tests {
 
     #[test]
     fn metrics_are_read_as_they_are_printed() {
-        for text in ["time", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults", "perf:r01c2"] {
+        for text in
+            ["time", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults", "perf:r01c2"]
+        {
             assert_eq!(Metric::parse(text).unwrap().to_string(), text);
         }
     }
@@ -139,12 +149,16 @@ mod tests {
 
     #[test]
     fn the_last_match_counts() {
-        let Metric::Printed(pattern) = Metric::parse("regex:SET: ([0-9.,]+)").unwrap() else { unreachable!() };
+        let Metric::Printed(pattern) = Metric::parse("regex:SET: ([0-9.,]+)").unwrap() else {
+            unreachable!()
+        };
         assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
         assert_eq!(Metric::found(&pattern, "GET: 10"), None);
         assert_eq!(Metric::found(&pattern, "SET: ,"), None);
         assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1.234,5\n"), None, "a decimal comma");
-        let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else { unreachable!() };
+        let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else {
+            unreachable!()
+        };
         assert_eq!(Metric::found(&line, "begun\n42\nended\n"), Some(42.0));
     }
 }

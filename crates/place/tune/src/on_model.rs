@@ -1,7 +1,8 @@
 //! A pattern's messages on a simulated machine, as runs of which the time is read.
 //!
-//! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it can be made on any
-//! CPU, on any computer, and again. The time is that of the messages alone, without the work between them.
+//! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it
+//! can be made on any CPU, on any computer, and again. The time is that of the messages alone,
+//! without the work between them.
 
 use seatmap_os::pool;
 use seatmap_pattern::Pattern;
@@ -58,7 +59,10 @@ impl OnModel {
         rounds: u32,
     ) -> Result<Self, OnModelError> {
         let messages = LongMessages::along(pattern, packet_bytes, rounds);
-        let refused = || OnModelError::Pattern { machine: model.name.clone(), tasks: format!("2 to {MOST_TASKS}") };
+        let refused = || OnModelError::Pattern {
+            machine: model.name.clone(),
+            tasks: format!("2 to {MOST_TASKS}"),
+        };
         Ok(OnModel::Cell(Arc::clone(model), messages.ok_or_else(refused)?))
     }
 
@@ -66,11 +70,19 @@ impl OnModel {
     ///
     /// # Errors
     /// [`OnModelError`].
-    pub fn coherent(model: &Arc<CoherentModel>, pattern: &Pattern, rounds: u32) -> Result<Self, OnModelError> {
+    pub fn coherent(
+        model: &Arc<CoherentModel>,
+        pattern: &Pattern,
+        rounds: u32,
+    ) -> Result<Self, OnModelError> {
         let handoffs = Handoffs::along(pattern, 0, rounds);
-        match handoffs.handoffs.is_empty() {
-            true => Err(OnModelError::Pattern { machine: model.name.clone(), tasks: "2 or more".to_owned() }),
-            false => Ok(OnModel::Coherent(Arc::clone(model), handoffs)),
+        if handoffs.handoffs.is_empty() {
+            Err(OnModelError::Pattern {
+                machine: model.name.clone(),
+                tasks: "2 or more".to_owned(),
+            })
+        } else {
+            Ok(OnModel::Coherent(Arc::clone(model), handoffs))
         }
     }
 
@@ -113,7 +125,8 @@ impl OnModel {
 
 /// Ticks from the first beginning to the last end.
 fn span(tasks: impl Iterator<Item = [u64; 2]>) -> f64 {
-    let (began, ended) = tasks.fold((u64::MAX, 0), |(first, last), [began, ended]| (first.min(began), last.max(ended)));
+    let (began, ended) = tasks
+        .fold((u64::MAX, 0), |(first, last), [began, ended]| (first.min(began), last.max(ended)));
     ended.saturating_sub(began) as f64
 }
 
@@ -146,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_run_depends_on_its_seats_and_its_skew() {
-        let (ring, job) = (ring(), |seats: [u32; 4], skew| Job { seats: seats.to_vec(), skew });
+        let ring = ring();
+        let job = |seats: [u32; 4], skew| Job { seats: seats.to_vec(), skew };
         let time = |job: &Job| ring.time_ns(job).unwrap();
         let first = job([0, 1, 2, 3], 7);
         assert!(time(&first) > 0.0);
@@ -162,14 +176,21 @@ mod tests {
     #[test]
     fn a_pattern_without_messages_is_refused() {
         let model = catalog::cell("cell-ps3").unwrap().unwrap();
-        let refused = OnModel::cell(&model, &Pattern::silent("none", 4), 4096, 2).unwrap_err().to_string();
+        let refused =
+            OnModel::cell(&model, &Pattern::silent("none", 4), 4096, 2).unwrap_err().to_string();
         assert!(refused.contains("2 to 31 tasks that send something"), "{refused}");
     }
 
     #[test]
     fn draws_are_different_seats_of_the_machine() {
-        let (one, other) = (drawn(&[4, 5, 6, 7, 8], 3, 1), drawn(&[4, 5, 6, 7, 8], 3, 2));
+        let one = drawn(&[4, 5, 6, 7, 8], 3, 1);
+        let other = drawn(&[4, 5, 6, 7, 8], 3, 2);
         assert!(one != other && one == drawn(&[4, 5, 6, 7, 8], 3, 1));
-        assert!(one.len() == 3 && one.iter().all(|pu| (4..9).contains(pu)) && one[0] != one[1] && one[1] != one[2]);
+        assert!(
+            one.len() == 3
+                && one.iter().all(|pu| (4..9).contains(pu))
+                && one[0] != one[1]
+                && one[1] != one[2]
+        );
     }
 }

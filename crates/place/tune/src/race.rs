@@ -1,17 +1,20 @@
-//! A race among candidates under noise and drift: blocks, elimination, and a confirmation with fresh runs.
+//! A race among candidates under noise and drift: blocks, elimination, and a confirmation with
+//! fresh runs.
 //!
-//! 1. Every candidate that is still in the race runs once in each block, in random order, so that the drift of the
-//!    computer hits all alike.
-//! 2. From the fifth block on, candidates leave the race that Friedman's test finds worse than the best: F-race
-//!    (Birattari et al. 2002). So that a budget is spent on the good ones, the worse third leaves also at fixed shares
-//!    of the budget, as the worse half does in sequential halving (Karnin, Koren and Somekh 2013, "Almost optimal
-//!    exploration in multi-armed bandits"); with a drifting computer's disturbed runs halves lose the best too often.
-//!    The first kind is rejected, the second only not tried further.
-//! 3. The best is chosen for its luck too. So it runs again, against the default and against the runner-up, in fresh
-//!    groups of four: A B B A, which cancels a drift that is even over the four.
+//! 1. Every candidate that is still in the race runs once in each block, in random order, so that
+//!    the drift of the computer hits all alike.
+//! 2. From the fifth block on, candidates leave the race that Friedman's test finds worse than the
+//!    best: F-race (Birattari et al. 2002). So that a budget is spent on the good ones, the worse
+//!    third leaves also at fixed shares of the budget, as the worse half does in sequential halving
+//!    (Karnin, Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"); with a
+//!    drifting computer's disturbed runs halves lose the best too often. The first kind is
+//!    rejected, the second only not tried further.
+//! 3. The best is chosen for its luck too. So it runs again, against the default and against the
+//!    runner-up, in fresh groups of four: A B B A, which cancels a drift that is even over the
+//!    four.
 //!
-//! A race asks for one run after the other and decides by nothing else. Given the same readings it takes the same way,
-//! so that one that was cut off goes on from its recorded runs.
+//! A race asks for one run after the other and decides by nothing else. Given the same readings it
+//! takes the same way, so that one that was cut off goes on from its recorded runs.
 
 use seatmap_statistics::Xoshiro;
 use seatmap_statistics::friedman::worse_than_best;
@@ -27,8 +30,8 @@ const KEPT: f64 = 2.0 / 3.0;
 /// The share of a budget that is kept for the confirmation.
 const CONFIRMED_SHARE: f64 = 0.3;
 
-/// The fewest groups of four for each comparison of the confirmation where nobody gives a confidence that needs more,
-/// and the most: intervals shrink slowly from there.
+/// The fewest groups of four for each comparison of the confirmation where nobody gives a
+/// confidence that needs more, and the most: intervals shrink slowly from there.
 const FEWEST_FOURS: usize = 6;
 const MOST_FOURS: usize = 24;
 
@@ -93,13 +96,15 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The fewest runs that a race by these rules needs: a warm-up and two blocks of all, and a confirmation.
+    /// The fewest runs that a race by these rules needs: a warm-up and two blocks of all, and a
+    /// confirmation.
     #[must_use]
     pub fn fewest_runs(&self) -> usize {
         3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
     }
 
-    /// The most comparisons of the confirmation: with the default and with the runner-up, which are one of two.
+    /// The most comparisons of the confirmation: with the default and with the runner-up, which are
+    /// one of two.
     fn comparisons(&self) -> usize {
         if self.candidates == 2 { 1 } else { 2 }
     }
@@ -127,7 +132,8 @@ pub struct Outcome {
     pub winner: usize,
     /// Each candidate's log cost above the winner's, over the blocks in which both ran.
     pub above_winner: Vec<f64>,
-    /// The candidates that were found worse than the best at the confidence, in the order in which they left.
+    /// The candidates that were found worse than the best at the confidence, in the order in which
+    /// they left.
     pub rejected: Vec<usize>,
     /// Whole blocks that were run.
     pub blocks: usize,
@@ -142,8 +148,8 @@ impl Outcome {
         self.confirmed.iter().find(|found| found.with == DEFAULT)
     }
 
-    /// Whether the winner is worth to be written down: another one than the default, no dearer than it as far as the
-    /// fresh runs say, and shown to be dearer by no more than this share.
+    /// Whether the winner is worth to be written down: another one than the default, no dearer than
+    /// it as far as the fresh runs say, and shown to be dearer by no more than this share.
     #[must_use]
     pub fn is_safe(&self, share: f64) -> bool {
         let shift = self.against_default().and_then(|found| found.shift.as_ref());
@@ -202,14 +208,17 @@ impl<E> Race<'_, E> {
     }
 
     fn warm_up(&mut self) -> Result<(), E> {
-        (0..self.rules.candidates).try_for_each(|candidate| self.once(Phase::WarmUp, 0, candidate).map(drop))
+        (0..self.rules.candidates)
+            .try_for_each(|candidate| self.once(Phase::WarmUp, 0, candidate).map(drop))
     }
 
     /// The number of runs that the whole budget is worth, by the mean length of those so far.
     fn whole_budget(&self) -> f64 {
         match self.rules.budget {
             Budget::Runs(runs) => runs as f64,
-            Budget::Seconds(seconds) => seconds * self.runs as f64 / self.seconds.max(f64::MIN_POSITIVE),
+            Budget::Seconds(seconds) => {
+                seconds * self.runs as f64 / self.seconds.max(f64::MIN_POSITIVE)
+            }
         }
     }
 
@@ -217,11 +226,13 @@ impl<E> Race<'_, E> {
     fn confirmation(&self) -> f64 {
         let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
         let wanted = (CONFIRMED_SHARE * self.whole_budget() / of_all) as usize;
-        let fours = wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()));
+        let fours =
+            wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()));
         of_all * fours as f64
     }
 
-    /// The groups of four for each comparison that the rest of the budget pays: a race that ended early leaves more.
+    /// The groups of four for each comparison that the rest of the budget pays: a race that ended
+    /// early leaves more.
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
         let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;
@@ -231,7 +242,8 @@ impl<E> Race<'_, E> {
 
     fn eliminate(&mut self) -> Result<(), E> {
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
-        let (begun, mut round) = (self.runs as f64, 1.0);
+        let begun = self.runs as f64;
+        let mut round = 1.0;
         loop {
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
@@ -268,7 +280,9 @@ impl<E> Race<'_, E> {
         }
         // A look after each of many blocks would take long, and each look may err.
         self.next_test = self.blocks + 1 + self.blocks / 8;
-        let block = |block: usize| self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect();
+        let block = |block: usize| {
+            self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
+        };
         let blocks: Vec<Vec<f64>> = (0..self.blocks).map(block).collect();
         let worse = worse_than_best(&blocks, self.rules.confidence);
         self.rejected.extend(worse.iter().map(|at| self.alive[*at]));
@@ -287,16 +301,21 @@ impl<E> Race<'_, E> {
         self.alive.sort_unstable();
     }
 
-    /// The candidates in the race, the best first: by the centre of their log costs, each less its block's median.
+    /// The candidates in the race, the best first: by the centre of their log costs, each less its
+    /// block's median.
     fn in_order(&self) -> Vec<usize> {
         let middle = |block: usize| {
-            let of_block: Vec<f64> = self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect();
+            let of_block: Vec<f64> =
+                self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect();
             seatmap_statistics::median(&of_block).unwrap_or(0.0)
         };
         let middles: Vec<f64> = (0..self.blocks).map(middle).collect();
         let centre = |candidate: usize| {
-            let above: Vec<f64> =
-                self.costs[candidate].iter().zip(&middles).map(|(cost, middle)| cost - middle).collect();
+            let above: Vec<f64> = self.costs[candidate]
+                .iter()
+                .zip(&middles)
+                .map(|(cost, middle)| cost - middle)
+                .collect();
             signed_rank::centre(&above).unwrap_or(f64::INFINITY)
         };
         let mut scored: Vec<(f64, usize)> =
@@ -308,7 +327,8 @@ impl<E> Race<'_, E> {
     /// A candidate's log cost above that of another which was in the race at least as long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
-        signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>()).unwrap_or(0.0)
+        signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
+            .unwrap_or(0.0)
     }
 
     fn confirm(mut self) -> Result<Outcome, E> {
@@ -318,7 +338,9 @@ impl<E> Race<'_, E> {
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
         let mut others: Vec<usize> = others.collect();
         // Of those that were dropped early little is known: the longer in the race, the better.
-        let key = |candidate: &usize| (usize::MAX - self.costs[*candidate].len(), above_winner[*candidate]);
+        let key = |candidate: &usize| {
+            (usize::MAX - self.costs[*candidate].len(), above_winner[*candidate])
+        };
         others.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
         let runner_up = others[0];
         let mut with = vec![DEFAULT, runner_up];
@@ -336,12 +358,19 @@ impl<E> Race<'_, E> {
             Confirmed { with, differences, shift }
         };
         let confirmed = with.into_iter().zip(differences).map(confirmed).collect();
-        Ok(Outcome { winner, above_winner, rejected: self.rejected, blocks: self.blocks, confirmed })
+        Ok(Outcome {
+            winner,
+            above_winner,
+            rejected: self.rejected,
+            blocks: self.blocks,
+            confirmed,
+        })
     }
 
     /// The winner and another in the order A B B A or B A A B: the winner's mean less the other's.
     fn four(&mut self, block: usize, winner: usize, other: usize) -> Result<f64, E> {
-        let [first, second] = if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };
+        let [first, second] =
+            if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };
         let mut sums = [0.0; 2];
         for candidate in [first, second, second, first] {
             sums[usize::from(candidate == other)] += self.once(Phase::Confirm, block, candidate)?;

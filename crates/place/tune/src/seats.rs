@@ -1,7 +1,8 @@
 //! Chooses equal and quiet cores for a measurement.
 //!
-//! Cores of one kind are compared with each other only; hardware threads share a core's units, so a core goes whole to
-//! a command or not at all; and a core on which something else runs is left out where others are left.
+//! Cores of one kind are compared with each other only; hardware threads share a core's units, so a
+//! core goes whole to a command or not at all; and a core on which something else runs is left out
+//! where others are left.
 
 use crate::activity::{Activity, QUIET_PERCENT};
 use seatmap_machine::{CoreKind, Pu, Topology};
@@ -52,8 +53,8 @@ struct Core {
     activity: Activity,
 }
 
-/// Chooses seats among the allowed CPUs: `asked` of them, each on a core of its own as far as the cores go; all
-/// hardware threads of all equal quiet cores where no number is given.
+/// Chooses seats among the allowed CPUs: `asked` of them, each on a core of its own as far as the
+/// cores go; all hardware threads of all equal quiet cores where no number is given.
 ///
 /// # Errors
 /// [`SeatsError::TooFew`].
@@ -69,7 +70,8 @@ pub fn choose(
     if asked.is_some_and(|asked| asked > there || asked == 0) {
         return Err(SeatsError::TooFew { asked: asked.unwrap_or(0), there, mixed });
     }
-    // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most of a system's work.
+    // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most
+    // of a system's work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
     cores.sort_by_key(|core| !core.activity.is_quiet());
@@ -105,8 +107,11 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
     for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
         // A PU whose core is not known is a core of its own.
         let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
-        let core =
-            cores.entry(number).or_insert(Core { pus: Vec::new(), kind: pu.kind, activity: Activity::default() });
+        let core = cores.entry(number).or_insert(Core {
+            pus: Vec::new(),
+            kind: pu.kind,
+            activity: Activity::default(),
+        });
         core.pus.push(pu.os);
     }
     for core in cores.values_mut() {
@@ -137,7 +142,11 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     }
     let (fast, slow): (Vec<Core>, Vec<Core>) = cores.into_iter().partition(is_fast);
     let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
-    let (are, they) = if left.0.len() == 1 { ("is", "it belongs to a core") } else { ("are", "they belong to cores") };
+    let (are, they) = if left.0.len() == 1 {
+        ("is", "it belongs to a core")
+    } else {
+        ("are", "they belong to cores")
+    };
     notes.push(format!("{} {are} left out: {they} of another kind", left.named()));
     (fast, true)
 }
@@ -148,14 +157,15 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
     let told = |core: &Core| {
         let Activity { busy_percent, interrupts_per_s } = core.activity;
         let cpus = CpuList(core.pus.clone());
-        match busy_percent > QUIET_PERCENT {
-            true => format!("something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"),
-            false => {
-                format!(
-                    "{interrupts_per_s} of devices a second came to CPU {cpus} before the start",
-                    interrupts_per_s = counted_figure(interrupts_per_s, 0, "interrupt")
-                )
-            }
+        if busy_percent > QUIET_PERCENT {
+            format!(
+                "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"
+            )
+        } else {
+            format!(
+                "{interrupts_per_s} of devices a second came to CPU {cpus} before the start",
+                interrupts_per_s = counted_figure(interrupts_per_s, 0, "interrupt")
+            )
         }
     };
     noisy.map(told).collect()
@@ -165,11 +175,12 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are efficiency cores
-    /// of one thread.
+    /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are
+    /// efficiency cores of one thread.
     fn machine(cores: u32, slow: u32) -> Topology {
         let kind = (slow > 0).then_some(CoreKind::Performance);
-        let fast = (0..2 * cores).map(|os| Pu { os, core: Some(os % cores), kind, ..Pu::default() });
+        let fast =
+            (0..2 * cores).map(|os| Pu { os, core: Some(os % cores), kind, ..Pu::default() });
         let last = (0..slow).map(|at| Pu {
             os: 2 * cores + at,
             core: Some(cores + at),
@@ -180,7 +191,9 @@ mod tests {
     }
 
     fn busy(cpus: &[u32]) -> BTreeMap<u32, Activity> {
-        cpus.iter().map(|cpu| (*cpu, Activity { busy_percent: 50.0, interrupts_per_s: 0.0 })).collect()
+        cpus.iter()
+            .map(|cpu| (*cpu, Activity { busy_percent: 50.0, interrupts_per_s: 0.0 }))
+            .collect()
     }
 
     fn chosen(

@@ -6,8 +6,8 @@ use crate::trial::{Contestant, Runner, TrialError};
 use seatmap_os::quota::QuotaWatch;
 use std::time::{Duration, Instant};
 
-/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that: ten seconds in all.
-/// Somebody else's cell may have them for a moment.
+/// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that:
+/// ten seconds in all. Somebody else's cell may have them for a moment.
 const VOID_TRIES: u32 = 50;
 const VOID_PAUSE: Duration = Duration::from_millis(200);
 
@@ -20,7 +20,8 @@ pub struct Length {
     pub least_blocks: usize,
     /// The most blocks.
     pub most_blocks: usize,
-    /// Between the two, another block is begun while it is likely to end within this time, warm-ups included.
+    /// Between the two, another block is begun while it is likely to end within this time, warm-ups
+    /// included.
     pub time: Duration,
 }
 
@@ -56,13 +57,17 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs to the end, adds each run to the results, and judges them. Whatever happens, the runs done so far are
-    /// there.
+    /// Runs to the end, adds each run to the results, and judges them. Whatever happens, the runs
+    /// done so far are there.
     ///
     /// # Panics
     /// The results are of another number of commands.
     pub fn run(mut self, length: &Length, results: &mut Results) -> End {
-        assert_eq!(self.contestants.len(), results.commands.len(), "results are of the commands that run");
+        assert_eq!(
+            self.contestants.len(),
+            results.commands.len(),
+            "results are of the commands that run"
+        );
         let quotas = QuotaWatch::begin();
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
         results.throttled = quotas.used_up();
@@ -83,12 +88,20 @@ impl Session<'_> {
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0..length.most_blocks {
-            if block >= length.least_blocks && begun.elapsed() + per_block(warm, block) > length.time {
+            if block >= length.least_blocks
+                && begun.elapsed() + per_block(warm, block) > length.time
+            {
                 break;
             }
             for (command, again) in order.next_block() {
                 let reading = self.once(&self.contestants[command], results)?;
-                results.add(Run { block, command, again, value: reading.value, seconds: reading.seconds });
+                results.add(Run {
+                    block,
+                    command,
+                    again,
+                    value: reading.value,
+                    seconds: reading.seconds,
+                });
                 done += 1;
                 (self.told)(results, done);
             }
@@ -137,7 +150,8 @@ mod tests {
     fn session(scripts: &[&str], length: Length, stop_after: usize) -> (End, Results, usize) {
         let _turn = crate::trial::one_at_a_time();
         let runner = Runner::new(Metric::parse("regex:([0-9.]+)").unwrap());
-        let (mut results, done) = (made(0), Cell::new(0));
+        let mut results = made(0);
+        let done = Cell::new(0);
         results.commands.truncate(scripts.len());
         let session = Session {
             runner: &runner,
@@ -149,7 +163,8 @@ mod tests {
         (end, results, done.get())
     }
 
-    const LENGTH: Length = Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO };
+    const LENGTH: Length =
+        Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO };
 
     #[test]
     fn a_session_runs_all_its_blocks_and_judges() {
@@ -165,8 +180,10 @@ mod tests {
     #[test]
     fn a_failure_and_a_stop_keep_the_runs_before_them() {
         let folder = tempfile::tempdir().unwrap();
-        let script =
-            format!("echo x >> {0}/n; test $(wc -l < {0}/n) -lt 9; s=$?; echo 1; exit $s", folder.path().display());
+        let script = format!(
+            "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 9; s=$?; echo 1; exit $s",
+            folder.path().display()
+        );
         let (end, results, _) = session(&[&script], LENGTH, usize::MAX);
         assert!(matches!(end, End::Failed(TrialError::Failed { .. })) && !results.complete);
         assert_eq!(results.runs.len(), 7);
@@ -177,7 +194,8 @@ mod tests {
 
     #[test]
     fn time_ends_a_session_between_its_bounds() {
-        let bounds = |least_blocks, time| Length { warm_ups: 0, least_blocks, most_blocks: 4, time };
+        let bounds =
+            |least_blocks, time| Length { warm_ups: 0, least_blocks, most_blocks: 4, time };
         let blocks = |length| session(&["echo 1"], length, usize::MAX).1.blocks().len();
         assert_eq!(blocks(bounds(2, Duration::ZERO)), 2);
         assert_eq!(blocks(bounds(2, Duration::from_secs(1000))), 4);

@@ -29,7 +29,8 @@ pub struct Contestant {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty for none.
+    /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty
+    /// for none.
     pub launcher: Vec<OsString>,
     /// The file that takes the members of its control group, where it has one of its own.
     pub group: Option<PathBuf>,
@@ -37,8 +38,8 @@ pub struct Contestant {
     pub cpus: Option<CpuSet>,
     /// The CPUs of the cell that it runs in, where there is one: this process is outside of it.
     pub cell: Option<CpuSet>,
-    /// How long processes that it leaves may take to end by themselves: the daemons of launchers end a moment after
-    /// their jobs. No time by default.
+    /// How long processes that it leaves may take to end by themselves: the daemons of launchers
+    /// end a moment after their jobs. No time by default.
     pub patience: Duration,
 }
 
@@ -46,7 +47,8 @@ impl Contestant {
     /// The command as a line of text.
     #[must_use]
     pub fn line(&self) -> String {
-        let words: Vec<String> = self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<String> =
+            self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         words.join(" ")
     }
 }
@@ -126,8 +128,8 @@ pub enum TrialError {
         /// The text that it printed.
         printed: String,
     },
-    /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was changed, or it went
-    /// offline.
+    /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
+    /// changed, or it went offline.
     #[error(
         "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was changed, or one went offline)",
         if *.is_back { "were not all there during it" } else { "cannot be had now" }
@@ -152,7 +154,9 @@ pub enum TrialError {
         limit: Duration,
     },
     /// Ratios need readings above 0.
-    #[error("the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and must be above 0")]
+    #[error(
+        "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and must be above 0"
+    )]
     NotPositive {
         /// The metric.
         metric: String,
@@ -177,18 +181,20 @@ pub enum TrialError {
     Output(#[source] io::Error),
 }
 
-/// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for the metric, and
-/// the processes that it leaves running are ended.
+/// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for
+/// the metric, and the processes that it leaves running are ended.
 #[derive(Clone, Debug)]
 pub struct Runner {
     metric: Metric,
-    /// Whether each command's session gets the largest share of the CPUs that the kernel gives to any.
+    /// Whether each command's session gets the largest share of the CPUs that the kernel gives to
+    /// any.
     raised: bool,
     /// How long the metric's own command may take.
     metric_limit: Duration,
 }
 
-/// How long a metric's own command may take where nobody says. It prints a number of a run that is over.
+/// How long a metric's own command may take where nobody says. It prints a number of a run that is
+/// over.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
 impl Runner {
@@ -198,8 +204,8 @@ impl Runner {
         Runner { metric, raised: false, metric_limit: METRIC_LIMIT }
     }
 
-    /// The same, with the kernel told to prefer the command to all other sessions (autogroups, sched(7)). It takes
-    /// privileges; without them nothing changes.
+    /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
+    /// sched(7)). It takes privileges; without them nothing changes.
     #[must_use]
     pub fn raised(self, raised: bool) -> Self {
         Runner { raised, ..self }
@@ -217,25 +223,30 @@ impl Runner {
         &self.metric
     }
 
-    /// Runs a command to its end. `None` where `stop` became true meanwhile: the command and all that it started have
-    /// been ended.
+    /// Runs a command to its end. `None` where `stop` became true meanwhile: the command and all
+    /// that it started have been ended.
     ///
     /// # Errors
     /// [`TrialError`]. A run whose CPUs were not all there from its beginning to its end is
     /// [`TrialError::CpusTaken`], whatever it read.
-    pub fn run(&self, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<Reading>, TrialError> {
+    pub fn run(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Reading>, TrialError> {
         let needed = Needed::by(contestant).map_err(TrialError::Output)?;
         if needed.are_short() {
             return Err(needed.error(contestant));
         }
         let reading = self.once(contestant, &|| stop() || needed.are_short());
-        match needed.are_short() {
-            true if !stop() => Err(needed.error(contestant)),
-            _ => reading,
-        }
+        if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
 
-    fn once(&self, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<Reading>, TrialError> {
+    fn once(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Reading>, TrialError> {
         // A short command is over before the first look while it runs.
         if stop() {
             return Ok(None);
@@ -244,7 +255,9 @@ impl Runner {
         let mut counter = self.counter()?;
         let started = Started::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
-        let ended = started.wait(stop).map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
+        let ended = started
+            .wait(stop)
+            .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
         let Some(ended) = ended else { return Ok(None) };
         self.check(contestant, &ended, &printed)?;
         let read = match &self.metric {
@@ -253,7 +266,8 @@ impl Runner {
         };
         let Some(value) = read else { return Ok(None) };
         if value <= 0.0 {
-            let (metric, command) = (self.metric.to_string(), contestant.line());
+            let metric = self.metric.to_string();
+            let command = contestant.line();
             return Err(TrialError::NotPositive { metric, command, value });
         }
         Ok(Some(Reading { value, seconds: ended.elapsed.as_secs_f64() }))
@@ -266,20 +280,29 @@ impl Runner {
             hint: match source.raw_os_error() {
                 Some(libc::EACCES | libc::EPERM) => " (see /proc/sys/kernel/perf_event_paranoid)",
                 _ if event.is_software() => "",
-                _ => " (virtual machines mostly have no counters; software events such as task-clock work everywhere)",
+                _ => {
+                    " (virtual machines mostly have no counters; software events such as task-clock work everywhere)"
+                }
             },
             source,
         };
         Counter::of_children(event).map(Some).map_err(refused)
     }
 
-    fn check(&self, contestant: &Contestant, ended: &Ended, printed: &Printed) -> Result<(), TrialError> {
+    fn check(
+        &self,
+        contestant: &Contestant,
+        ended: &Ended,
+        printed: &Printed,
+    ) -> Result<(), TrialError> {
         let command = contestant.line();
         if let Some(how) = failure(ended.status) {
             return Err(TrialError::Failed { command, how, said: printed.tail() });
         }
         match &ended.left {
-            Some((pid, name)) => Err(TrialError::LeftRunning { command, pid: *pid, name: name.clone() }),
+            Some((pid, name)) => {
+                Err(TrialError::LeftRunning { command, pid: *pid, name: name.clone() })
+            }
             None => Ok(()),
         }
     }
@@ -303,16 +326,24 @@ impl Runner {
                 })
             }
             (Metric::Counted(event), Some(counter)) => {
-                let source = |source| TrialError::Counter { event: event.to_string(), hint: "", source };
+                let source =
+                    |source| TrialError::Counter { event: event.to_string(), hint: "", source };
                 counter.read().map(|count| count as f64).map_err(source)
             }
-            (Metric::Command(_), _) => unreachable!("a command's number is asked for by that command"),
+            (Metric::Command(_), _) => {
+                unreachable!("a command's number is asked for by that command")
+            }
             (Metric::Counted(_), None) => unreachable!("a metric that is counted has a counter"),
         }
     }
 
     /// The number that the metric's own command prints; `None` where `stop` became true meanwhile.
-    fn asked(&self, line: &str, contestant: &Contestant, stop: &dyn Fn() -> bool) -> Result<Option<f64>, TrialError> {
+    fn asked(
+        &self,
+        line: &str,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<f64>, TrialError> {
         let asking = Contestant {
             command: ["/bin/sh", "-c", line].map(Into::into).to_vec(),
             cpus: contestant.cpus.clone(),
@@ -324,11 +355,16 @@ impl Runner {
         let began = Instant::now();
         let is_late = || began.elapsed() > self.metric_limit;
         let ended = started.wait(&|| stop() || is_late());
-        let ended = ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
+        let ended =
+            ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
         let Some(ended) = ended else {
-            return match stop() {
-                true => Ok(None),
-                false => Err(TrialError::MetricLate { metric: self.metric.to_string(), limit: self.metric_limit }),
+            return if stop() {
+                Ok(None)
+            } else {
+                Err(TrialError::MetricLate {
+                    metric: self.metric.to_string(),
+                    limit: self.metric_limit,
+                })
             };
         };
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
@@ -349,7 +385,8 @@ fn failure(status: WaitStatus) -> Option<String> {
     }
 }
 
-/// The output of a command, in files without a name. A pipe would end only with the last process that holds it.
+/// The output of a command, in files without a name. A pipe would end only with the last process
+/// that holds it.
 pub(crate) struct Printed {
     out: File,
     error: File,
@@ -376,7 +413,10 @@ impl Printed {
     fn tail(&self) -> String {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
-        said.map_or_else(|| ", and it printed nothing".to_owned(), |text| format!("; it said: {}", last_lines(text)))
+        said.map_or_else(
+            || ", and it printed nothing".to_owned(),
+            |text| format!("; it said: {}", last_lines(text)),
+        )
     }
 }
 

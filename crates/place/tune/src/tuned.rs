@@ -17,7 +17,8 @@ pub const MAX_CANDIDATES: usize = 4096;
 /// More runs than anybody waits for.
 pub const MAX_RUNS: usize = 1 << 20;
 
-/// A winner is written down only if it is shown to be dearer than the default by no more than this share.
+/// A winner is written down only if it is shown to be dearer than the default by no more than this
+/// share.
 pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
@@ -109,7 +110,8 @@ pub struct Verdict {
     pub confirmed: Vec<Difference>,
     /// Whether the winner is worth to be written down.
     pub safe: bool,
-    /// Spearman's correlation of the model's costs with the readings; absent for fewer than three costs.
+    /// Spearman's correlation of the model's costs with the readings; absent for fewer than three
+    /// costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_correlation: Option<f64>,
 }
@@ -135,7 +137,8 @@ pub struct Tuned {
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
-    /// When the first run began, as RFC 3339 has it; absent for a race on a model, whose time is its own.
+    /// When the first run began, as RFC 3339 has it; absent for a race on a model, whose time is
+    /// its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
     /// The program and its arguments; empty on a model.
@@ -148,7 +151,8 @@ pub struct Tuned {
     /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
-    /// The quotas of CPU time that were used up during the race, as a sentence; absent where none was.
+    /// The quotas of CPU time that were used up during the race, as a sentence; absent where none
+    /// was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The metric, as it was typed.
@@ -185,7 +189,12 @@ impl Tuned {
             (Some(runs), _) => Budget::Runs(runs),
             (None, seconds) => Budget::Seconds(seconds.unwrap_or(0.0)),
         };
-        Rules { candidates: self.candidates.len(), budget, confidence: self.confidence, seed: self.seed }
+        Rules {
+            candidates: self.candidates.len(),
+            budget,
+            confidence: self.confidence,
+            seed: self.seed,
+        }
     }
 
     /// The cost of a reading.
@@ -195,11 +204,13 @@ impl Tuned {
         Cost { log, seconds }
     }
 
-    /// The first thing in which an earlier race differs from this one, so that its runs cannot be taken over.
+    /// The first thing in which an earlier race differs from this one, so that its runs cannot be
+    /// taken over.
     #[must_use]
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
         let words = |tuned: &Tuned| {
-            let candidates: Vec<&str> = tuned.candidates.iter().map(|candidate| &*candidate.name).collect();
+            let candidates: Vec<&str> =
+                tuned.candidates.iter().map(|candidate| &*candidate.name).collect();
             [
                 ("the command", tuned.command.join(" ")),
                 ("the metric", tuned.metric.clone()),
@@ -213,7 +224,9 @@ impl Tuned {
         let differ = |((what, now), (_, then)): &((&str, String), (&str, String))| {
             (now != then).then(|| format!("{what}: {now}, then {then}"))
         };
-        let seats = || self.candidates.iter().zip(&then.candidates).any(|(now, then)| now.seats != then.seats);
+        let seats = || {
+            self.candidates.iter().zip(&then.candidates).any(|(now, then)| now.seats != then.seats)
+        };
         let of_words = words(self).into_iter().zip(words(then)).find_map(|pair| differ(&pair));
         of_words
             .or_else(|| seats().then(|| "the seats of the candidates".to_owned()))
@@ -230,7 +243,9 @@ impl Tuned {
             Difference {
                 with: found.with,
                 percent: of_log(centre),
-                interval_percent: found.shift.map(|shift| ends(of_log(shift.low), of_log(shift.high))),
+                interval_percent: found
+                    .shift
+                    .map(|shift| ends(of_log(shift.low), of_log(shift.high))),
                 groups: found.differences.len(),
             }
         };
@@ -247,7 +262,11 @@ impl Tuned {
 
     /// How well the model's order is that of the runs.
     fn rank_correlation(&self, measured: &[f64]) -> Option<f64> {
-        let known = self.candidates.iter().zip(measured).filter_map(|(entrant, log)| Some((entrant.predicted?, *log)));
+        let known = self
+            .candidates
+            .iter()
+            .zip(measured)
+            .filter_map(|(entrant, log)| Some((entrant.predicted?, *log)));
         let (predicted, measured): (Vec<f64>, Vec<f64>) = known.unzip();
         spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
     }
@@ -283,23 +302,37 @@ impl Tuned {
             return Some(format!("candidates: {candidates}, and 2 to {MAX_CANDIDATES} can race"));
         }
         if self.candidates[DEFAULT].seats != Seats::Free {
-            return Some("candidates[0].seats: the first candidate is the default, which is free".to_owned());
+            return Some(
+                "candidates[0].seats: the first candidate is the default, which is free".to_owned(),
+            );
         }
         if self.runs.len() > MAX_RUNS {
-            return Some(format!("runs: {}, and no more than {MAX_RUNS} are read", self.runs.len()));
+            return Some(format!(
+                "runs: {}, and no more than {MAX_RUNS} are read",
+                self.runs.len()
+            ));
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
         }
         let bad_run = |run: &Run| {
-            run.turn.candidate >= candidates || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
+            run.turn.candidate >= candidates
+                || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
         };
         if let Some(at) = self.runs.iter().position(bad_run) {
-            return Some(format!("runs[{at}]: no such candidate, or a reading that is not above 0"));
+            return Some(format!(
+                "runs[{at}]: no such candidate, or a reading that is not above 0"
+            ));
         }
         let verdict = self.verdict.as_ref()?;
-        let named = verdict.confirmed.iter().map(|found| &found.with).chain(&verdict.rejected).chain([&verdict.winner]);
-        let is_off = verdict.above_winner_percent.len() != candidates || named.into_iter().any(|at| *at >= candidates);
+        let named = verdict
+            .confirmed
+            .iter()
+            .map(|found| &found.with)
+            .chain(&verdict.rejected)
+            .chain([&verdict.winner]);
+        let is_off = verdict.above_winner_percent.len() != candidates
+            || named.into_iter().any(|at| *at >= candidates);
         is_off.then(|| "verdict: it is of other candidates".to_owned())
     }
 }
@@ -312,7 +345,8 @@ pub(crate) mod tests {
 
     /// A race of the default, a good placement and a bad one.
     pub(crate) fn made(better: Better) -> Tuned {
-        let entrant = |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
+        let entrant =
+            |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
         let mut tuned = Tuned {
             format: FORMAT.to_owned(),
             tool_version: "0.1.0".to_owned(),
@@ -361,10 +395,17 @@ pub(crate) mod tests {
     fn a_race_is_judged_in_the_readings_own_direction() {
         let lower = made(Better::Lower).verdict.unwrap();
         assert_eq!((lower.winner, lower.safe, lower.rank_correlation), (1, true, Some(1.0)));
-        assert!(lower.confirmed[0].with == DEFAULT && (-11.0..-8.0).contains(&lower.confirmed[0].percent), "{lower:?}");
+        assert!(
+            lower.confirmed[0].with == DEFAULT
+                && (-11.0..-8.0).contains(&lower.confirmed[0].percent),
+            "{lower:?}"
+        );
         assert!(lower.above_winner_percent[3] > 30.0);
         let higher = made(Better::Higher).verdict.unwrap();
-        assert!(higher.winner == 1 && (9.0..12.0).contains(&higher.confirmed[0].percent), "{higher:?}");
+        assert!(
+            higher.winner == 1 && (9.0..12.0).contains(&higher.confirmed[0].percent),
+            "{higher:?}"
+        );
         let [low, high] = higher.confirmed[0].interval_percent.unwrap();
         assert!(low <= high && higher.above_winner_percent[3] < -20.0);
     }
@@ -405,7 +446,9 @@ pub(crate) mod tests {
         };
         assert_eq!(differs(&|other| other.seed = 2), "the seed: 2, then 1");
         assert!(differs(&|other| other.candidates[1].seats = Seats::Free).contains("seats"));
-        assert!(differs(&|other| other.fingerprint.kernel = Some("7".to_owned())).contains("kernel: 7"));
+        assert!(
+            differs(&|other| other.fingerprint.kernel = Some("7".to_owned())).contains("kernel: 7")
+        );
     }
 
     #[test]
@@ -414,8 +457,10 @@ pub(crate) mod tests {
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let nothing: Vec<String> = Vec::new();
         let mut tuned = made(Better::Lower);
-        tuned.candidates[1].seats = Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
-        tuned.candidates[2].seats = Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        tuned.candidates[1].seats =
+            Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
+        tuned.candidates[2].seats =
+            Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
         tuned.simulated = Some(Simulated {
             machine: "cell-qs20".to_owned(),
             pattern: "ring:8".to_owned(),

@@ -1,8 +1,9 @@
 //! Switches of the kernel that a race turns for some candidates, and puts back whatever happens.
 //!
-//! A switch is turned for each run of such a candidate, and put back after it. A killed process cannot put anything
-//! back, so another one waits for its end: it reads the files and texts from a pipe whose other end dies with this
-//! process, and writes them then. It has a session of its own, so that Ctrl-C does not reach it.
+//! A switch is turned for each run of such a candidate, and put back after it. A killed process
+//! cannot put anything back, so another one waits for its end: it reads the files and texts from a
+//! pipe whose other end dies with this process, and writes them then. It has a session of its own,
+//! so that Ctrl-C does not reach it.
 
 use crate::tuned::{Seats, Setting};
 use seatmap_os::root::{FileError, Root};
@@ -35,7 +36,8 @@ pub struct Varied {
 }
 
 impl Varied {
-    /// Finds the switches, and starts the process that puts them back: this command becomes one by [`stand`].
+    /// Finds the switches, and starts the process that puts them back: this command becomes one by
+    /// [`stand`].
     ///
     /// # Errors
     /// [`VariedError`]: nothing was turned.
@@ -50,7 +52,8 @@ impl Varied {
         let positions = switches.iter().map(find).collect::<Result<Vec<_>, VariedError>>()?;
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
-        let lines: String = positions.iter().map(|(switch, position)| line(*switch, position)).collect();
+        let lines: String =
+            positions.iter().map(|(switch, position)| line(*switch, position)).collect();
         pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
         Ok(Varied { root, positions, guard, pipe })
     }
@@ -73,7 +76,9 @@ impl Varied {
     pub fn with<T>(&self, setting: &Setting, work: impl FnOnce() -> T) -> Result<T, VariedError> {
         let known = |(switch, _): &&(Switch, Position)| switch.word() == setting.switch;
         let Some((switch, position)) = self.positions.iter().find(known) else {
-            return Err(VariedError::Absent(Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing)));
+            return Err(VariedError::Absent(
+                Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
+            ));
         };
         let refused = |error| VariedError::Refused(*switch, error);
         position.turn(&self.root, setting.on).map_err(refused)?;
@@ -136,6 +141,10 @@ mod tests {
     #[test]
     fn a_kernel_without_the_switch_is_an_error_that_names_it() {
         let error = VariedError::Absent(Switch::CacheAware).to_string();
-        assert!(error.contains("cache-aware scheduling") && error.ends_with("leave --vary sched-cache out"), "{error}");
+        assert!(
+            error.contains("cache-aware scheduling")
+                && error.ends_with("leave --vary sched-cache out"),
+            "{error}"
+        );
     }
 }

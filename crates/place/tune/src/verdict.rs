@@ -1,8 +1,8 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! The first command is the one in question, and all figures are its ratios to the others. Within a block the mean of
-//! its two readings is divided by another's, both as logarithms, and the blocks' log ratios give a shift with its
-//! interval ([`seatmap_statistics::signed_rank`]).
+//! The first command is the one in question, and all figures are its ratios to the others. Within a
+//! block the mean of its two readings is divided by another's, both as logarithms, and the blocks'
+//! log ratios give a shift with its interval ([`seatmap_statistics::signed_rank`]).
 
 use crate::metric::Better;
 use seatmap_statistics::signed_rank::{self, Shift};
@@ -45,7 +45,13 @@ impl Comparison {
     fn of(with: usize, logs: &[f64], confidence: f64, better: Option<Better>) -> Option<Self> {
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
-            return Some(Comparison { with, ratio, ratio_low: None, ratio_high: None, verdict: Verdict::TooFew });
+            return Some(Comparison {
+                with,
+                ratio,
+                ratio_low: None,
+                ratio_high: None,
+                verdict: Verdict::TooFew,
+            });
         };
         Some(Comparison::of_shift(with, &shift, better))
     }
@@ -61,8 +67,9 @@ impl Comparison {
         }
     }
 
-    /// The least by which the first command is worse than the other, in percent of the other's reading, at the
-    /// confidence; `None` where no interval is known. Below 0 where it may be better.
+    /// The least by which the first command is worse than the other, in percent of the other's
+    /// reading, at the confidence; `None` where no interval is known. Below 0 where it may be
+    /// better.
     #[must_use]
     pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
         match better {
@@ -88,9 +95,14 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The first command against each of the others, from complete blocks ([`crate::blocks::complete`]).
+/// The first command against each of the others, from complete blocks
+/// ([`crate::blocks::complete`]).
 #[must_use]
-pub fn comparisons(blocks: &[Vec<f64>], confidence: f64, better: Option<Better>) -> Vec<Comparison> {
+pub fn comparisons(
+    blocks: &[Vec<f64>],
+    confidence: f64,
+    better: Option<Better>,
+) -> Vec<Comparison> {
     let commands = blocks.first().map_or(0, |block| block.len().saturating_sub(1));
     let logs = |with: usize| -> Vec<f64> {
         let log = |block: &Vec<f64>| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln();
@@ -102,12 +114,13 @@ pub fn comparisons(blocks: &[Vec<f64>], confidence: f64, better: Option<Better>)
 /// The first command against itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floor {
-    /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at least 90 % of
-    /// further differences of a command from itself stay below.
+    /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
+    /// least 90 % of further differences of a command from itself stay below.
     pub floor_percent: f64,
     /// The difference between the two runs of the first command, in percent.
     pub difference_percent: f64,
-    /// Whether the two differ so clearly (at 99 %) that something is wrong: a run changes what the next one finds.
+    /// Whether the two differ so clearly (at 99 %) that something is wrong: a run changes what the
+    /// next one finds.
     pub differs_from_itself: bool,
 }
 
@@ -148,7 +161,10 @@ mod tests {
         let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher))[0];
         assert_eq!(higher.verdict, Verdict::Worse);
         assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
-        assert_eq!(comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower))[0].verdict, Verdict::Worse);
+        assert_eq!(
+            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower))[0].verdict,
+            Verdict::Worse
+        );
         assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None)[0].verdict, Verdict::Different);
     }
 
@@ -176,7 +192,8 @@ mod tests {
         fn units_do_not_matter(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
             let plain = blocks(ratio, 8);
             let scaled: Vec<Vec<f64>> = plain.iter().map(|block| block.iter().map(|value| value * scale).collect()).collect();
-            let (a, b) = (&comparisons(&plain, 0.95, None)[0], &comparisons(&scaled, 0.95, None)[0]);
+            let a = &comparisons(&plain, 0.95, None)[0];
+            let b = &comparisons(&scaled, 0.95, None)[0];
             prop_assert!((a.ratio - b.ratio).abs() < 1e-9 && a.verdict == b.verdict);
         }
     }

@@ -10,11 +10,11 @@
 //! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
 //! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
 //!
-//! The program's first process waits until other threads have seats, however long that takes. A strict seating has no
-//! waiting: each thread and process takes its seat when it is created.
+//! The program's first process waits until other threads have seats, however long that takes. A
+//! strict seating has no waiting: each thread and process takes its seat when it is created.
 //!
-//! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a rule's leaves it to
-//! the next thread created, unless the list cycles.
+//! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a
+//! rule's leaves it to the next thread created, unless the list cycles.
 
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
@@ -96,13 +96,18 @@ impl SeatAllocator {
     /// A seating without threads. The first `skip` threads get no seat.
     #[must_use]
     pub fn new(seats: SeatList, rules: Vec<SeatRule>, skip: usize) -> Self {
-        let kept: HashSet<usize> = rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
+        let kept: HashSet<usize> =
+            rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
         let order: Vec<usize> = seats.own.clone().filter(|task| !kept.contains(task)).collect();
         let free = (0..order.len()).collect();
-        let (taken, first, guests) = (HashSet::new(), None, HashMap::new());
+        let taken = HashSet::new();
+        let first = None;
+        let guests = HashMap::new();
         let whole = seats.whole();
         let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
-        let (births, strangers, given) = (HashMap::new(), 0, 0);
+        let births = HashMap::new();
+        let strangers = 0;
+        let given = 0;
         SeatAllocator {
             seats,
             whole,
@@ -158,8 +163,8 @@ impl SeatAllocator {
         self.strangers
     }
 
-    /// Notes which thread created another, or began the program, before either of them sits down. Each creation counts,
-    /// as each does while a program is observed.
+    /// Notes which thread created another, or began the program, before either of them sits down.
+    /// Each creation counts, as each does while a program is observed.
     pub fn born(&mut self, tid: Tid, creator: Tid) {
         if !self.has_paths() {
             return;
@@ -191,14 +196,17 @@ impl SeatAllocator {
         self.order.len()
     }
 
-    /// The task of the program's first process, where it is known before that begins: it takes the first seat in order.
+    /// The task of the program's first process, where it is known before that begins: it takes the
+    /// first seat in order.
     #[must_use]
     pub fn first_task(&self) -> Option<usize> {
-        let of_path = self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
+        let of_path =
+            self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
         of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
     }
 
-    /// Whether this is the mask of a seat, or of the waiting threads, but for CPUs that are offline.
+    /// Whether this is the mask of a seat, or of the waiting threads, but for CPUs that are
+    /// offline.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats).map(|seat| &seat.cpus);
@@ -228,21 +236,23 @@ impl SeatAllocator {
         None
     }
 
-    /// Handles the creation of a thread in this process. Returns the threads that sit down now, in this order.
+    /// Handles the creation of a thread in this process. Returns the threads that sit down now, in
+    /// this order.
     pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<Step> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
     }
 
-    /// Ends the waiting of a process. Returns the threads that sit down now: the program's first process before all
-    /// others.
+    /// Ends the waiting of a process. Returns the threads that sit down now: the program's first
+    /// process before all others.
     pub fn settle(&mut self, tid: Tid) -> Vec<Step> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
     }
 
-    /// Seats a thread that exists already, with its name known: a rule's seat, or the next in order.
+    /// Seats a thread that exists already, with its name known: a rule's seat, or the next in
+    /// order.
     pub fn found(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
@@ -274,8 +284,9 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread that executed a program, and with that became its process's first thread; all others of the
-    /// process are gone. Returns whether it waits on the whole set from now on, and did not before.
+    /// Handles a thread that executed a program, and with that became its process's first thread;
+    /// all others of the process are gone. Returns whether it waits on the whole set from now on,
+    /// and did not before.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
             self.exited(tid);
@@ -314,7 +325,11 @@ impl SeatAllocator {
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
         let shares = !skipped && self.given >= self.order.len();
-        let seat = if skipped { None } else { self.seat_of_path(tid).or_else(|| self.next_for_stranger()) };
+        let seat = if skipped {
+            None
+        } else {
+            self.seat_of_path(tid).or_else(|| self.next_for_stranger())
+        };
         self.skip = self.skip.saturating_sub(1);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
         Step { tid, seat, skipped, shares }
@@ -326,8 +341,8 @@ impl SeatAllocator {
         self.take(task)
     }
 
-    /// The first free seat of the tasks that were seen with this name, in a plan of an observed program: a program that
-    /// runs already does not say how its threads came to be.
+    /// The first free seat of the tasks that were seen with this name, in a plan of an observed
+    /// program: a program that runs already does not say how its threads came to be.
     fn seat_called(&mut self, name: &str) -> Option<Seat> {
         if !self.has_paths() || self.skip > 0 {
             return None;
@@ -370,7 +385,8 @@ impl SeatAllocator {
 
     /// The first seat of a rule that has room.
     fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
-        let has_room = |seat: &&Seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task)));
+        let has_room =
+            |seat: &&Seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task)));
         rule.seats.iter().find(has_room).cloned()
     }
 

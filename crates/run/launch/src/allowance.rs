@@ -27,10 +27,11 @@ impl Allowance {
     }
 
     fn earn(&mut self, now: Instant) {
-        let earned = now.saturating_duration_since(self.earned_until).as_nanos() / self.pace.as_nanos();
+        let earned =
+            now.saturating_duration_since(self.earned_until).as_nanos() / self.pace.as_nanos();
         if earned > 0 {
-            self.left =
-                u32::try_from(earned).map_or(self.most, |earned| self.left.saturating_add(earned).min(self.most));
+            self.left = u32::try_from(earned)
+                .map_or(self.most, |earned| self.left.saturating_add(earned).min(self.most));
             self.earned_until = now;
         }
     }

@@ -1,6 +1,8 @@
-//! Compares the number of threads, or the CPUs, that a program is told to use with the seats there are.
+//! Compares the number of threads, or the CPUs, that a program is told to use with the seats there
+//! are.
 //!
-//! This module only reads variables and options, and never changes them: each line names the setting to change.
+//! This module only reads variables and options, and never changes them: each line names the
+//! setting to change.
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
@@ -13,8 +15,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Variables that say how many threads a runtime starts, from the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon, Tokio,
-/// Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is one of nested levels; the first counts.
+/// Variables that say how many threads a runtime starts, from the manuals of OpenMP, Go, OpenBLAS,
+/// MKL, Rayon, Tokio, Julia and Numba. A list (`OMP_NUM_THREADS=4,2`) is one of nested levels; the
+/// first counts.
 const COUNTS: [&str; 8] = [
     "OMP_NUM_THREADS",
     "GOMAXPROCS",
@@ -56,30 +59,43 @@ pub struct Disagreement {
     pub is_grave: bool,
 }
 
-/// The settings of a program that do not fit its seats. `widens` says whether threads may run on all seats where they
-/// need to.
+/// The settings of a program that do not fit its seats. `widens` says whether threads may run on
+/// all seats where they need to.
 #[must_use]
-pub fn disagreements(program: &Executable, seating: &SeatAllocator, widens: bool) -> Vec<Disagreement> {
+pub fn disagreements(
+    program: &Executable,
+    seating: &SeatAllocator,
+    widens: bool,
+) -> Vec<Disagreement> {
     if seating.ordered_tasks() == 0 {
         return Vec::new();
     }
     let cpus = seating.whole().len();
-    let arguments: Vec<String> = program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
+    let arguments: Vec<String> =
+        program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    let variable = |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
+    let variable =
+        |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
     let own = arguments.get(1..).unwrap_or_default();
     let runtime = Runtime::of(path);
     let is_narrow = fit(seating, widens, runtime) == Fit::Narrow;
     let narrowed = is_narrow && runtime.asks_again() && !runtime.is_sized(own, &variable);
-    let narrowed = narrowed.then(|| Disagreement { what: runtime.narrowed(&visible(&name), cpus), is_grave: true });
+    let narrowed = narrowed
+        .then(|| Disagreement { what: runtime.narrowed(&visible(&name), cpus), is_grave: true });
     of(&name, own, &variable, cpus).into_iter().chain(narrowed).collect()
 }
 
-fn of(name: &str, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Vec<Disagreement> {
+fn of(
+    name: &str,
+    arguments: &[String],
+    variable: &dyn Fn(&str) -> Option<String>,
+    cpus: usize,
+) -> Vec<Disagreement> {
     let counts = COUNTS.iter().filter_map(|name| count(name, &variable(name)?, cpus));
-    let bindings = BINDINGS.iter().filter_map(|(name, harmless)| binding(name, &variable(name)?, harmless));
+    let bindings =
+        BINDINGS.iter().filter_map(|(name, harmless)| binding(name, &variable(name)?, harmless));
     let option = option(name, arguments).and_then(|(option, value)| {
         let sets = if option.starts_with("--") { "=" } else { " " };
         disagreement(option, sets, value, cpus)
@@ -101,14 +117,19 @@ fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<D
         std::cmp::Ordering::Greater => "puts several threads on one CPU",
     };
     let seats = counted(cpus, "CPU");
-    let what =
-        format!("{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one thread a CPU");
+    let what = format!(
+        "{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one thread a CPU"
+    );
     Some(Disagreement { what, is_grave: threads > cpus })
 }
 
 fn binding(name: &str, value: &str, harmless: &[&str]) -> Option<Disagreement> {
     let binds = !value.is_empty() && !harmless.contains(&value.to_lowercase().as_str());
-    let what = || format!("{name}={value} makes the program bind its threads itself, after Seatmap; unset {name}");
+    let what = || {
+        format!(
+            "{name}={value} makes the program bind its threads itself, after Seatmap; unset {name}"
+        )
+    };
     binds.then(|| Disagreement { what: what(), is_grave: true })
 }
 
@@ -125,12 +146,18 @@ fn option(name: &str, arguments: &[String]) -> Option<(&'static str, usize)> {
 }
 
 /// The last number of processors that Java is told.
-fn java(arguments: &[String], variable: &dyn Fn(&str) -> Option<String>, cpus: usize) -> Option<Disagreement> {
+fn java(
+    arguments: &[String],
+    variable: &dyn Fn(&str) -> Option<String>,
+    cpus: usize,
+) -> Option<Disagreement> {
     let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
-    let words: Vec<String> =
-        elsewhere.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let words: Vec<String> = elsewhere
+        .flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .collect();
     let all = words.iter().chain(arguments);
-    let threads = all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;
+    let threads =
+        all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;
     disagreement(JAVA_OPTION.trim_end_matches('='), "=", threads, cpus)
 }
 
@@ -141,8 +168,9 @@ mod tests {
     fn told(command: &str, variables: &[(&str, &str)], cpus: usize) -> String {
         let mut words = command.split(' ').map(str::to_owned);
         let name = words.next().unwrap();
-        let variable =
-            |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+        let variable = |name: &str| {
+            variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+        };
         let found = of(&name, &words.collect::<Vec<_>>(), &variable, cpus);
         found.into_iter().map(|found| found.what).collect::<Vec<_>>().join("\n")
     }
@@ -155,7 +183,11 @@ mod tests {
         ");
         insta::assert_snapshot!(told("solver", &[("OMP_PROC_BIND", "close"), ("KMP_AFFINITY", "disabled")], 4), @"OMP_PROC_BIND=close makes the program bind its threads itself, after Seatmap; unset OMP_PROC_BIND");
         assert_eq!(
-            told("solver", &[("OMP_NUM_THREADS", "4"), ("GOMAXPROCS", "many"), ("OMP_PROC_BIND", "FALSE")], 4),
+            told(
+                "solver",
+                &[("OMP_NUM_THREADS", "4"), ("GOMAXPROCS", "many"), ("OMP_PROC_BIND", "FALSE")],
+                4
+            ),
             ""
         );
     }
@@ -173,7 +205,10 @@ mod tests {
     fn java_is_told_of_an_option_that_does_not_fit() {
         assert_eq!(told("java -jar x.jar", &[], 2), "", "its threads may run on all seats");
         insta::assert_snapshot!(told("java -XX:ActiveProcessorCount=8 X", &[], 2), @"-XX:ActiveProcessorCount=8 puts several threads on one CPU: the seats have 2 CPUs; set -XX:ActiveProcessorCount=2 for one thread a CPU");
-        assert_eq!(told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2), "");
+        assert_eq!(
+            told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2),
+            ""
+        );
         assert_eq!(told("java X", &[], 1), "");
     }
 

@@ -13,8 +13,8 @@ use std::ptr;
 /// The status of a shell that could not execute a program; it is not shown to the user here.
 const NOT_EXECUTED: i32 = 127;
 
-/// Runs files that the kernel does not take for a program: scripts without a first line that names their shell, as
-/// `execvp(3)` does.
+/// Runs files that the kernel does not take for a program: scripts without a first line that names
+/// their shell, as `execvp(3)` does.
 const SHELL: &CStr = c"/bin/sh";
 
 /// A child that waits, or runs the program.
@@ -53,8 +53,12 @@ impl Child {
         let environment = program.environment();
         let environment = pointers(None, &environment);
         let arguments = pointers(None, program.arguments());
-        let by_shell = pointers(Some([SHELL, program.path()]), program.arguments().get(1..).unwrap_or_default());
-        // SAFETY: between fork and exec the child makes only async-signal-safe calls, and allocates nothing.
+        let by_shell = pointers(
+            Some([SHELL, program.path()]),
+            program.arguments().get(1..).unwrap_or_default(),
+        );
+        // SAFETY: between fork and exec the child makes only async-signal-safe calls, and allocates
+        // nothing.
         let pid = unsafe { libc::fork() };
         match pid {
             ..0 => Err(io::Error::last_os_error()),
@@ -132,7 +136,8 @@ unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, 
     let is_refused = memory.is_some_and(|call| call.make().is_err());
     let forbid = |allowed: bool| libc::c_ulong::from(!allowed);
     // SAFETY: sets an attribute of this process, and touches no memory.
-    let disable = |allowed| unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, forbid(allowed), 0, 0, 0) };
+    let disable =
+        |allowed| unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, forbid(allowed), 0, 0, 0) };
     if is_refused || huge_pages.is_some_and(|allowed| disable(allowed) < 0) {
         // SAFETY: as the caller promises.
         unsafe { give_up(told, -1) }
@@ -143,14 +148,20 @@ unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, 
 /// Only in the child.
 unsafe fn close(fence: Option<&Fence>, told: i32) {
     if fence.is_some_and(|fence| fence.close().is_err()) {
-        // SAFETY: as the caller promises; the program must not run with rights that were to be taken.
+        // SAFETY: as the caller promises; the program must not run with rights that were to be
+        // taken.
         unsafe { give_up(told, 1) }
     }
 }
 
 /// # Safety
 /// Only in the child; all vectors hold strings and end in a null pointer.
-unsafe fn execute(path: &CStr, arguments: [&[*const c_char]; 2], environment: &[*const c_char], told: i32) -> ! {
+unsafe fn execute(
+    path: &CStr,
+    arguments: [&[*const c_char]; 2],
+    environment: &[*const c_char],
+    told: i32,
+) -> ! {
     let [own, by_shell] = arguments;
     // SAFETY: as the caller promises; the error number is this thread's own.
     unsafe {

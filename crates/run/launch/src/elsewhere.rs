@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-/// The times of a thread away from its seat. A time lasts from the first look that finds another mask to the last one
-/// that does: looks may be a second apart, and a short detour that one of them happens upon is not a
-/// second.
+/// The times of a thread away from its seat. A time lasts from the first look that finds another
+/// mask to the last one that does: looks may be a second apart, and a short detour that one of them
+/// happens upon is not a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     /// The first look and the last one of a time that goes on.

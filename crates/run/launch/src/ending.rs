@@ -10,15 +10,15 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Ends this process as that one ended, so that its parent sees no difference: by the same signal, where a signal
-    /// ended it, and without a second core dump.
+    /// Ends this process as that one ended, so that its parent sees no difference: by the same
+    /// signal, where a signal ended it, and without a second core dump.
     pub fn leave_alike(self) -> ! {
         let code = match self {
             Ending::Exited(code) => code,
             Ending::Killed(signal) => {
                 die_of(signal);
-                // A shell's code for that ending, where the signal is blocked or this process cannot send it to
-                // itself.
+                // A shell's code for that ending, where the signal is blocked or this process
+                // cannot send it to itself.
                 128 + signal
             }
         };

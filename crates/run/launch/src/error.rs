@@ -18,7 +18,9 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// Threads cannot be stopped at their creation.
-    #[error("threads cannot be seated in order of creation, as the kernel forbids ptrace here: {0}")]
+    #[error(
+        "threads cannot be seated in order of creation, as the kernel forbids ptrace here: {0}"
+    )]
     Forbidden(&'static str),
     /// The kernel refused the program.
     #[error("{path}: cannot be executed")]
@@ -59,13 +61,21 @@ impl LaunchError {
         if source.raw_os_error() != Some(libc::EPERM) {
             return LaunchError::System { what: "trace the program", source };
         }
-        let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-        let tracer = seatmap_os::task::Family::of(std::process::id() as Tid).map_or(0, |family| family.tracer);
+        let scope =
+            std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+        let tracer = seatmap_os::task::Family::of(std::process::id() as Tid)
+            .map_or(0, |family| family.tracer);
         LaunchError::Forbidden(match (tracer, scope.trim()) {
             (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
-            (_, "2") => "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'",
-            (_, "3") => "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace",
-            _ => "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match alone, which needs none",
+            (_, "2") => {
+                "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'"
+            }
+            (_, "3") => {
+                "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace"
+            }
+            _ => {
+                "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match alone, which needs none"
+            }
         })
     }
 }

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// Where programs are looked for when `PATH` is not set, as `execvp(3)` does.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// The variable with settings of glibc, and the setting by which malloc asks for transparent huge pages (glibc 2.35).
+/// The variable with settings of glibc, and the setting by which malloc asks for transparent huge
+/// pages (glibc 2.35).
 const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
@@ -47,7 +48,8 @@ pub enum ProgramError {
         /// The problem with it.
         reason: &'static str,
     },
-    /// The program would run with another user's rights, which the kernel denies to a traced program.
+    /// The program would run with another user's rights, which the kernel denies to a traced
+    /// program.
     #[error(
         // Plural: "runs" is a verb here.
         "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
@@ -65,15 +67,27 @@ impl Executable {
     /// [`ProgramError`]; no process was started.
     pub fn find(command: &[OsString]) -> Result<Self, ProgramError> {
         let name = command.first().filter(|name| !name.is_empty()).ok_or(ProgramError::Empty)?;
-        let path = match name.as_bytes().contains(&b'/') {
-            true => checked(PathBuf::from(name))?,
-            false => in_path(name)?,
+        let path = if name.as_bytes().contains(&b'/') {
+            checked(PathBuf::from(name))?
+        } else {
+            in_path(name)?
         };
-        let text = |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
+        let text =
+            |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
         let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
         let path = text(&path.into_os_string())?;
-        let (variables, closed) = (Vec::new(), Vec::new());
-        Ok(Executable { path, arguments, variables, group: None, fence: None, closed, memory: None, huge_pages: None })
+        let variables = Vec::new();
+        let closed = Vec::new();
+        Ok(Executable {
+            path,
+            arguments,
+            variables,
+            group: None,
+            fence: None,
+            closed,
+            memory: None,
+            huge_pages: None,
+        })
     }
 
     /// With one more variable in its environment.
@@ -135,8 +149,9 @@ impl Executable {
         self.memory.as_ref()
     }
 
-    /// Allowed to have transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)), or kept from them. Where it is
-    /// allowed, glibc's malloc is told to ask for them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
+    /// Allowed to have transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)), or kept from
+    /// them. Where it is allowed, glibc's malloc is told to ask for them, by `glibc.malloc.hugetlb`
+    /// in `GLIBC_TUNABLES`.
     #[must_use]
     pub fn with_huge_pages(mut self, allowed: bool) -> Self {
         self.huge_pages = Some(allowed);
@@ -144,10 +159,12 @@ impl Executable {
             return self;
         }
         let own = std::env::var(TUNABLES).unwrap_or_default();
-        match own.contains(HUGE_MALLOC) {
-            true => self,
-            false if own.is_empty() => self.with_variable(TUNABLES, format!("{HUGE_MALLOC}=1")),
-            false => self.with_variable(TUNABLES, format!("{own}:{HUGE_MALLOC}=1")),
+        if own.contains(HUGE_MALLOC) {
+            self
+        } else if own.is_empty() {
+            self.with_variable(TUNABLES, format!("{HUGE_MALLOC}=1"))
+        } else {
+            self.with_variable(TUNABLES, format!("{own}:{HUGE_MALLOC}=1"))
         }
     }
 
@@ -163,9 +180,11 @@ impl Executable {
         let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
         let own = std::env::vars_os().filter(|(name, _)| !added(name));
         let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
-        // Neither list can hold a zero byte: the kernel handed over the one, and the others are checked as arguments
-        // are.
-        own.chain(self.variables.clone()).filter_map(|pair| CString::new(joined(pair).into_vec()).ok()).collect()
+        // Neither list can hold a zero byte: the kernel handed over the one, and the others are
+        // checked as arguments are.
+        own.chain(self.variables.clone())
+            .filter_map(|pair| CString::new(joined(pair).into_vec()).ok())
+            .collect()
     }
 
     /// The file.
@@ -193,7 +212,11 @@ fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
     let mut refused = None;
     for folder in std::env::split_paths(&folders) {
-        let path = if folder.as_os_str().is_empty() { Path::new(".").join(name) } else { folder.join(name) };
+        let path = if folder.as_os_str().is_empty() {
+            Path::new(".").join(name)
+        } else {
+            folder.join(name)
+        };
         match checked(path) {
             Ok(path) => return Ok(path),
             Err(error @ ProgramError::Privileged(_)) => return Err(error),
@@ -208,7 +231,9 @@ fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
     let shown = || path.display().to_string();
     let refused = |reason| Err(ProgramError::NotExecutable { path: shown(), reason });
     match std::fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => refused("its folder may not be entered"),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            refused("its folder may not be entered")
+        }
         Err(_) => Err(ProgramError::Absent(shown())),
         Ok(found) if found.is_dir() => refused("is a folder"),
         Ok(found) if !may_execute(&path) && found.mode() & 0o111 == 0 => {
@@ -239,7 +264,9 @@ fn gains_rights(path: &Path, found: &Metadata) -> bool {
 fn has_capabilities(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else { return false };
     // SAFETY: both texts end in a zero byte, and with a length of 0 the call writes nothing.
-    unsafe { libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0 }
+    unsafe {
+        libc::getxattr(path.as_ptr(), c"security.capability".as_ptr(), std::ptr::null_mut(), 0) > 0
+    }
 }
 
 #[cfg(test)]
@@ -264,20 +291,27 @@ mod tests {
         let own = program.environment().len();
         let program = program.with_variable("PATH", "/x").with_variable("SEATMAP_TEST", "a=b");
         let found = program.environment();
-        let has = |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
+        let has =
+            |text: &str| found.iter().filter(|variable| variable.to_str() == Ok(text)).count();
         assert_eq!((has("PATH=/x"), has("SEATMAP_TEST=a=b"), found.len()), (1, 1, own + 1));
     }
 
     #[test]
     fn malloc_is_told_of_huge_pages() {
         let tunables = |program: Executable| {
-            let found = program.environment().into_iter().filter_map(|variable| variable.into_string().ok());
+            let found = program
+                .environment()
+                .into_iter()
+                .filter_map(|variable| variable.into_string().ok());
             found.filter(|variable| variable.starts_with(TUNABLES)).collect::<Vec<_>>()
         };
         let allowed = find(&["sh"]).unwrap().with_huge_pages(true);
         assert!(tunables(allowed)[0].ends_with("glibc.malloc.hugetlb=1"));
         let kept_from = find(&["sh"]).unwrap().with_huge_pages(false);
-        assert_eq!((kept_from.huge_pages(), tunables(kept_from)), (Some(false), tunables(find(&["sh"]).unwrap())));
+        assert_eq!(
+            (kept_from.huge_pages(), tunables(kept_from)),
+            (Some(false), tunables(find(&["sh"]).unwrap()))
+        );
     }
 
     #[test]
@@ -287,7 +321,9 @@ mod tests {
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         let found = || find(&[file.to_str().unwrap()]);
         assert!(found().unwrap_err().to_string().contains("'chmod +x' on it"));
-        assert!(std::process::Command::new("chmod").arg("+x").arg(&file).status().unwrap().success());
+        assert!(
+            std::process::Command::new("chmod").arg("+x").arg(&file).status().unwrap().success()
+        );
         found().unwrap();
     }
 

@@ -1,14 +1,16 @@
 //! The process that the caller sees, in front of the one that traces the program.
 //!
-//! A program's threads are traced by one process for as long as they are seated, and a daemon's threads outlive the
-//! command that started it. So the launcher is two processes: the *supervisor* runs the program, traces it and stays
-//! while any of its processes lives. The caller waits for the *front*, which ends when the program's first process
-//! does. Front and program are in the caller's process group, so that the terminal and job control work as without a
-//! launcher; the supervisor is in a session of its own, where no terminal reaches it.
+//! A program's threads are traced by one process for as long as they are seated, and a daemon's
+//! threads outlive the command that started it. So the launcher is two processes: the *supervisor*
+//! runs the program, traces it and stays while any of its processes lives. The caller waits for the
+//! *front*, which ends when the program's first process does. Front and program are in the caller's
+//! process group, so that the terminal and job control work as without a launcher; the supervisor
+//! is in a session of its own, where no terminal reaches it.
 //!
-//! The supervisor reports to the front on a pipe; the front passes on to it the signals that other processes send. A
-//! signal that stops is answered: the front does not stop before the supervisor has passed it on. Otherwise the
-//! signal would reach the program after the `SIGCONT` that ends the stop.
+//! The supervisor reports to the front on a pipe; the front passes on to it the signals that other
+//! processes send. A signal that stops is answered: the front does not stop before the supervisor
+//! has passed it on. Otherwise the signal would reach the program after the `SIGCONT` that ends the
+//! stop.
 
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
@@ -35,8 +37,8 @@ pub struct Front {
     signals: Signals,
     /// Can be waited for beside the pipe.
     pending: OwnedFd,
-    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile ask for the same,
-    /// and the kernel would merge them.
+    /// Whether a signal that stops was sent on and is not yet answered. Others that come meanwhile
+    /// ask for the same, and the kernel would merge them.
     awaits_answer: bool,
 }
 
@@ -95,25 +97,29 @@ pub fn split() -> io::Result<Side> {
                 front_is_awake: false,
             }))
         }
-        supervisor => Ok(Side::Front(Front { supervisor, told, signals, pending, awaits_answer: false })),
+        supervisor => {
+            Ok(Side::Front(Front { supervisor, told, signals, pending, awaits_answer: false }))
+        }
     }
 }
 
 /// Descendants whose creators end become this process's children, so that it still learns of them.
 fn adopt_orphans() {
-    // Where the kernel does not support this, orphans become init's children, and the traced ones are still known.
-    // SAFETY: sets an attribute of this process.
+    // Where the kernel does not support this, orphans become init's children, and the traced ones
+    // are still known. SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
 impl Front {
-    /// Waits until the program's first process has ended, or the supervisor lets go of the caller; passes signals on,
-    /// and stops and goes on with the program. `None` if the supervisor was killed.
+    /// Waits until the program's first process has ended, or the supervisor lets go of the caller;
+    /// passes signals on, and stops and goes on with the program. `None` if the supervisor was
+    /// killed.
     #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
         loop {
-            // News that are there already may say that the program goes on; while an answer is due, none is acted on.
+            // News that are there already may say that the program goes on; while an answer is due,
+            // none is acted on.
             if let Some(signal) = stopped.filter(|_| !self.awaits_answer)
                 && self.signals.stop_unless(signal, || self.has_news())
             {
@@ -135,8 +141,8 @@ impl Front {
                 News::PassedOn => self.awaits_answer = false,
                 News::Left(ending) => return Some(ending),
                 News::Ended(ending) => {
-                    // The front reaps the supervisor, and does not leave that to the process that adopts orphans.
-                    // SAFETY: waits for this process's child, and wants no status.
+                    // The front reaps the supervisor, and does not leave that to the process that
+                    // adopts orphans. SAFETY: waits for this process's child, and wants no status.
                     unsafe { libc::waitpid(self.supervisor, std::ptr::null_mut(), 0) };
                     return Some(ending);
                 }
@@ -175,7 +181,8 @@ impl Front {
 }
 
 impl Link {
-    /// The program was stopped by this signal: the front stops too, and the shell has its prompt back.
+    /// The program was stopped by this signal: the front stops too, and the shell has its prompt
+    /// back.
     pub fn stopped(&mut self, signal: i32) {
         self.is_stopped = true;
         self.front_is_awake = false;
@@ -187,14 +194,16 @@ impl Link {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
-        // A front that passes this on is awake. Another one would take away a stop that it is asked for meanwhile.
+        // A front that passes this on is awake. Another one would take away a stop that it is asked
+        // for meanwhile.
         self.front_is_awake |= came.signal == libc::SIGCONT && came.sender == self.front;
     }
 
     /// Continues the front, as the program was continued.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
-            // The word first: a front that is about to stop reads it, and one that has stopped is woken.
+            // The word first: a front that is about to stop reads it, and one that has stopped is
+            // woken.
             self.tell(News::Continued);
             if !self.front_is_awake {
                 signals::send(self.front, libc::SIGCONT);
@@ -218,7 +227,8 @@ impl Link {
         self.pipe = None;
     }
 
-    /// Tells the front to end like this, and to wait for this process's end. After that it sends no message.
+    /// Tells the front to end like this, and to wait for this process's end. After that it sends no
+    /// message.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
@@ -236,10 +246,11 @@ impl Link {
     }
 }
 
-/// Leaves the caller's session, and with it its terminal's signals. A program that was started before stays there.
+/// Leaves the caller's session, and with it its terminal's signals. A program that was started
+/// before stays there.
 pub fn leave_session() {
-    // SAFETY: acts on this process alone, which is its front's child and so leads no process group. Where it has a
-    // session of its own already, nothing changes.
+    // SAFETY: acts on this process alone, which is its front's child and so leads no process group.
+    // Where it has a session of its own already, nothing changes.
     unsafe { libc::setsid() };
 }
 
@@ -257,8 +268,8 @@ pub fn go_to_the_background() {
     silence(&[0, 1, 2]);
 }
 
-/// Leaves standard input and output to the program alone, so that the other end sees them closed when the program
-/// does.
+/// Leaves standard input and output to the program alone, so that the other end sees them closed
+/// when the program does.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }
@@ -315,8 +326,17 @@ mod tests {
     #[test]
     fn news_come_as_they_were_sent() {
         let endings = [Ending::Exited(255), Ending::Killed(9)];
-        let (ended, left) = (endings.map(News::Ended), endings.map(News::Left));
-        let all = [News::Stopped(20), News::Continued, News::PassedOn, ended[0], ended[1], left[0], left[1]];
+        let ended = endings.map(News::Ended);
+        let left = endings.map(News::Left);
+        let all = [
+            News::Stopped(20),
+            News::Continued,
+            News::PassedOn,
+            ended[0],
+            ended[1],
+            left[0],
+            left[1],
+        ];
         assert_eq!(all.map(|news| News::of(news.bytes())), all.map(Some));
         assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
     }

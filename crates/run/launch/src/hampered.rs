@@ -1,4 +1,5 @@
-//! Programs that cannot do all they do elsewhere, since a traced thread gains no rights and has one tracer only.
+//! Programs that cannot do all they do elsewhere, since a traced thread gains no rights and has one
+//! tracer only.
 
 use crate::executable;
 use seatmap_os::Tid;
@@ -13,15 +14,16 @@ const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "
 /// The files of programs that were executed while they were traced and missed something, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hampered {
-    /// Programs that should have run with another user's or group's rights (set-user-ID, set-group-ID), and ran
-    /// without.
+    /// Programs that should have run with another user's or group's rights (set-user-ID,
+    /// set-group-ID), and ran without.
     pub unprivileged: Vec<String>,
     /// Programs that trace others themselves, which the kernel refuses for these processes.
     pub tracers: Vec<String>,
 }
 
 impl Hampered {
-    /// Notes the program that a thread has just executed, by its file, where there is something to note.
+    /// Notes the program that a thread has just executed, by its file, where there is something to
+    /// note.
     pub(crate) fn note(&mut self, tid: Tid, path: &Path) {
         if path.file_name().is_some_and(|name| TRACERS.iter().any(|tracer| name == *tracer)) {
             add(&mut self.tracers, path);
@@ -56,13 +58,14 @@ fn add(to: &mut Vec<String>, path: &Path) {
     }
 }
 
-/// Whether the program would have another user's or group's rights if it were not traced. A program of root's keeps
-/// them.
+/// Whether the program would have another user's or group's rights if it were not traced. A program
+/// of root's keeps them.
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let me = unsafe { libc::geteuid() };
-    let lends =
-        |found: Metadata| executable::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0);
+    let lends = |found: Metadata| {
+        executable::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0)
+    };
     // Through the link: the file may have been replaced since.
     me != 0 && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(lends)
 }

@@ -1,13 +1,13 @@
 //! Makes a stopped thread of the program set its memory policy.
 //!
-//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it. The tracer points
-//! the stopped thread to an instruction that calls the kernel: the one that it comes from, or one of the vDSO. It
-//! lets the thread run to the end of that one call, and puts everything back: registers, signal mask, and the bytes
-//! below the stack that held the node mask. No other instruction of the program runs, and no signal is delivered
-//! meanwhile.
+//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it.
+//! The tracer points the stopped thread to an instruction that calls the kernel: the one that it
+//! comes from, or one of the vDSO. It lets the thread run to the end of that one call, and puts
+//! everything back: registers, signal mask, and the bytes below the stack that held the node mask.
+//! No other instruction of the program runs, and no signal is delivered meanwhile.
 //!
-//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or has a seccomp
-//! filter that the launcher does not have: that might end the program for the call.
+//! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
+//! has a seccomp filter that the launcher does not have: that might end the program for the call.
 
 use crate::tracee::{self, Status, Stop};
 use seatmap_os::Tid;
@@ -15,11 +15,12 @@ use seatmap_os::mempolicy::PolicyCall;
 use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
-/// The stack below the stack pointer that a function may use without a word (System V ABI for x86-64, 3.2.2), rounded
-/// up; enough for every architecture.
+/// The stack below the stack pointer that a function may use without a word (System V ABI for
+/// x86-64, 3.2.2), rounded up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's handler for it.
+/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's
+/// handler for it.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
 /// The most bytes of the vDSO that are searched: it has two pages of code on today's kernels.
@@ -37,7 +38,8 @@ mod arch {
     pub const ARGUMENTS: [usize; 3] = [14, 13, 12];
     pub const NEXT: usize = 16;
     pub const STACK: usize = 19;
-    /// The number of the system call that the thread comes from: -1 keeps the kernel from calling it again.
+    /// The number of the system call that the thread comes from: -1 keeps the kernel from calling
+    /// it again.
     pub const CAME_FROM: Option<usize> = Some(15);
     pub const INSTRUCTION: &[u8] = &[0x0f, 0x05];
 }
@@ -71,7 +73,8 @@ mod arch {
 /// The outcome of an injection.
 #[derive(Debug)]
 pub(crate) struct Injected {
-    /// Whether the policy is set; `None` where something came before the call, which can be tried again.
+    /// Whether the policy is set; `None` where something came before the call, which can be tried
+    /// again.
     pub outcome: Option<Result<(), String>>,
     /// The state of the thread.
     pub thread: State,
@@ -98,15 +101,24 @@ impl Injected {
     }
 }
 
-/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` says whether it
-/// is its process's first thread.
-pub(crate) fn set_policy(tid: Tid, is_first: bool, call: &PolicyCall, own: Option<SeccompFilters>) -> Injected {
+/// Makes a thread set its policy. It must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`;
+/// `is_first` says whether it is its process's first thread.
+pub(crate) fn set_policy(
+    tid: Tid,
+    is_first: bool,
+    call: &PolicyCall,
+    own: Option<SeccompFilters>,
+) -> Injected {
     if arch::INSTRUCTION.is_empty() {
-        return Injected::refused("a policy for a thread of its own is not supported on this kind of processor");
+        return Injected::refused(
+            "a policy for a thread of its own is not supported on this kind of processor",
+        );
     }
     let status = traced::status(tid).unwrap_or_default();
     if own.is_none() || SeccompFilters::read(&status) != own {
-        return Injected::refused("its seccomp filter might end the program for the call that sets the policy");
+        return Injected::refused(
+            "its seccomp filter might end the program for the call that sets the policy",
+        );
     }
     if traced::ignores(&status, libc::SIGTRAP) {
         return Injected::refused("it ignores SIGTRAP, which the kernel would undo");
@@ -152,8 +164,8 @@ impl Injection {
         let mask = call.words().iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let place = (self.before[arch::STACK] - mask.len() as u64 - RED_ZONE_BYTES) & !15;
         let mut kept = vec![0; mask.len()];
-        let written =
-            tracee::read_memory(self.tid, place, &mut kept).and_then(|()| tracee::write_memory(self.tid, place, &mask));
+        let written = tracee::read_memory(self.tid, place, &mut kept)
+            .and_then(|()| tracee::write_memory(self.tid, place, &mask));
         if written.is_err() {
             return Injected::refused("its stack has no room for the mask of nodes");
         }
@@ -183,8 +195,9 @@ impl Injection {
         registers
     }
 
-    /// Lets the thread execute the one instruction: the call from its beginning to its end. The stop behind it is like
-    /// the first, on the way to user mode: from there the kernel calls again what it interrupted, where it did.
+    /// Lets the thread execute the one instruction: the call from its beginning to its end. The
+    /// stop behind it is like the first, on the way to user mode: from there the kernel calls again
+    /// what it interrupted, where it did.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
@@ -200,14 +213,17 @@ impl Injection {
         }
         let outcome = match after[arch::RESULT] as i64 {
             0 => Ok(()),
-            code => Err(format!("the kernel refused it: {}", io::Error::from_raw_os_error(-code as i32))),
+            code => Err(format!(
+                "the kernel refused it: {}",
+                io::Error::from_raw_os_error(-code as i32)
+            )),
         };
         Injected { outcome: Some(outcome), thread: State::AsFound }
     }
 }
 
-/// Whether the thread is the one that was found, and stopped: one that died, or was replaced by another that executed a
-/// program, has nothing to be put back.
+/// Whether the thread is the one that was found, and stopped: one that died, or was replaced by
+/// another that executed a program, has nothing to be put back.
 fn is_itself(thread: State) -> bool {
     match thread {
         State::AsFound => true,

@@ -27,12 +27,14 @@ const STARTING: Duration = Duration::from_millis(1);
 pub struct LaunchOptions<'a> {
     /// Seat no thread before a process executes a program of this name; `*` stands for any text.
     pub start_at: Option<String>,
-    /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling process's own.
+    /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling
+    /// process's own.
     pub home: Option<CpuSet>,
-    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the CPUs among them. Do
-    /// not set this in a cell: the kernel does not balance load there.
+    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the
+    /// CPUs among them. Do not set this in a cell: the kernel does not balance load there.
     pub widens: bool,
-    /// Where the program's memory is to come from; by the kernel's own choice where nothing is said.
+    /// Where the program's memory is to come from; by the kernel's own choice where nothing is
+    /// said.
     pub memory: Option<ProgramMemory>,
     /// Look where its pages are, each time this has passed and when a process is about to end.
     pub verify_memory: Option<Duration>,
@@ -40,14 +42,17 @@ pub struct LaunchOptions<'a> {
     pub link: Option<&'a mut Link>,
 }
 
-/// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and process group are the
-/// caller's; signals sent to the calling process are passed on while it runs. Threads that outlive the program's first
-/// process get back the mask that they would have without Seatmap.
+/// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and
+/// process group are the caller's; signals sent to the calling process are passed on while it runs.
+/// Threads that outlive the program's first process get back the mask that they would have without
+/// Seatmap.
 ///
-/// The calling process should have one thread and no other children: their ends would be reported here.
+/// The calling process should have one thread and no other children: their ends would be reported
+/// here.
 ///
 /// # Errors
-/// [`LaunchError`] where the program could not be started. That a thread could not be seated is in the report.
+/// [`LaunchError`] where the program could not be started. That a thread could not be seated is in
+/// the report.
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
@@ -81,7 +86,8 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and [`Launch::stay`] are called.
+    /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and
+    /// [`Launch::stay`] are called.
     ///
     /// # Errors
     /// [`LaunchError`]; the program does not run then.
@@ -95,9 +101,12 @@ impl<'a> Launch<'a> {
         let home = home.map_or_else(|| affinity::to_put_back(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
-        let signals = held.map_or_else(Signals::hold, Ok).map_err(LaunchError::system("hold back signals"))?;
+        let signals = held
+            .map_or_else(Signals::hold, Ok)
+            .map_err(LaunchError::system("hold back signals"))?;
         let first = seating.first_task().filter(|_| start_at.is_none());
-        let policies = memory.as_ref().map_or_else(Policies::none, |memory| Policies::of(memory, first));
+        let policies =
+            memory.as_ref().map_or_else(Policies::none, |memory| Policies::of(memory, first));
         let policy = memory.as_ref().and_then(|memory| memory.all.as_ref()).or(policies.of_first());
         let prepared = policy.map(|policy| program.clone().with_memory(policy.clone()));
         let child = Child::new(prepared.as_ref().unwrap_or(program), &signals)
@@ -112,7 +121,8 @@ impl<'a> Launch<'a> {
             .map_or(Ok(()), enter)
             .map_err(LaunchError::system("move the program into its control group"))?;
         let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());
-        let mut tracer = Tracer::new(child.pid, verify_memory.map(|pace| Verifier::new(nodes, pace)));
+        let mut tracer =
+            Tracer::new(child.pid, verify_memory.map(|pace| Verifier::new(nodes, pace)));
         if seating.order_is_open() || start_at.is_some() {
             tracer.seize().map_err(LaunchError::seizing)?;
         }
@@ -120,9 +130,21 @@ impl<'a> Launch<'a> {
         pinner.policies = policies;
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
         let watch = Watch::new(child.pid);
-        let (stopped, asked_to_stop) = (None, false);
+        let stopped = None;
+        let asked_to_stop = false;
         let shown = LivingReport::new();
-        let mut launch = Launch { signals, child, tracer, pinner, watch, memory, link, shown, stopped, asked_to_stop };
+        let mut launch = Launch {
+            signals,
+            child,
+            tracer,
+            pinner,
+            watch,
+            memory,
+            link,
+            shown,
+            stopped,
+            asked_to_stop,
+        };
         launch.child.begin();
         launch.start(program)?;
         Ok(launch)
@@ -146,12 +168,15 @@ impl<'a> Launch<'a> {
     pub fn behind(&mut self) -> Behind {
         self.tracer.hear(&mut self.pinner);
         let processes = self.watch.living(&mut self.pinner, &self.tracer);
-        let threads = processes.iter().map(|pid| seatmap_os::task::threads(*pid).map_or(1, |tids| tids.len())).sum();
+        let threads = processes
+            .iter()
+            .map(|pid| seatmap_os::task::threads(*pid).map_or(1, |tids| tids.len()))
+            .sum();
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
     }
 
-    /// Seats the threads that outlive the first process, until none is left, or until a signal asks this process to
-    /// end. Returns whether it was a signal.
+    /// Seats the threads that outlive the first process, until none is left, or until a signal asks
+    /// this process to end. Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -163,8 +188,8 @@ impl<'a> Launch<'a> {
         false
     }
 
-    /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they chose another one
-    /// themselves. Returns the number of threads that got it.
+    /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they
+    /// chose another one themselves. Returns the number of threads that got it.
     pub fn give_masks_back(&mut self) -> usize {
         self.pinner.give_masks_back(|| self.watch.processes().collect())
     }
@@ -209,7 +234,10 @@ impl<'a> Launch<'a> {
                 }
                 Start::Unprepared(source) => {
                     self.attend();
-                    return Err(LaunchError::System { what: "set the program's memory policy", source });
+                    return Err(LaunchError::System {
+                        what: "set the program's memory policy",
+                        source,
+                    });
                 }
                 Start::Pending => {
                     if let Some(came) = self.signals.next(STARTING) {
@@ -223,7 +251,8 @@ impl<'a> Launch<'a> {
     /// Shows the seating to those who check the program.
     fn show(&mut self, has_news: bool) {
         if self.shown.is_due(has_news) {
-            let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
+            let report =
+                Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
             self.shown.show(&report);
         }
     }
@@ -252,18 +281,24 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The shell sees a job as stopped when the process that it started is stopped. The program stops first: it may
-    /// want to restore the terminal, or not stop at all. A process without a front must not stop when the program
-    /// stops by itself: no process would continue it, and the program with it.
+    /// The shell sees a job as stopped when the process that it started is stopped. The program
+    /// stops first: it may want to restore the terminal, or not stop at all. A process without a
+    /// front must not stop when the program stops by itself: no process would continue it, and the
+    /// program with it.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // It went on and stopped again between two looks; a front that went on with it stops again too.
-            (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => link.stopped(signal),
-            (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => self.signals.stop_here(signal),
+            // It went on and stopped again between two looks; a front that went on with it stops
+            // again too.
+            (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => {
+                link.stopped(signal)
+            }
+            (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => {
+                self.signals.stop_here(signal)
+            }
             _ => {}
         }
     }

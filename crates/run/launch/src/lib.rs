@@ -1,13 +1,13 @@
 //! Seats the threads of unmodified programs, and checks that they sit there.
 //!
-//! A thread inherits the affinity of its creator, and most programs never set it. The launcher sets it from outside:
-//! it stops each new thread before its first instruction, gives it its CPU, and lets it run. No library is preloaded,
-//! so that static programs and programs in every language are seated alike. When the last seat is taken the launcher
-//! lets go of the program.
+//! A thread inherits the affinity of its creator, and most programs never set it. The launcher sets
+//! it from outside: it stops each new thread before its first instruction, gives it its CPU, and
+//! lets it run. No library is preloaded, so that static programs and programs in every language are
+//! seated alike. When the last seat is taken the launcher lets go of the program.
 //!
-//! The launcher watches a program for as long as any of its processes lives: a daemon's threads stay on their seats
-//! long after the command that started it has ended. The process that traces is therefore another one than the caller
-//! waits for ([`front`]).
+//! The launcher watches a program for as long as any of its processes lives: a daemon's threads
+//! stay on their seats long after the command that started it has ended. The process that traces is
+//! therefore another one than the caller waits for ([`front`]).
 //!
 //! | module | does |
 //! |---|---|

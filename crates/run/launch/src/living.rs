@@ -1,7 +1,8 @@
 //! The seating of a program that runs, shown to those who check it.
 //!
-//! `seatmap check` compares the threads with the seats that this process gave them, so it needs neither a plan nor a
-//! report on file. The seating is a text of this process ([`seatmap_os::published`]), which ends with it.
+//! `seatmap check` compares the threads with the seats that this process gave them, so it needs
+//! neither a plan nor a report on file. The seating is a text of this process
+//! ([`seatmap_os::published`]), which ends with it.
 
 use crate::report::Report;
 use seatmap_os::published::{Published, SEATING};

@@ -1,4 +1,5 @@
-//! Whether a program needs a loader, which opens libraries before the program does anything (ld.so(8)).
+//! Whether a program needs a loader, which opens libraries before the program does anything
+//! (ld.so(8)).
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,7 +8,8 @@ use std::path::Path;
 /// `PT_INTERP` of elf(5): the segment that names the loader.
 const NAMES_LOADER: u32 = 3;
 
-/// The length of the file's header, and of one segment's, in bytes: both as in `Elf64_Ehdr` and `Elf64_Phdr`.
+/// The length of the file's header, and of one segment's, in bytes: both as in `Elf64_Ehdr` and
+/// `Elf64_Phdr`.
 const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 
@@ -23,7 +25,8 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
     }
     let half = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
     let segments_at = header[32..40].try_into().map_or(u64::MAX, u64::from_ne_bytes);
-    let (size, count) = (half(54), half(56));
+    let size = half(54);
+    let count = half(56);
     if usize::from(size) != SEGMENT_BYTES || file.seek(SeekFrom::Start(segments_at)).is_err() {
         return Ok(false);
     }
@@ -66,8 +69,16 @@ mod tests {
         assert!(judged(&program(&[1, 1, 6])));
         assert!(!judged(&program(&[1, NAMES_LOADER])));
         let cut = program(&[1, 1]);
-        assert!(!judged(&cut[..cut.len() - 1]) && !judged(b"#!/bin/sh\n") && !judged(b"") && !judged(&cut[..60]));
-        assert!(!is_static(&std::env::current_exe().unwrap()).unwrap(), "tests are linked to the C library");
+        assert!(
+            !judged(&cut[..cut.len() - 1])
+                && !judged(b"#!/bin/sh\n")
+                && !judged(b"")
+                && !judged(&cut[..60])
+        );
+        assert!(
+            !is_static(&std::env::current_exe().unwrap()).unwrap(),
+            "tests are linked to the C library"
+        );
         assert!(is_static(Path::new("/no/such")).is_err());
     }
 }

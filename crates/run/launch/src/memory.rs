@@ -33,7 +33,9 @@ pub enum MemoryWish {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryWishError {
     /// The text has none of the known forms.
-    #[error("'{0}': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan")]
+    #[error(
+        "'{0}': expected local, node:0, interleave, interleave:0-1, weighted, weighted:0-1 or plan"
+    )]
     Shape(String),
     /// The nodes are not a list of numbers.
     #[error("'{text}': {source}")]
@@ -47,7 +49,9 @@ pub enum MemoryWishError {
     #[error(transparent)]
     Node(#[from] NodeError),
     /// A plan that says nothing about memory.
-    #[error("the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans that do")]
+    #[error(
+        "the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans that do"
+    )]
     NothingPlanned,
     /// The memory of a plan without a plan.
     #[error("plan takes the memory of each task from a plan; give one with --plan")]
@@ -89,7 +93,9 @@ impl MemoryWish {
         let checked = |wanted: CpuSet| nodes.check(&wanted).map(|()| wanted);
         Ok(match self {
             MemoryWish::Local => of_all(MemoryPolicy::local(), near.clone()),
-            MemoryWish::Nodes(wanted) => of_all(MemoryPolicy::bind(wanted.clone()), checked(wanted.clone())?),
+            MemoryWish::Nodes(wanted) => {
+                of_all(MemoryPolicy::bind(wanted.clone()), checked(wanted.clone())?)
+            }
             MemoryWish::Interleave(wanted) => {
                 of_all(MemoryPolicy::interleave(chosen(wanted)), checked(chosen(wanted))?)
             }
@@ -101,15 +107,23 @@ impl MemoryWish {
     }
 }
 
-fn planned(asked: String, nodes: &MemoryNodes, plan: &Plan) -> Result<ProgramMemory, MemoryWishError> {
-    let sets: Vec<CpuSet> = plan.memory.iter().map(|nodes| nodes.iter().copied().collect()).collect();
+fn planned(
+    asked: String,
+    nodes: &MemoryNodes,
+    plan: &Plan,
+) -> Result<ProgramMemory, MemoryWishError> {
+    let sets: Vec<CpuSet> =
+        plan.memory.iter().map(|nodes| nodes.iter().copied().collect()).collect();
     let whole: CpuSet = sets.iter().flat_map(CpuSet::iter).collect();
     if whole.is_empty() {
         return Err(MemoryWishError::NothingPlanned);
     }
     nodes.check(&whole)?;
     let all_say = sets.iter().all(|nodes| !nodes.is_empty());
-    let tasks = sets.into_iter().map(|nodes| (!nodes.is_empty()).then(|| MemoryPolicy::bind(nodes))).collect();
+    let tasks = sets
+        .into_iter()
+        .map(|nodes| (!nodes.is_empty()).then(|| MemoryPolicy::bind(nodes)))
+        .collect();
     Ok(ProgramMemory { asked, tasks, all: None, nodes: all_say.then_some(whole) })
 }
 
@@ -131,10 +145,12 @@ impl FromStr for MemoryWish {
     type Err = MemoryWishError;
 
     fn from_str(text: &str) -> Result<Self, MemoryWishError> {
-        let (word, list) = text.split_once(':').map_or((text, None), |(word, list)| (word, Some(list)));
+        let (word, list) =
+            text.split_once(':').map_or((text, None), |(word, list)| (word, Some(list)));
         let nodes = || -> Result<Option<CpuSet>, MemoryWishError> {
             let read = list.map(str::parse::<CpuList>).transpose();
-            let read = read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
+            let read =
+                read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
             Ok(read.map(|list| CpuSet::from(&list)))
         };
         match (word, list) {
@@ -178,7 +194,8 @@ mod tests {
     #[test]
     fn wishes_are_policies() {
         let policy = |text: &str| {
-            let memory = text.parse::<MemoryWish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
+            let memory =
+                text.parse::<MemoryWish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
             (memory.all.unwrap().to_string(), memory.nodes.unwrap().to_string())
         };
         let told = |policy: &str, nodes: &str| (policy.to_owned(), nodes.to_owned());
@@ -211,7 +228,10 @@ mod tests {
             MemoryWish::Plan.memory(&nodes(), &set("0"), Some(&plan))
         };
         let both = planned(vec![vec![1], vec![0, 1]]).unwrap();
-        assert_eq!(both.policies(), [&MemoryPolicy::bind(set("1")), &MemoryPolicy::bind(set("0,1"))]);
+        assert_eq!(
+            both.policies(),
+            [&MemoryPolicy::bind(set("1")), &MemoryPolicy::bind(set("0,1"))]
+        );
         assert_eq!((both.all, both.nodes), (None, Some(set("0,1"))));
         let one = planned(vec![vec![], vec![2]]).unwrap();
         assert_eq!((one.tasks, one.nodes), (vec![None, Some(MemoryPolicy::bind(set("2")))], None));

@@ -43,12 +43,17 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
 /// The process does not exist or is another user's, or the kernel knows no NUMA.
 pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
     let root = Root::new("/");
-    let look = || Pages::of_process(&root, pid).map_err(LaunchError::system("read where the process's pages are"));
+    let look = || {
+        Pages::of_process(&root, pid)
+            .map_err(LaunchError::system("read where the process's pages are"))
+    };
     let before = look()?;
     let elsewhere = MemoryNodes::read(&root).with_memory.without(nodes);
-    let refused_pages = match elsewhere.is_empty() {
-        true => 0,
-        false => pages::migrate(pid, &elsewhere, nodes).map_err(LaunchError::system("move the process's pages"))?,
+    let refused_pages = if elsewhere.is_empty() {
+        0
+    } else {
+        pages::migrate(pid, &elsewhere, nodes)
+            .map_err(LaunchError::system("move the process's pages"))?
     };
     let after = look()?;
     let stayed_bytes = after.own_outside(nodes);
@@ -68,7 +73,9 @@ impl Moved {
     #[must_use]
     pub fn told(&self, nodes: &CpuSet) -> String {
         let Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
-        let (moved, there, stayed) = (size(moved_bytes), size(there_bytes), size(stayed_bytes));
+        let moved = size(moved_bytes);
+        let there = size(there_bytes);
+        let stayed = size(stayed_bytes);
         let word = if nodes.only().is_some() { "node" } else { "nodes" };
         let refused = match refused_pages {
             0 => String::new(),
@@ -87,7 +94,13 @@ mod tests {
 
     #[test]
     fn people_are_told_what_moved() {
-        let moved = Moved { pid: 7, moved_bytes: 3 << 20, there_bytes: 1 << 20, stayed_bytes: 4096, refused_pages: 1 };
+        let moved = Moved {
+            pid: 7,
+            moved_bytes: 3 << 20,
+            there_bytes: 1 << 20,
+            stayed_bytes: 4096,
+            refused_pages: 1,
+        };
         insta::assert_snapshot!(moved.told(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
         let none = Moved { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
         insta::assert_snapshot!(none.told(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
@@ -98,7 +111,9 @@ mod tests {
         let pid = std::process::id() as Tid;
         let all = MemoryNodes::read(&Root::new("/")).with_memory;
         match move_to(pid, &all) {
-            Ok(moved) => assert!(moved.there_bytes > 0 && moved.stayed_bytes == 0 && moved.refused_pages == 0),
+            Ok(moved) => assert!(
+                moved.there_bytes > 0 && moved.stayed_bytes == 0 && moved.refused_pages == 0
+            ),
             Err(error) => seatmap_needs::skipped!("{error}"),
         }
         assert!(!nodes_of_threads(pid).unwrap().is_empty());

@@ -1,12 +1,12 @@
 //! Pins threads to their seats, and checks that they still sit there.
 //!
-//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates a thread, or when
-//! it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived helper. Many programs ask how many CPUs
-//! there are after their first thread was created, so the creator takes its seat [`ASKED_AFTER`] later. Some runtimes
-//! ask later than that, and in the thread that was created
-//! ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their seats [`ASKED_LATE_AFTER`].
-//! Others ask at any time, in any thread: all their threads may run on all seats, unless each
-//! thread is to have its own ([`fit`]).
+//! A process that has not sat down yet runs on the whole set of CPUs. It has a seat when it creates
+//! a thread, or when it has lived for [`SETTLES_AFTER`]; one that ends before is a short-lived
+//! helper. Many programs ask how many CPUs there are after their first thread was created, so the
+//! creator takes its seat [`ASKED_AFTER`] later. Some runtimes ask later than that, and in the
+//! thread that was created ([`asks_late`](crate::runtime::Runtime::asks_late)): both take their
+//! seats [`ASKED_LATE_AFTER`]. Others ask at any time, in any thread: all their threads may run on
+//! all seats, unless each thread is to have its own ([`fit`]).
 
 use crate::allocator::{Move, SeatAllocator, Step};
 use crate::allowance::Allowance;
@@ -23,25 +23,27 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The number of last looks at once, and the time that earns one more: at about 20 us a look, a twentieth of it.
+/// The number of last looks at once, and the time that earns one more: at about 20 us a look, a
+/// twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
-/// The age at which a process is no longer taken for a short-lived helper. The helpers of shell scripts (`sed`, `cut`,
-/// `readlink`) live for one to ten milliseconds; a worker's seat may well wait for fifty.
+/// The age at which a process is no longer taken for a short-lived helper. The helpers of shell
+/// scripts (`sed`, `cut`, `readlink`) live for one to ten milliseconds; a worker's seat may well
+/// wait for fifty.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is up after a tenth
-/// of a second on an idle computer.
+/// For how long the first two threads of a late asker keep the whole set: a Java virtual machine is
+/// up after a tenth of a second on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
-/// For how long a process's first thread keeps the whole set after it has created another: x264 creates a thread that
-/// reads, and asks some milliseconds later how many are to encode.
+/// For how long a process's first thread keeps the whole set after it has created another: x264
+/// creates a thread that reads, and asks some milliseconds later how many are to encode.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
-/// The share of the time that a thread waits for a seat that it shares, above which it may run on all seats, and the
-/// time over which that is looked at. Where a program has more busy threads than CPUs, no fixed seats serve it: the
-/// kernel divides the CPUs better than a list that starts again.
+/// The share of the time that a thread waits for a seat that it shares, above which it may run on
+/// all seats, and the time over which that is looked at. Where a program has more busy threads than
+/// CPUs, no fixed seats serve it: the kernel divides the CPUs better than a list that starts again.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
@@ -55,7 +57,8 @@ pub(crate) struct Birth {
     pub pid: Tid,
     /// The thread or process that created it.
     pub creator: Tid,
-    /// Whether it had run before it was found in `/proc`; else it is stopped before its first instruction.
+    /// Whether it had run before it was found in `/proc`; else it is stopped before its first
+    /// instruction.
     pub is_late: bool,
 }
 
@@ -67,7 +70,8 @@ pub(crate) struct Pinner {
     pub policies: Policies,
     /// The mask of a thread without a seat: the one that the program would have had.
     home: CpuSet,
-    /// The program that seating starts at, where it does not start at once; `*` stands for any text.
+    /// The program that seating starts at, where it does not start at once; `*` stands for any
+    /// text.
     start_at: Option<String>,
     runtimes: Runtimes,
     /// Whether threads that wait for a seat they share may run on all seats; how many do.
@@ -147,8 +151,8 @@ impl Pinner {
         self.look(tid, false);
     }
 
-    /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is new. If it
-    /// `is_traced`, the tracer reports its end: it may have another number now.
+    /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is
+    /// new. If it `is_traced`, the tracer reports its end: it may have another number now.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = Task::of(tid) else {
             if !is_traced {
@@ -176,8 +180,8 @@ impl Pinner {
         renamed
     }
 
-    /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of threads end, some
-    /// are not looked at.
+    /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of
+    /// threads end, some are not looked at.
     pub fn last_look(&mut self, tid: Tid) {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
@@ -187,7 +191,8 @@ impl Pinner {
         self.check(tid, &task);
     }
 
-    /// Handles a thread that executed a program: it has its process's number now, and keeps its seat.
+    /// Handles a thread that executed a program: it has its process's number now, and keeps its
+    /// seat.
     pub fn executed(&mut self, former: Tid, tid: Tid, file: &Path) {
         if former != tid {
             self.ignore_look(tid, former);
@@ -213,8 +218,8 @@ impl Pinner {
         self.runtimes.remove(tid);
     }
 
-    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would have without
-    /// Seatmap. Returns the number of these threads.
+    /// Gives all threads of these processes that sit on seats, or wait, the mask that they would
+    /// have without Seatmap. Returns the number of these threads.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
@@ -237,13 +242,14 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Starts the seating, if this is the program that it starts at. A script may be given by its own name, and by
-    /// that of the program that runs it.
+    /// Starts the seating, if this is the program that it starts at. A script may be given by its
+    /// own name, and by that of the program that runs it.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = Task::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
         let wanted = self.start_at.clone().unwrap_or_default();
-        if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes())) {
+        if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes()))
+        {
             self.threads.begin(tid, tid, false, false);
             self.seating.born(tid, tid);
             self.process(tid);
@@ -264,24 +270,29 @@ impl Pinner {
             let is_asked = begins && (step.tid == pid || asks_late && step.tid == tid);
             match step.seat.clone() {
                 Some(seat) if is_asked => {
-                    self.sit_later(&step, seat, if asks_late { ASKED_LATE_AFTER } else { ASKED_AFTER });
+                    self.sit_later(
+                        &step,
+                        seat,
+                        if asks_late { ASKED_LATE_AFTER } else { ASKED_AFTER },
+                    );
                 }
                 _ => self.apply(&step),
             }
         }
     }
 
-    /// Lets a process wait on the whole set from now on. The program's first process may stay there, and the report
-    /// says so.
+    /// Lets a process wait on the whole set from now on. The program's first process may stay
+    /// there, and the report says so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
         let Some(living) = self.threads.living(tid) else { return };
         living.waits_since = Some(Instant::now());
         living.later = None;
-        match living.is_entered || !is_first {
-            true => self.threads.sits(tid, Some(seat.clone())),
-            false => self.threads.enter(tid, Some(seat.clone()), false),
+        if living.is_entered || !is_first {
+            self.threads.sits(tid, Some(seat.clone()))
+        } else {
+            self.threads.enter(tid, Some(seat.clone()), false)
         }
         self.sit(tid, &seat);
         self.note_waiting(tid);
@@ -297,7 +308,8 @@ impl Pinner {
         let seat = &seat.as_ref().map(|seat| if roams { whole(seat) } else { seat.clone() });
         let has_waited = living.waits_since.is_some();
         if *shares {
-            living.shares = Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
+            living.shares =
+                Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
         }
         match (living.is_entered, *skipped) {
             (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
@@ -306,7 +318,8 @@ impl Pinner {
         }
         self.choose_policy(*tid, seat.as_ref());
         match seat {
-            // A mask that the program has chosen while it waited is left to it, and the report says so.
+            // A mask that the program has chosen while it waited is left to it, and the report says
+            // so.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
                 self.check_mask(*tid, None);
             }
@@ -355,12 +368,16 @@ impl Pinner {
     /// Lets a thread run on all seats that shares its own and has to wait for it.
     fn widen_in_need(&mut self, tid: Tid) {
         let now = Instant::now();
-        let Some(living) = self.threads.living(tid).filter(|living| self.widens && living.later.is_none()) else {
+        let Some(living) =
+            self.threads.living(tid).filter(|living| self.widens && living.later.is_none())
+        else {
             return;
         };
         let (Some(before), Some(seat)) = (living.shares, living.seat.clone()) else { return };
         let passed = now - before.at;
-        let Some(waited_ns) = task::waited_ns(tid).filter(|_| passed >= LOOKED_AT_FOR) else { return };
+        let Some(waited_ns) = task::waited_ns(tid).filter(|_| passed >= LOOKED_AT_FOR) else {
+            return;
+        };
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
         let is_narrow = seat.cpus != *self.seating.whole() && self.is_on(tid, &seat.cpus);
@@ -375,10 +392,12 @@ impl Pinner {
         }
     }
 
-    /// Removes the problem from a look that was made when another thread had just replaced this one: that look saw
-    /// the other's mask.
+    /// Removes the problem from a look that was made when another thread had just replaced this
+    /// one: that look saw the other's mask.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
-        let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else { return };
+        let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else {
+            return;
+        };
         if let Some(record) = self.threads.record(tid) {
             record.ignore_look(&seat.cpus.list());
         }
@@ -391,7 +410,8 @@ impl Pinner {
         let Some(record) = self.threads.record(tid) else { return };
         match given.map(|()| CpuSet::of_thread(tid)) {
             Ok(Ok(found)) if !affinity::is_as_given(&seat.cpus, &found) => {
-                record.trouble = Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
+                record.trouble =
+                    Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
             }
             // A thread that has ended since had the mask that it was given.
             Ok(_) => record.confirmed = true,
@@ -401,10 +421,12 @@ impl Pinner {
         }
     }
 
-    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a mask that the
-    /// program chose itself is left alone. Returns whether there was a mask to give back.
+    /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a
+    /// mask that the program chose itself is left alone. Returns whether there was a mask to give
+    /// back.
     fn free(&self, tid: Tid) -> bool {
-        // The kernel's answer is cheaper than the thread's file, and most threads have the mask of this process.
+        // The kernel's answer is cheaper than the thread's file, and most threads have the mask of
+        // this process.
         if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
             return false;
         }
@@ -423,7 +445,10 @@ impl Pinner {
     }
 
     fn note_name(&mut self, tid: Tid, task: &Task) -> bool {
-        let Some(record) = self.threads.record(tid).filter(|record| record.name != task.name) else { return false };
+        let Some(record) = self.threads.record(tid).filter(|record| record.name != task.name)
+        else {
+            return false;
+        };
         record.name.clone_from(&task.name);
         true
     }
@@ -452,9 +477,10 @@ impl Pinner {
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
-        match living.is_entered {
-            true => self.threads.sits(tid, seat.cloned()),
-            false => self.threads.enter(tid, seat.cloned(), false),
+        if living.is_entered {
+            self.threads.sits(tid, seat.cloned())
+        } else {
+            self.threads.enter(tid, seat.cloned(), false)
         }
         self.choose_policy(tid, seat);
     }
@@ -467,11 +493,14 @@ impl Pinner {
         }
     }
 
-    /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is withdrawn:
-    /// programs that examine the machine bind themselves to CPUs for a moment and return.
+    /// Checks whether a thread has its seat's mask. If it has, an earlier report of another mask is
+    /// withdrawn: programs that examine the machine bind themselves to CPUs for a moment and
+    /// return.
     fn check_mask(&mut self, tid: Tid, ran_on: Option<u32>) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
-        let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else { return false };
+        let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else {
+            return false;
+        };
         let Ok(mask) = CpuSet::of_thread(tid) else { return false };
         if affinity::is_as_given(&seat.cpus, &mask) {
             if let Some(record) = self.threads.record(tid) {
@@ -483,7 +512,11 @@ impl Pinner {
             // The thread has restored the mask that it found at its start, after it sat down.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
-            record.is_elsewhere(seat.cpus.list(), mask.list(), ran_on.filter(|cpu| mask.contains(*cpu)));
+            record.is_elsewhere(
+                seat.cpus.list(),
+                mask.list(),
+                ran_on.filter(|cpu| mask.contains(*cpu)),
+            );
         }
         false
     }

@@ -1,7 +1,8 @@
 //! The memory policies of threads: those that they have, and those that a plan wants for them.
 //!
-//! A thread inherits its creator's policy, and only the thread itself can set another one. So the tracer makes it do
-//! that at a stop. A thread whose policy differs from its task's is *due* until then.
+//! A thread inherits its creator's policy, and only the thread itself can set another one. So the
+//! tracer makes it do that at a stop. A thread whose policy differs from its task's is *due* until
+//! then.
 
 use crate::memory::ProgramMemory;
 use crate::pinner::Pinner;
@@ -52,11 +53,13 @@ impl Policies {
     pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
         let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();
-        let first = first.and_then(|task| tasks.get(task)?.clone()).unwrap_or_else(|| usual.clone());
+        let first =
+            first.and_then(|task| tasks.get(task)?.clone()).unwrap_or_else(|| usual.clone());
         Policies { tasks, usual, first, threads: HashMap::new() }
     }
 
-    /// The policy that the first process is to have before its first instruction, where the plan has one.
+    /// The policy that the first process is to have before its first instruction, where the plan
+    /// has one.
     pub fn of_first(&self) -> Option<&MemoryPolicy> {
         (self.first != self.usual).then_some(&self.first)
     }
@@ -69,14 +72,19 @@ impl Policies {
     /// A thread that this one created.
     pub fn arrive(&mut self, tid: Tid, creator: Tid) {
         if self.are_by_task() {
-            let has = self.threads.get(&creator).map_or_else(|| self.first.clone(), |creator| creator.has.clone());
+            let has = self
+                .threads
+                .get(&creator)
+                .map_or_else(|| self.first.clone(), |creator| creator.has.clone());
             self.threads.insert(tid, OfThread { wants: has.clone(), has, trouble: None });
         }
     }
 
     /// A thread sits on a task's seat, or on one of no task.
     fn sits(&mut self, tid: Tid, task: Option<usize>) {
-        let wants = task.and_then(|task| self.tasks.get(task)?.clone()).unwrap_or_else(|| self.usual.clone());
+        let wants = task
+            .and_then(|task| self.tasks.get(task)?.clone())
+            .unwrap_or_else(|| self.usual.clone());
         if let Some(thread) = self.threads.get_mut(&tid).filter(|thread| thread.wants != wants) {
             (thread.wants, thread.trouble) = (wants, None);
         }
@@ -104,7 +112,11 @@ impl Policies {
     fn of_thread(&self, tid: Tid) -> Option<ThreadMemory> {
         let thread = self.threads.get(&tid).filter(|thread| thread.wants != self.usual)?;
         let is_set = thread.has == thread.wants;
-        Some(ThreadMemory { policy: thread.wants.to_string(), is_set, trouble: thread.trouble.clone() })
+        Some(ThreadMemory {
+            policy: thread.wants.to_string(),
+            is_set,
+            trouble: thread.trouble.clone(),
+        })
     }
 
     fn settle(&mut self, tid: Tid, outcome: Result<(), String>) {
@@ -169,7 +181,11 @@ mod tests {
         assert_eq!((policies.due(71), policies.threads[&71].has == bind(1)), (None, true));
         policies.arrive(72, 71);
         policies.sits(72, Some(2));
-        assert_eq!(policies.due(72), Some(&MemoryPolicy::local()), "the plan says nothing: not its creator's");
+        assert_eq!(
+            policies.due(72),
+            Some(&MemoryPolicy::local()),
+            "the plan says nothing: not its creator's"
+        );
         policies.settle(72, Err("no".to_owned()));
         assert_eq!(policies.due(72), None, "what failed is not tried again");
         assert_eq!(policies.of_thread(72), None, "the plan says nothing about it");
@@ -190,6 +206,10 @@ mod tests {
     fn nothing_is_kept_without_a_plan() {
         let mut policies = Policies::none();
         policies.arrive(70, 70);
-        assert!(policies.threads.is_empty() && policies.due(70).is_none() && policies.of_first().is_none());
+        assert!(
+            policies.threads.is_empty()
+                && policies.due(70).is_none()
+                && policies.of_first().is_none()
+        );
     }
 }

@@ -8,8 +8,8 @@ use seatmap_os::{CpuList, CpuSet, Tid};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// The longest time away from its seat that is taken for a detour of the program's own: libraries that examine the
-/// machine bind themselves to CPUs for some milliseconds, and return.
+/// The longest time away from its seat that is taken for a detour of the program's own: libraries
+/// that examine the machine bind themselves to CPUs for some milliseconds, and return.
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
@@ -79,7 +79,8 @@ impl Trouble {
 impl Record {
     /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
-        let (name, seen_on) = (String::new(), Vec::new());
+        let name = String::new();
+        let seen_on = Vec::new();
         Record {
             order,
             pid: None,
@@ -96,8 +97,8 @@ impl Record {
         }
     }
 
-    /// Whether the thread has taken its seat, the kernel confirmed that, and no look found the thread elsewhere for
-    /// longer than a program's own detour.
+    /// Whether the thread has taken its seat, the kernel confirmed that, and no look found the
+    /// thread elsewhere for longer than a program's own detour.
     #[must_use]
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
@@ -124,7 +125,9 @@ impl Record {
         self.elsewhere.end();
         self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
         let lasted = self.elsewhere.lasted();
-        if let Some(seat) = self.seat.as_ref().filter(|_| lasted >= LONGEST_DETOUR && self.trouble.is_none()) {
+        if let Some(seat) =
+            self.seat.as_ref().filter(|_| lasted >= LONGEST_DETOUR && self.trouble.is_none())
+        {
             self.trouble = Some(Trouble::WasElsewhere { cpus: seat.cpus.list(), lasted });
         }
     }
@@ -137,19 +140,21 @@ impl Record {
 
     /// Removes the problem from a look that saw the mask of another thread.
     pub(crate) fn ignore_look(&mut self, others: &CpuList) {
-        let is_others = |trouble: &mut Trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others);
+        let is_others =
+            |trouble: &mut Trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others);
         if self.trouble.take_if(is_others).is_some() {
             self.elsewhere = Elsewhere::default();
         }
     }
 
-    /// Notes the CPU that the thread ran on. One that has slept since it was seated, or is just waking, still shows the
-    /// CPU that it fell asleep on.
+    /// Notes the CPU that the thread ran on. One that has slept since it was seated, or is just
+    /// waking, still shows the CPU that it fell asleep on.
     pub(crate) fn note_cpu(&mut self, task: &Task) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let elsewhere = |task: &Task| task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu));
         let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
-        let strays = runs_elsewhere(task) && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again));
+        let strays =
+            runs_elsewhere(task) && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again));
         if (strays || !elsewhere(task)) && !self.seen_on.contains(&cpu) {
             self.seen_on.push(cpu);
         }
@@ -213,7 +218,11 @@ mod tests {
             Some("its seat is CPU 0, but it was elsewhere for 3 s by another's hand, or its own")
         );
         record.is_on_seat();
-        assert_eq!(text, record.trouble.as_ref().map(ToString::to_string), "later looks keep the history");
+        assert_eq!(
+            text,
+            record.trouble.as_ref().map(ToString::to_string),
+            "later looks keep the history"
+        );
         record.sits(record.seat.clone());
         assert!(record.trouble.is_none() && record.elsewhere == Elsewhere::default());
     }

@@ -23,14 +23,17 @@ pub struct Report {
     pub created: usize,
     /// Processes that ended before they could take a seat.
     pub helpers: usize,
-    /// The number of threads that may run on all seats, as they had to wait for one that they shared.
+    /// The number of threads that may run on all seats, as they had to wait for one that they
+    /// shared.
     pub widened: usize,
-    /// The files of programs that size themselves again and again by the CPUs of any thread, so that each may run on
-    /// all seats.
+    /// The files of programs that size themselves again and again by the CPUs of any thread, so
+    /// that each may run on all seats.
     pub roaming: Vec<String>,
-    /// The files of such programs whose threads have a seat each, so that they find fewer CPUs than there are seats.
+    /// The files of such programs whose threads have a seat each, so that they find fewer CPUs than
+    /// there are seats.
     pub narrowed: Vec<String>,
-    /// The sentences about them, but for the program that was started: the launcher says that one before it starts it.
+    /// The sentences about them, but for the program that was started: the launcher says that one
+    /// before it starts it.
     #[serde(skip)]
     pub narrowed_lines: Vec<String>,
     /// The number of them that were skipped.
@@ -41,18 +44,20 @@ pub struct Report {
     pub tasks: usize,
     /// The number of tasks given in order of creation; the others belong to rules.
     pub ordered_tasks: usize,
-    /// The number of threads that took a seat in order, though the plan says how its tasks came to be: they came
-    /// otherwise.
+    /// The number of threads that took a seat in order, though the plan says how its tasks came to
+    /// be: they came otherwise.
     pub strangers: usize,
     /// The tasks that no thread took.
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats started again at its end.
     pub cyclic: bool,
-    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::threads::MOST_RECORDS) of them.
+    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::threads::MOST_RECORDS)
+    /// of them.
     pub threads: Vec<SeatedThread>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,
-    /// The processes and threads that outlived the program's first process; null where there were none.
+    /// The processes and threads that outlived the program's first process; null where there were
+    /// none.
     pub behind: Option<Behind>,
     /// The program's memory; null where nothing was asked about it.
     pub memory: Option<MemoryReport>,
@@ -88,10 +93,11 @@ pub struct SeatedThread {
     pub task_name: Option<String>,
     /// The CPUs of the thread's seat; empty where it has no seat.
     pub cpus: Vec<u32>,
-    /// The CPUs that the thread was seen on since then, in order of appearance; empty where it ended too soon.
+    /// The CPUs that the thread was seen on since then, in order of appearance; empty where it
+    /// ended too soon.
     pub seen_on: Vec<u32>,
-    /// Whether the thread took its seat, the kernel confirmed that, and no look found it elsewhere for longer than a
-    /// program's own detour.
+    /// Whether the thread took its seat, the kernel confirmed that, and no look found it elsewhere
+    /// for longer than a program's own detour.
     pub verified: bool,
     /// Whether the thread waited for its seat to the end, on the whole set of CPUs.
     pub waiting: bool,
@@ -114,7 +120,8 @@ impl Report {
         let cpus = pinner.seating.whole().len();
         let narrowed = pinner.narrowed().iter();
         let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
-        let taken: std::collections::HashSet<usize> = threads.iter().filter_map(|thread| thread.task).collect();
+        let taken: std::collections::HashSet<usize> =
+            threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
             pid,
@@ -151,10 +158,12 @@ impl SeatedThread {
         !self.cpus.is_empty()
     }
 
-    /// Whether the thread was seen elsewhere than on its seat. A thread that ended before it could sit down was not.
+    /// Whether the thread was seen elsewhere than on its seat. A thread that ended before it could
+    /// sit down was not.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
-        self.trouble.is_some() || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))
+        self.trouble.is_some()
+            || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::sets::{self, Computer, SetError};
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
 
-/// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero (proc_pid_comm(5)).
+/// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero
+/// (proc_pid_comm(5)).
 pub const NAME_BYTES: usize = 15;
 
 /// Which threads a rule is about.
@@ -24,7 +25,8 @@ pub enum Who {
 pub struct SeatRule {
     /// Which threads.
     pub who: Who,
-    /// The seats that they take. A task's seat is given to one thread at a time, a shared one to any number.
+    /// The seats that they take. A task's seat is given to one thread at a time, a shared one to
+    /// any number.
     pub seats: Vec<Seat>,
 }
 
@@ -32,7 +34,9 @@ pub struct SeatRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// The text has no `=`, or nothing before it.
-    #[error("'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'")]
+    #[error(
+        "'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'"
+    )]
     Shape(String),
     /// `tid:` or `pid:` without a number.
     #[error("'{0}' holds no number of a thread or process; write tid:4711=0")]
@@ -56,8 +60,8 @@ pub enum RuleError {
 }
 
 impl SeatRule {
-    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind it tasks of `seats`
-    /// by name, number or range, and sets of CPUs as [`sets`] reads them.
+    /// Reads a rule. Before the last `=` stands a name, or `tid:` or `pid:` with a number; behind
+    /// it tasks of `seats` by name, number or range, and sets of CPUs as [`sets`] reads them.
     ///
     /// # Errors
     /// [`RuleError`], with the rule.
@@ -67,14 +71,25 @@ impl SeatRule {
         computer: &dyn Fn() -> Result<Computer, String>,
     ) -> Result<Self, RuleError> {
         let shape = || RuleError::Shape(text.to_owned());
-        let (who, places) = text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
+        let (who, places) =
+            text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
         let who = Who::parse(who).ok_or_else(|| RuleError::Number(text.to_owned()))?;
-        let member = |member: &str| match sets::is_set(member) {
-            true => shared(member, computer).map_err(|source| RuleError::Set { rule: text.to_owned(), source }),
-            false => tasks(member, seats)
-                .ok_or_else(|| RuleError::NoSuchTask { rule: text.to_owned(), seats: described(seats) }),
+        let member = |member: &str| {
+            if sets::is_set(member) {
+                shared(member, computer)
+                    .map_err(|source| RuleError::Set { rule: text.to_owned(), source })
+            } else {
+                tasks(member, seats).ok_or_else(|| RuleError::NoSuchTask {
+                    rule: text.to_owned(),
+                    seats: described(seats),
+                })
+            }
         };
-        let seats = places.split(',').map(|text| member(text.trim())).collect::<Result<Vec<_>, _>>()?.concat();
+        let seats = places
+            .split(',')
+            .map(|text| member(text.trim()))
+            .collect::<Result<Vec<_>, _>>()?
+            .concat();
         Ok(SeatRule { who, seats })
     }
 }
@@ -88,7 +103,10 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
-fn shared(member: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<Seat>, SetError> {
+fn shared(
+    member: &str,
+    computer: &dyn Fn() -> Result<Computer, String>,
+) -> Result<Vec<Seat>, SetError> {
     Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 
@@ -114,16 +132,14 @@ impl Who {
 
 /// As much of a plain name as the kernel keeps; a pattern with `*` is left whole.
 fn kept(name: &str) -> &str {
-    match name.contains('*') {
-        true => name,
-        false => &name[..name.floor_char_boundary(NAME_BYTES)],
-    }
+    if name.contains('*') { name } else { &name[..name.floor_char_boundary(NAME_BYTES)] }
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a time: a later one makes
-/// retrying an earlier one pointless.
+/// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a
+/// time: a later one makes retrying an earlier one pointless.
 pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
+    let mut p = 0;
+    let mut t = 0;
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         if pattern.get(p) == Some(&b'*') {
@@ -174,11 +190,21 @@ mod tests {
     #[test]
     fn rules_are_read() {
         let rule = read("w*=1,c").unwrap();
-        assert_eq!((&rule.who, taken(&rule)), (&Who::Named("w*".into()), vec![(Some(1), vec![6]), (Some(2), vec![7])]));
-        assert_eq!(read("x=y=0").unwrap().who, Who::Named("x=y".into()), "names may hold an equals sign");
+        assert_eq!(
+            (&rule.who, taken(&rule)),
+            (&Who::Named("w*".into()), vec![(Some(1), vec![6]), (Some(2), vec![7])])
+        );
+        assert_eq!(
+            read("x=y=0").unwrap().who,
+            Who::Named("x=y".into()),
+            "names may hold an equals sign"
+        );
         assert_eq!(read("tid:12=a").unwrap().who, Who::Tid(12));
         assert_eq!(read("pid:12=0-2").unwrap().who, Who::Pid(12));
-        assert_eq!(read("a-name-of-twenty-odd=0").unwrap().who, Who::Named("a-name-of-twent".into()));
+        assert_eq!(
+            read("a-name-of-twenty-odd=0").unwrap().who,
+            Who::Named("a-name-of-twent".into())
+        );
     }
 
     #[test]
@@ -200,8 +226,18 @@ mod tests {
     #[test]
     fn stars_stand_for_any_text() {
         let fits = |pattern: &str, text: &str| super::fits(pattern.as_bytes(), text.as_bytes());
-        assert!(fits("worker*", "worker-12") && fits("*", "") && fits("a*b*c", "axxbyybc") && fits("**", "x"));
-        assert!(!fits("worker", "worker-12") && !fits("a*b", "axc") && !fits("", "x") && !fits("a*ba", "aba-"));
+        assert!(
+            fits("worker*", "worker-12")
+                && fits("*", "")
+                && fits("a*b*c", "axxbyybc")
+                && fits("**", "x")
+        );
+        assert!(
+            !fits("worker", "worker-12")
+                && !fits("a*b", "axc")
+                && !fits("", "x")
+                && !fits("a*ba", "aba-")
+        );
     }
 
     proptest! {

@@ -8,7 +8,8 @@ use std::path::Path;
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).
 const OF_GO: &[u8] = b".go.buildinfo\0";
 
-/// The lengths in bytes of a file's header and of a section's, as in `Elf64_Ehdr` and `Elf64_Shdr` of elf(5).
+/// The lengths in bytes of a file's header and of a section's, as in `Elf64_Ehdr` and `Elf64_Shdr`
+/// of elf(5).
 const HEADER_BYTES: usize = 64;
 const SECTION_BYTES: usize = 64;
 
@@ -17,7 +18,8 @@ const MOST_NAMES_BYTES: u64 = 1 << 16;
 
 /// The option of Java's virtual machine, and the variables that may hold it (java(1)).
 pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
-pub(crate) const JAVA_VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+pub(crate) const JAVA_VARIABLES: [&str; 3] =
+    ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// The variable that says how many threads of Go work at a time (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
@@ -25,18 +27,20 @@ const GO_VARIABLE: &str = "GOMAXPROCS";
 /// The runtime of a program, as far as seats depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
-    /// A thread is a unit of work, and the program reads the number of CPUs once, at its start. OpenMP, Tokio, Rayon,
-    /// Julia and Erlang are like that; Python has no setting for its threads.
+    /// A thread is a unit of work, and the program reads the number of CPUs once, at its start.
+    /// OpenMP, Tokio, Rayon, Julia and Erlang are like that; Python has no setting for its threads.
     Ordinary,
     /// The program reads the number of CPUs once, after it has created threads.
     DotNet,
-    /// Its launcher creates a thread that asks for the number of CPUs and sizes the garbage collector and the compilers
-    /// by it. A thread that makes a pool asks again, and is told of its own CPUs.
+    /// Its launcher creates a thread that asks for the number of CPUs and sizes the garbage
+    /// collector and the compilers by it. A thread that makes a pool asks again, and is told of its
+    /// own CPUs.
     Java,
-    /// Workers start before the script runs; the script asks whenever it starts more (`os.availableParallelism`).
+    /// Workers start before the script runs; the script asks whenever it starts more
+    /// (`os.availableParallelism`).
     Node,
-    /// Work moves among threads, which read the number of CPUs over and over. A seat for a thread is meaningless
-    /// there, and a narrow mask makes the program start fewer threads.
+    /// Work moves among threads, which read the number of CPUs over and over. A seat for a thread
+    /// is meaningless there, and a narrow mask makes the program start fewer threads.
     Go,
 }
 
@@ -55,13 +59,14 @@ impl Runtime {
         }
     }
 
-    /// Whether the first two threads of a process ask for the number of CPUs some time after its start.
+    /// Whether the first two threads of a process ask for the number of CPUs some time after its
+    /// start.
     pub fn asks_late(self) -> bool {
         matches!(self, Runtime::DotNet | Runtime::Java | Runtime::Node)
     }
 
-    /// Whether any thread may ask for the number of CPUs at any time, and the program does less work where it is told
-    /// of one.
+    /// Whether any thread may ask for the number of CPUs at any time, and the program does less
+    /// work where it is told of one.
     pub fn asks_again(self) -> bool {
         matches!(self, Runtime::Java | Runtime::Node | Runtime::Go)
     }
@@ -85,11 +90,14 @@ impl Runtime {
             Runtime::Go => format!("set {GO_VARIABLE}={cpus}"),
             _ => format!("tell it to start {cpus}", cpus = counted(cpus, "worker")),
         };
-        format!("{program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; {remedy}")
+        format!(
+            "{program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; {remedy}"
+        )
     }
 }
 
-/// Whether a file is a 64-bit ELF program of this computer's byte order with a section of this name.
+/// Whether a file is a 64-bit ELF program of this computer's byte order with a section of this
+/// name.
 fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let mut header = [0; HEADER_BYTES];
@@ -104,7 +112,8 @@ fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
     let mut section = [0; SECTION_BYTES];
     file.seek(SeekFrom::Start(names_header))?;
     file.read_exact(&mut section)?;
-    let (names_at, size_bytes) = (word(&section[24..32]), word(&section[32..40]));
+    let names_at = word(&section[24..32]);
+    let size_bytes = word(&section[32..40]);
     let mut names = Vec::new();
     file.seek(SeekFrom::Start(names_at))?;
     file.take(size_bytes.min(MOST_NAMES_BYTES)).read_to_end(&mut names)?;
@@ -133,7 +142,8 @@ mod tests {
         bytes[40..48].copy_from_slice(&(HEADER_BYTES as u64).to_ne_bytes());
         bytes[58..60].copy_from_slice(&(SECTION_BYTES as u16).to_ne_bytes());
         bytes[HEADER_BYTES + 24..HEADER_BYTES + 32].copy_from_slice(&128_u64.to_ne_bytes());
-        bytes[HEADER_BYTES + 32..HEADER_BYTES + 40].copy_from_slice(&(names.len() as u64).to_ne_bytes());
+        bytes[HEADER_BYTES + 32..HEADER_BYTES + 40]
+            .copy_from_slice(&(names.len() as u64).to_ne_bytes());
         bytes.extend_from_slice(names);
         bytes
     }
@@ -152,11 +162,19 @@ mod tests {
         let none = |_: &str| None;
         let word = |text: &str| vec![text.to_owned()];
         assert!(Runtime::Java.is_sized(&word("-XX:ActiveProcessorCount=2"), &none));
-        assert!(!Runtime::Java.is_sized(&word("-Xmx1g"), &none) && !Runtime::Node.is_sized(&[], &none));
-        let has =
-            |wanted: &'static str, text: &'static str| move |name: &str| (name == wanted).then(|| text.to_owned());
-        assert!(Runtime::Java.is_sized(&[], &has("JDK_JAVA_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")));
-        assert!(Runtime::Go.is_sized(&[], &has("GOMAXPROCS", "2")) && !Runtime::Go.is_sized(&[], &none));
+        assert!(
+            !Runtime::Java.is_sized(&word("-Xmx1g"), &none) && !Runtime::Node.is_sized(&[], &none)
+        );
+        let has = |wanted: &'static str, text: &'static str| {
+            move |name: &str| (name == wanted).then(|| text.to_owned())
+        };
+        assert!(
+            Runtime::Java
+                .is_sized(&[], &has("JDK_JAVA_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2"))
+        );
+        assert!(
+            Runtime::Go.is_sized(&[], &has("GOMAXPROCS", "2")) && !Runtime::Go.is_sized(&[], &none)
+        );
     }
 
     #[test]

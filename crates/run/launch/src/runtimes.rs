@@ -1,4 +1,5 @@
-//! The runtimes of a program's processes, and the programs whose threads seats do not fit one by one.
+//! The runtimes of a program's processes, and the programs whose threads seats do not fit one by
+//! one.
 
 use crate::allocator::SeatAllocator;
 use crate::runtime::Runtime;

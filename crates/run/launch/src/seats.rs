@@ -8,8 +8,8 @@ use std::ops::Range;
 /// One seat: the CPUs that a thread may run on, often a single one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seat {
-    /// The task it belongs to, counted from 0. `None` for a seat that any number of threads share: one that a rule
-    /// spells out (`io*=cpus:14-15`), or the whole set on which a program starts.
+    /// The task it belongs to, counted from 0. `None` for a seat that any number of threads share:
+    /// one that a rule spells out (`io*=cpus:14-15`), or the whole set on which a program starts.
     pub task: Option<usize>,
     /// The CPUs.
     pub cpus: CpuSet,
@@ -39,8 +39,8 @@ pub struct SeatList {
     pub cpus: Vec<CpuSet>,
     /// The names of the tasks; empty where they have none.
     pub names: Vec<String>,
-    /// How each task came to be: `0.2` is the third thread or process that the first one created. Empty where that is
-    /// unknown.
+    /// How each task came to be: `0.2` is the third thread or process that the first one created.
+    /// Empty where that is unknown.
     pub paths: Vec<String>,
     /// The tasks that belong to this start of the program, where the others belong to other ranks.
     pub own: Range<usize>,
@@ -54,7 +54,8 @@ impl SeatList {
     pub fn of_plan(plan: &Plan) -> Self {
         let tasks = 0..plan.placement.len();
         let cpus = tasks.clone().map(|task| plan.seat(task).iter().copied().collect()).collect();
-        let (names, paths) = (plan.names.clone(), plan.paths.clone());
+        let names = plan.names.clone();
+        let paths = plan.paths.clone();
         SeatList { cpus, names, paths, own: tasks, beyond: Beyond::Leave }
     }
 
@@ -89,7 +90,8 @@ impl SeatList {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
 
-    /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called `reader`.
+    /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called
+    /// `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         let is_it = move |known: &str| {
             let number = known.strip_prefix(name).and_then(|rest| rest.strip_prefix('#'));
@@ -98,8 +100,8 @@ impl SeatList {
         self.names.iter().enumerate().filter(move |(_, known)| is_it(known)).map(|(task, _)| task)
     }
 
-    /// The task that a name or number stands for; a name goes before a number. Numbers count the tasks of this start,
-    /// as all ranks of a job have the same command line.
+    /// The task that a name or number stands for; a name goes before a number. Numbers count the
+    /// tasks of this start, as all ranks of a job have the same command line.
     #[must_use]
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);
@@ -120,13 +122,17 @@ mod tests {
     #[test]
     fn tasks_go_by_name_and_number() {
         let names = ["left", "right", "7", "d"].map(str::to_owned).to_vec();
-        let seats = SeatList { names, ..SeatList::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
+        let seats =
+            SeatList { names, ..SeatList::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };
         assert_eq!(["right", "left", "3"].map(|text| seats.task(text)), [1, 0, 3].map(Some));
         assert_eq!(seats.task("7"), Some(2), "a name goes before a number");
         assert_eq!(["4", "up", "", "2-3"].map(|text| seats.task(text)), [None; 4]);
         assert_eq!(seats.whole().list().0, [0, 1, 2, 3]);
         let second = SeatList { own: 2..4, ..seats };
         assert_eq!(second.whole().list().0, [0, 1]);
-        assert_eq!(["right", "0", "1", "2"].map(|text| second.task(text)), [None, Some(2), Some(3), None]);
+        assert_eq!(
+            ["right", "0", "1", "2"].map(|text| second.task(text)),
+            [None, Some(2), Some(3), None]
+        );
     }
 }

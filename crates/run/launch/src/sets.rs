@@ -10,10 +10,11 @@
 //! | `l3:0-3`, `l3:*` | one for each of these caches |
 //! | `numa:0+1` | one, anywhere on both nodes |
 //!
-//! The numbers of cores, caches and dies are those that `seatmap show host` prints; nodes and packages go by the
-//! operating system's. A seat holds only CPUs that this process may use. CPUs that the kernel was started to set apart
-//! (`isolcpus=`) belong to a seat where they are named, or where all CPUs of the named part are set apart: the kernel
-//! moves no thread between them and others.
+//! The numbers of cores, caches and dies are those that `seatmap show host` prints; nodes and
+//! packages go by the operating system's. A seat holds only CPUs that this process may use. CPUs
+//! that the kernel was started to set apart (`isolcpus=`) belong to a seat where they are named, or
+//! where all CPUs of the named part are set apart: the kernel moves no thread between them and
+//! others.
 
 use seatmap_machine::{Level, Topology};
 use seatmap_os::CpuSet;
@@ -36,7 +37,9 @@ const CPUS: &str = "cpus";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
-    #[error("'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*")]
+    #[error(
+        "'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*"
+    )]
     Shape(String),
     /// CPUs that are not written as CPUs.
     #[error("'{text}'")]
@@ -70,26 +73,34 @@ pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
 }
 
-/// Reads a list of seats. The computer is asked for only where the list names a level, as reading it takes
-/// milliseconds.
+/// Reads a list of seats. The computer is asked for only where the list names a level, as reading
+/// it takes milliseconds.
 ///
 /// # Errors
 /// [`SetError`] for the first member that is wrong.
-pub fn parse(text: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<CpuSet>, SetError> {
+pub fn parse(
+    text: &str,
+    computer: &dyn Fn() -> Result<Computer, String>,
+) -> Result<Vec<CpuSet>, SetError> {
     let members = text.split(',').map(|member| seats(member.trim(), computer));
     Ok(members.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The seats of one member.
-fn seats(member: &str, computer: &dyn Fn() -> Result<Computer, String>) -> Result<Vec<CpuSet>, SetError> {
+fn seats(
+    member: &str,
+    computer: &dyn Fn() -> Result<Computer, String>,
+) -> Result<Vec<CpuSet>, SetError> {
     match member.split_once(':') {
         Some((CPUS, list)) => {
-            let parts = list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
+            let parts =
+                list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
             Ok(vec![parts.concat().into_iter().collect()])
         }
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
             let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
-            let computer = computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+            let computer = computer()
+                .map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
             of_level(member, level, which, &computer)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -125,9 +136,14 @@ fn parts(level: Level, computer: &Computer) -> BTreeMap<u32, CpuSet> {
     parts
 }
 
-/// The seats on a level: `*` and ranges are one for each, `+` joins. The parts that `*` means have CPUs that are not
-/// set apart, unless all are.
-fn of_level(member: &str, level: Level, which: &str, computer: &Computer) -> Result<Vec<CpuSet>, SetError> {
+/// The seats on a level: `*` and ranges are one for each, `+` joins. The parts that `*` means have
+/// CPUs that are not set apart, unless all are.
+fn of_level(
+    member: &str,
+    level: Level,
+    which: &str,
+    computer: &Computer,
+) -> Result<Vec<CpuSet>, SetError> {
     let groups = parts(level, computer);
     let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, level, &groups));
     let mask = |numbers: &[u32]| -> Result<CpuSet, SetError> {
@@ -198,7 +214,10 @@ mod tests {
 
     #[test]
     fn a_seat_is_a_cpu_or_a_set_of_them() {
-        assert_eq!(read("3,0-1,0-6:3"), Ok(vec![vec![3], vec![0], vec![1], vec![0], vec![3], vec![6]]));
+        assert_eq!(
+            read("3,0-1,0-6:3"),
+            Ok(vec![vec![3], vec![0], vec![1], vec![0], vec![3], vec![6]])
+        );
         assert_eq!(read("cpus:4-5,cpus:0+6-7"), Ok(vec![vec![4, 5], vec![0, 6, 7]]));
         assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
         assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));

@@ -1,4 +1,5 @@
-//! The part of the seats that belongs to this start of a program, where a launcher starts it several times here.
+//! The part of the seats that belongs to this start of a program, where a launcher starts it
+//! several times here.
 //!
 //! | started by | this start takes |
 //! |---|---|
@@ -6,8 +7,8 @@
 //! | the same where the plan has a multiple of that, or there is a list | an equal part, in order |
 //! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | the same by the worker's slot |
 //!
-//! A start that would have to share its seats with another one is refused: each would be told that it has a CPU of its
-//! own, and none would.
+//! A start that would have to share its seats with another one is refused: each would be told that
+//! it has a CPU of its own, and none would.
 
 mod xargs;
 
@@ -99,7 +100,8 @@ pub enum ShareError {
     },
 }
 
-/// Work that chooses among all CPUs of a node itself, and that several starts there would spoil for each other.
+/// Work that chooses among all CPUs of a node itself, and that several starts there would spoil for
+/// each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SoleWork {
     /// `seatmap run --auto`.
@@ -139,19 +141,27 @@ impl SoleWork {
         match start {
             Ok(Start::Alone) => Ok(()),
             Ok(Start::Task(task)) => Err(ShareError::NoTasks { task }),
-            Ok(Start::OneOf(rank)) => {
-                Err(ShareError::Together { starts: counted(&rank), source_of: rank.source, work: self })
-            }
-            Err(ShareError::Workers { workers }) => {
-                Err(ShareError::Together { starts: workers, source_of: "xargs".to_owned(), work: self })
-            }
+            Ok(Start::OneOf(rank)) => Err(ShareError::Together {
+                starts: counted(&rank),
+                source_of: rank.source,
+                work: self,
+            }),
+            Err(ShareError::Workers { workers }) => Err(ShareError::Together {
+                starts: workers,
+                source_of: "xargs".to_owned(),
+                work: self,
+            }),
             Err(error) => Err(error),
         }
     }
 }
 
 fn counted_seats(count: usize) -> String {
-    format!("{} {}", agreeing(count, "is", "are"), seatmap_statistics::words::counted(count, "seat"))
+    format!(
+        "{} {}",
+        agreeing(count, "is", "are"),
+        seatmap_statistics::words::counted(count, "seat")
+    )
 }
 
 /// This process among those that were started by the same command.
@@ -169,8 +179,8 @@ pub fn this_start(root: &Root, here_cpus: usize) -> Result<Start, ShareError> {
 }
 
 impl SeatList {
-    /// The same list, of which this start takes its part. `is_plan` says whether each seat is a task that somebody
-    /// placed.
+    /// The same list, of which this start takes its part. `is_plan` says whether each seat is a
+    /// task that somebody placed.
     ///
     /// # Errors
     /// [`ShareError`].
@@ -225,7 +235,11 @@ pub fn told(start: &Start, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();
     let takes = match seats.own.len() {
         1 => format!("takes task {} of {of}", seats.own.start),
-        _ => format!("takes tasks {} to {} of {of}", seats.own.start, seats.own.end.saturating_sub(1)),
+        _ => format!(
+            "takes tasks {} to {} of {of}",
+            seats.own.start,
+            seats.own.end.saturating_sub(1)
+        ),
     };
     match start {
         Start::Alone => None,
@@ -270,7 +284,10 @@ mod tests {
         insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), and there are 2 seats, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
         insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), and the plan has 3 tasks, which is not a multiple: make a plan with as many tasks as ranks, or set SEATMAP_TASK to the number of a task");
         insta::assert_snapshot!(refused(Start::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
-        assert!(check_rules(&rank(0, Some(2)), true).is_err() && check_rules(&Start::Alone, true).is_ok());
+        assert!(
+            check_rules(&rank(0, Some(2)), true).is_err()
+                && check_rules(&Start::Alone, true).is_ok()
+        );
         assert!(check_rules(&rank(0, Some(2)), false).is_ok());
     }
 
@@ -287,8 +304,12 @@ mod tests {
     #[test]
     fn a_start_is_told_what_it_takes() {
         let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
-        let told = |start: Start| super::told(&start, &list.clone().shared_with(&start, true).unwrap());
-        assert_eq!(told(rank(1, Some(2))).unwrap(), "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)");
+        let told =
+            |start: Start| super::told(&start, &list.clone().shared_with(&start, true).unwrap());
+        assert_eq!(
+            told(rank(1, Some(2))).unwrap(),
+            "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)"
+        );
         assert_eq!(told(rank(1, None)).unwrap(), "rank 1 on this node takes task 1 of 4 (RANK=1)");
         assert_eq!(told(Start::Alone), None);
     }

@@ -1,8 +1,8 @@
 //! The launcher's own signals: held back for its main loop, and passed on.
 //!
-//! The program stays in the launcher's process group, so that pipelines, the terminal and job control work as without
-//! a launcher. The terminal sends its signals (Ctrl-C, Ctrl-Z, a new size) to the group: the program has them
-//! already. A signal sent to the launcher alone is passed on.
+//! The program stays in the launcher's process group, so that pipelines, the terminal and job
+//! control work as without a launcher. The terminal sends its signals (Ctrl-C, Ctrl-Z, a new size)
+//! to the group: the program has them already. A signal sent to the launcher alone is passed on.
 
 use seatmap_os::Tid;
 use std::io;
@@ -72,11 +72,13 @@ impl Signals {
     /// # Errors
     /// The kernel's error.
     pub fn hold() -> io::Result<Self> {
-        let all = OF_TERMINALS.into_iter().chain(OF_OTHERS).chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
+        let all =
+            OF_TERMINALS.into_iter().chain(OF_OTHERS).chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
         let held = set(all.chain([libc::SIGCHLD]));
         let mut before = set([]);
         // SAFETY: both sets are valid, and `before` is writable.
-        let status = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
+        let status =
+            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const held, &raw mut before) };
         // Where the parent ignored `SIGCHLD`, the launcher would not hear of the program's end.
         // SAFETY: the default action runs no code of ours.
         let child_news = unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -91,8 +93,8 @@ impl Signals {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
-    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent later must not overtake
-    /// it. A `SIGCONT` that is passed on too late would end the next stop.
+    /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent
+    /// later must not overtake it. A `SIGCONT` that is passed on too late would end the next stop.
     fn take(&self, wait: Duration) -> Option<Came> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
@@ -103,7 +105,9 @@ impl Signals {
     /// Too many open files.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         // SAFETY: the set is valid.
-        let fd = unsafe { libc::signalfd(-1, &raw const self.held, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
+        let fd = unsafe {
+            libc::signalfd(-1, &raw const self.held, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+        };
         match fd {
             ..0 => Err(io::Error::last_os_error()),
             // SAFETY: the descriptor is new, and no other object owns it.
@@ -111,17 +115,19 @@ impl Signals {
         }
     }
 
-    /// Stops this process as [`Signals::stop_here`] does, unless `changed` says that there is no longer a reason. The
-    /// stop is pending before `changed` looks, so that a `SIGCONT` from then on removes it. Returns whether the stop
-    /// was carried out or removed.
+    /// Stops this process as [`Signals::stop_here`] does, unless `changed` says that there is no
+    /// longer a reason. The stop is pending before `changed` looks, so that a `SIGCONT` from then
+    /// on removes it. Returns whether the stop was carried out or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
         if changed() {
             return false;
         }
-        // SAFETY: the signal is held back and waits; `SIGSTOP`, which cannot be held back, stops here.
+        // SAFETY: the signal is held back and waits; `SIGSTOP`, which cannot be held back, stops
+        // here.
         unsafe { libc::raise(signal) };
         if signal != libc::SIGSTOP && changed() {
-            let (this, now) = (set([signal]), libc::timespec { tv_sec: 0, tv_nsec: 0 });
+            let this = set([signal]);
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
             // SAFETY: the set and the time are valid; nothing is written.
             unsafe { libc::sigtimedwait(&raw const this, std::ptr::null_mut(), &raw const now) };
             return false;
@@ -148,7 +154,8 @@ impl Signals {
 
     /// Gives a child the signals that this process began with. Async-signal-safe.
     pub fn restore_for_program(&self) {
-        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which a program does not expect.
+        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which a program does not
+        // expect.
         unsafe {
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             libc::signal(libc::SIGCHLD, self.child_news);
@@ -158,7 +165,8 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// A signal that came too late for the program must not end the launcher before it has reported.
+    /// A signal that came too late for the program must not end the launcher before it has
+    /// reported.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
         // SAFETY: the set is valid, and the action is what it was before.
@@ -171,14 +179,18 @@ impl Drop for Signals {
 
 /// The next of these signals, waiting no longer than this.
 fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<Came> {
-    let wait = libc::timespec { tv_sec: wait.as_secs() as libc::time_t, tv_nsec: wait.subsec_nanos() as _ };
+    let wait = libc::timespec {
+        tv_sec: wait.as_secs() as libc::time_t,
+        tv_nsec: wait.subsec_nanos() as _,
+    };
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set and the time are valid, and `found` is writable.
     let signal = unsafe { libc::sigtimedwait(signals, &raw mut found, &raw const wait) };
     // Codes above 0 are the kernel's own (sigaction(2)).
     let to_group = found.si_code > 0 && OF_TERMINALS.contains(&signal);
-    // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has that number.
+    // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has
+    // that number.
     let sender = unsafe { found.si_pid() };
     (signal > 0).then_some(Came { signal, to_group, sender })
 }

@@ -20,8 +20,9 @@ impl Report {
     pub fn table(&self) -> String {
         let mut rows: Vec<[String; 7]> = vec![HEADER.map(str::to_owned)];
         rows.extend(self.threads.iter().take(MOST_ROWS).map(row));
-        let widths: [usize; 7] =
-            std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+        let widths: [usize; 7] = std::array::from_fn(|column| {
+            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+        });
         let mut text: String = rows.iter().map(|row| line(row, &widths)).collect();
         if self.created > MOST_ROWS {
             text.push_str(&format!("... and {} more\n", self.created - MOST_ROWS));
@@ -29,13 +30,19 @@ impl Report {
         text
     }
 
-    /// The problems, a line each: seats that were not had, that could not be kept, or that made a program do less.
+    /// The problems, a line each: seats that were not had, that could not be kept, or that made a
+    /// program do less.
     #[must_use]
     pub fn troubles(&self) -> Vec<String> {
         let policies = self.threads.iter().filter_map(policy_trouble);
         let pages = self.pages(|process| process.is_elsewhere());
         let of_threads = self.troubled().map(trouble).chain(policies);
-        self.losses().into_iter().chain(of_threads).chain(pages).chain(self.hampered.told()).collect()
+        self.losses()
+            .into_iter()
+            .chain(of_threads)
+            .chain(pages)
+            .chain(self.hampered.told())
+            .collect()
     }
 
     /// The problems that are not one thread's, a line each.
@@ -48,7 +55,13 @@ impl Report {
     /// Remarks that are not problems, a line each.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let notes = [self.left_over(), self.empty_seats(), self.wide_first(), self.helpers(), self.kept_behind()];
+        let notes = [
+            self.left_over(),
+            self.empty_seats(),
+            self.wide_first(),
+            self.helpers(),
+            self.kept_behind(),
+        ];
         let roaming = self.roaming.iter().map(|program| {
             format!(
                 "{} asks for the number of CPUs in any of its threads, at any time: each may run on all seats; \
@@ -56,21 +69,29 @@ impl Report {
                 visible(program)
             )
         });
-        notes.into_iter().flatten().chain(roaming).chain(self.pages(|process| !process.is_elsewhere())).collect()
+        notes
+            .into_iter()
+            .flatten()
+            .chain(roaming)
+            .chain(self.pages(|process| !process.is_elsewhere()))
+            .collect()
     }
 
     /// Where the pages of these of the program's processes were.
     fn pages(&self, are_meant: impl Fn(&ProcessMemory) -> bool) -> Vec<String> {
         let Some(memory) = &self.memory else { return Vec::new() };
-        let meant: Vec<&ProcessMemory> = memory.processes.iter().filter(|process| are_meant(process)).collect();
-        let mut lines: Vec<String> = meant.iter().take(MOST_PROCESSES).map(|process| process.told()).collect();
+        let meant: Vec<&ProcessMemory> =
+            memory.processes.iter().filter(|process| are_meant(process)).collect();
+        let mut lines: Vec<String> =
+            meant.iter().take(MOST_PROCESSES).map(|process| process.told()).collect();
         if let Some(more) = meant.len().checked_sub(MOST_PROCESSES).filter(|more| *more > 0) {
             lines.push(format!("memory of {}: see --report", counted(more, "more process")));
         }
         lines
     }
 
-    /// The threads for which there was no seat. Their launcher knows whether they should have had one.
+    /// The threads for which there was no seat. Their launcher knows whether they should have had
+    /// one.
     #[must_use]
     pub fn left_over(&self) -> Option<String> {
         if self.unseated == 0 {
@@ -79,7 +100,9 @@ impl Report {
         let threads = counted(self.unseated, "thread");
         let were = agreeing(self.unseated, "was", "were");
         Some(match self.ordered_tasks {
-            0 => format!("{threads} that no rule has a task for {were} left where the kernel puts them"),
+            0 => format!(
+                "{threads} that no rule has a task for {were} left where the kernel puts them"
+            ),
             _ => {
                 let tasks = counted(self.tasks, "task");
                 format!("{threads} beyond the {tasks} {were} left where the kernel puts them")
@@ -110,7 +133,8 @@ impl Report {
 
     /// The first process, if it stayed on the whole set to its end.
     fn wide_first(&self) -> Option<String> {
-        let first = self.threads.first().filter(|first| first.task.is_none() && first.cpus.len() > 1)?;
+        let first =
+            self.threads.first().filter(|first| first.task.is_none() && first.cpus.len() > 1)?;
         let cpus = CpuList(first.cpus.clone());
         let stayed = self.ordered_tasks > 0 && first.pid == self.pid && self.created == 1;
         stayed.then(|| {
@@ -161,7 +185,9 @@ impl Report {
             0 => format!("{live}, and none of them was seated"),
             freed => {
                 let threads = counted(freed, "thread");
-                format!("{live}; seating has ended, and {threads} may use all of the program's CPUs again")
+                format!(
+                    "{live}; seating has ended, and {threads} may use all of the program's CPUs again"
+                )
             }
         })
     }
@@ -231,9 +257,17 @@ fn trouble(thread: &SeatedThread) -> String {
 /// A thread that has not the memory policy that its task has in the plan.
 fn policy_trouble(thread: &SeatedThread) -> Option<String> {
     let memory = thread.memory.as_ref().filter(|memory| !memory.is_set)?;
-    let why = memory.trouble.as_deref().unwrap_or("it ended, or was not stopped, before that could be set");
-    let (order, name, tid) = (thread.order, visible(&thread.name), thread.tid);
-    Some(format!("thread {order} ('{name}', tid {tid}) has not the memory policy {}: {why}", memory.policy))
+    let why = memory
+        .trouble
+        .as_deref()
+        .unwrap_or("it ended, or was not stopped, before that could be set");
+    let order = thread.order;
+    let name = visible(&thread.name);
+    let tid = thread.tid;
+    Some(format!(
+        "thread {order} ('{name}', tid {tid}) has not the memory policy {}: {why}",
+        memory.policy
+    ))
 }
 
 #[cfg(test)]
@@ -317,14 +351,22 @@ mod tests {
     #[test]
     fn tables_say_who_sat_where() {
         let mut moved = thread(2, "wand\u{1b}erer", Some((1, 11)));
-        (moved.verified, moved.trouble) = (false, Some("seated on CPU 11, and then ...".to_owned()));
+        (moved.verified, moved.trouble) =
+            (false, Some("seated on CPU 11, and then ...".to_owned()));
         let mut late = thread(3, "late", Some((3, 0)));
         (late.late, late.seen_on) = (true, Vec::new());
         let mut gone = thread(4, "", Some((2, 0)));
         (gone.verified, gone.seen_on) = (false, Vec::new());
         let mut waits = thread(5, "waits", Some((0, 4)));
         (waits.verified, waits.waiting) = (false, true);
-        let report = report(vec![thread(0, "main", Some((0, 4))), thread(1, "helper", None), moved, late, gone, waits]);
+        let report = report(vec![
+            thread(0, "main", Some((0, 4))),
+            thread(1, "helper", None),
+            moved,
+            late,
+            gone,
+            waits,
+        ]);
         insta::assert_snapshot!(report.table(), @r"
         thread  tid  name            task    CPU  seen on  verified
         0       70   main            0 left  4    4        yes
@@ -360,7 +402,11 @@ mod tests {
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
         report.strangers = 2;
         let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
-        assert!(report.losses().iter().any(|loss| loss.starts_with(strangers)), "{:?}", report.losses());
+        assert!(
+            report.losses().iter().any(|loss| loss.starts_with(strangers)),
+            "{:?}",
+            report.losses()
+        );
         report.widened = 3;
         insta::assert_snapshot!(report.losses().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
     }
@@ -369,7 +415,8 @@ mod tests {
     fn memory_is_told_of() {
         let mut lost = thread(1, "w", Some((1, 0)));
         let policy = || "bind:1".to_owned();
-        lost.memory = Some(ThreadMemory { policy: policy(), is_set: false, trouble: Some("why".to_owned()) });
+        lost.memory =
+            Some(ThreadMemory { policy: policy(), is_set: false, trouble: Some("why".to_owned()) });
         let mut set = thread(0, "w", Some((0, 0)));
         set.memory = Some(ThreadMemory { policy: policy(), is_set: true, trouble: None });
         let mut report = report(vec![set, lost]);
@@ -387,7 +434,10 @@ mod tests {
         report.memory = Some(MemoryReport { asked: None, policy: None, nodes: None, processes });
         let notes = report.notes();
         assert_eq!(notes[1], "memory of w (7) at the last look: 4 KiB on node 0");
-        assert_eq!((notes.len(), notes[9].as_str()), (10, "memory of 2 more processes: see --report"));
+        assert_eq!(
+            (notes.len(), notes[9].as_str()),
+            (10, "memory of 2 more processes: see --report")
+        );
     }
 
     #[test]

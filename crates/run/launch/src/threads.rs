@@ -6,8 +6,8 @@ use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-/// The most threads that a record is kept of, so that a program that creates threads for days does not fill the
-/// memory.
+/// The most threads that a record is kept of, so that a program that creates threads for days does
+/// not fill the memory.
 pub const MOST_RECORDS: usize = 10_000;
 
 /// The time for which a thread had waited for a CPU, at an instant.
@@ -36,7 +36,8 @@ pub(crate) struct Living {
     pub later: Option<(Seat, Instant)>,
     /// When it began to wait on the whole set of CPUs, the last time.
     pub waits_since: Option<Instant>,
-    /// Whether its seat was given to another thread before, and for how long it had waited for it at a look.
+    /// Whether its seat was given to another thread before, and for how long it had waited for it
+    /// at a look.
     pub shares: Option<Waited>,
     /// Whether it began before the program that seating starts at.
     pub is_outside: bool,
@@ -62,11 +63,25 @@ pub struct Threads {
 impl Threads {
     /// Adds a thread. It has no record yet.
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
-        let (started_ticks, seat, later, waits_since) = (None, None, None, None);
-        let (is_entered, record) = (false, None);
+        let started_ticks = None;
+        let seat = None;
+        let later = None;
+        let waits_since = None;
+        let is_entered = false;
+        let record = None;
         let shares = None;
-        let living =
-            Living { is_entered, record, pid, started_ticks, seat, later, waits_since, shares, is_outside, is_late };
+        let living = Living {
+            is_entered,
+            record,
+            pid,
+            started_ticks,
+            seat,
+            later,
+            waits_since,
+            shares,
+            is_outside,
+            is_late,
+        };
         self.living.insert(tid, living);
     }
 

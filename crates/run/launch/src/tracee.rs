@@ -6,10 +6,13 @@ use seatmap_os::task::Task;
 use std::io;
 use std::ptr;
 
-/// The events that stop a thread: a new thread or process, and a program executed. `PTRACE_O_EXITKILL` is left out: a
-/// launcher that is killed must not take the program with it; the kernel then lets go of every thread by itself.
-const OPTIONS: libc::c_int =
-    libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK | libc::PTRACE_O_TRACEEXEC;
+/// The events that stop a thread: a new thread or process, and a program executed.
+/// `PTRACE_O_EXITKILL` is left out: a launcher that is killed must not take the program with it;
+/// the kernel then lets go of every thread by itself.
+const OPTIONS: libc::c_int = libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEEXEC;
 
 /// The register set of ordinary registers (`NT_PRSTATUS` of elf(5)).
 const ORDINARY: usize = 1;
@@ -55,7 +58,9 @@ impl Status {
     /// Decodes the status that waitpid(2) wrote.
     pub fn of(status: libc::c_int) -> Self {
         match status {
-            _ if libc::WIFEXITED(status) => Status::Ended(Ending::Exited(libc::WEXITSTATUS(status))),
+            _ if libc::WIFEXITED(status) => {
+                Status::Ended(Ending::Exited(libc::WEXITSTATUS(status)))
+            }
             _ if libc::WIFSIGNALED(status) => Status::Ended(Ending::Killed(libc::WTERMSIG(status))),
             _ if libc::WIFCONTINUED(status) => Status::Continued,
             _ => Status::Stopped(stop(status >> 16, libc::WSTOPSIG(status))),
@@ -69,18 +74,26 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
         (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Forked,
         (libc::PTRACE_EVENT_EXEC, _) => Stop::Executed,
         (libc::PTRACE_EVENT_EXIT, _) => Stop::Exiting,
-        (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Stop::Group(signal),
+        (
+            libc::PTRACE_EVENT_STOP,
+            libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU,
+        ) => Stop::Group(signal),
         (0, _) => Stop::Signal(signal),
         _ => Stop::Trap,
     }
 }
 
-/// The thread that has something to report, and whether it ended; `None` where no thread has. A report stays until
-/// [`take_report`].
+/// The thread that has something to report, and whether it ended; `None` where no thread has. A
+/// report stays until [`take_report`].
 pub(crate) fn next_report() -> Option<(Tid, bool)> {
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    let which = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    let which = libc::WEXITED
+        | libc::WSTOPPED
+        | libc::WCONTINUED
+        | libc::WNOHANG
+        | libc::WNOWAIT
+        | libc::__WALL;
     // SAFETY: `found` is writable.
     let status = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut found, which) };
     // SAFETY: waitid fills the fields of a child's report, and leaves zeros where there is none.
@@ -98,8 +111,8 @@ pub(crate) fn take_report(tid: Tid) -> Option<Status> {
     (found == tid).then(|| Status::of(status))
 }
 
-/// The next report of one thread, which is taken. `None` where it has died and the report has to wait for others: that
-/// of a process's first thread comes after those of all its other threads.
+/// The next report of one thread, which is taken. `None` where it has died and the report has to
+/// wait for others: that of a process's first thread comes after those of all its other threads.
 pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<Status> {
     if !is_first {
         let mut status = 0;
@@ -120,7 +133,8 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<Status> {
     None
 }
 
-/// Begins to trace a thread and all that it creates, without stopping it; also its end, where that is asked for.
+/// Begins to trace a thread and all that it creates, without stopping it; also its end, where that
+/// is asked for.
 ///
 /// # Errors
 /// The kernel's error: `EPERM` where tracing is forbidden, or another process traces it.
@@ -129,8 +143,8 @@ pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, tid, (OPTIONS | ends) as usize)
 }
 
-// A thread may die at any moment, and each of these calls then fails with ESRCH; its end is reported like every
-// other.
+// A thread may die at any moment, and each of these calls then fails with ESRCH; its end is
+// reported like every other.
 
 /// Lets a stopped thread run, with this signal delivered; 0 means no signal.
 pub(crate) fn resume(tid: Tid, signal: i32) {
@@ -157,7 +171,8 @@ pub(crate) fn detach(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_DETACH, tid, signal as usize);
 }
 
-/// The message of a stop: the new thread's number, or the former number of one that executed a program.
+/// The message of a stop: the new thread's number, or the former number of one that executed a
+/// program.
 pub(crate) fn message(tid: Tid) -> Option<Tid> {
     let mut message: libc::c_ulong = 0;
     call(libc::PTRACE_GETEVENTMSG, tid, (&raw mut message).expose_provenance()).ok()?;
@@ -169,7 +184,8 @@ pub(crate) fn message(tid: Tid) -> Option<Tid> {
 /// # Errors
 /// The kernel's error.
 pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
-    let mut place = libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: size_of_val(registers) };
+    let mut place =
+        libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: size_of_val(registers) };
     call_at(libc::PTRACE_GETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())?;
     Ok(place.iov_len)
 }
@@ -179,7 +195,10 @@ pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
 /// # Errors
 /// The kernel's error.
 pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
-    let mut place = libc::iovec { iov_base: registers.as_ptr().cast_mut().cast(), iov_len: size_of_val(registers) };
+    let mut place = libc::iovec {
+        iov_base: registers.as_ptr().cast_mut().cast(),
+        iov_len: size_of_val(registers),
+    };
     call_at(libc::PTRACE_SETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())
 }
 
@@ -207,8 +226,10 @@ pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
 /// The kernel's error: `EFAULT` where nothing is mapped.
 pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
-    let there = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
-    // SAFETY: `here` is writable and of that length; `there` is of another process, and the kernel checks it.
+    let there =
+        libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
+    // SAFETY: `here` is writable and of that length; `there` is of another process, and the kernel
+    // checks it.
     let read = unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) };
     whole(read, to.len())
 }
@@ -219,9 +240,12 @@ pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
 /// The kernel's error: `EFAULT` where nothing is mapped, or nothing may be written.
 pub(crate) fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
-    let there = libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };
-    // SAFETY: `here` is only read, and of that length; `there` is of another process, and the kernel checks it.
-    let written = unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) };
+    let there =
+        libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };
+    // SAFETY: `here` is only read, and of that length; `there` is of another process, and the
+    // kernel checks it.
+    let written =
+        unsafe { libc::process_vm_writev(tid, &raw const here, 1, &raw const there, 1, 0) };
     whole(written, from.len())
 }
 
@@ -239,8 +263,8 @@ fn call(request: libc::c_uint, tid: Tid, data: usize) -> io::Result<()> {
 
 fn call_at(request: libc::c_uint, tid: Tid, at: usize, data: usize) -> io::Result<()> {
     let at = ptr::without_provenance_mut::<libc::c_void>(at);
-    // SAFETY: the requests above that read or write memory of ours do that where `data` points, which is as long as
-    // the request says, and writable where it is written.
+    // SAFETY: the requests above that read or write memory of ours do that where `data` points,
+    // which is as long as the request says, and writable where it is written.
     let status = unsafe { libc::ptrace(request, tid, at, data) };
     if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -254,9 +278,15 @@ mod tests {
         let stopped = |event: i32, signal: i32| Status::of(event << 16 | signal << 8 | 0x7f);
         assert_eq!(stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Status::Stopped(Stop::Cloned));
         assert_eq!(stopped(libc::PTRACE_EVENT_VFORK, libc::SIGTRAP), Status::Stopped(Stop::Forked));
-        assert_eq!(stopped(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Status::Stopped(Stop::Executed));
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP),
+            Status::Stopped(Stop::Executed)
+        );
         assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Status::Stopped(Stop::Trap));
-        assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Status::Stopped(Stop::Group(libc::SIGTSTP)));
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP),
+            Status::Stopped(Stop::Group(libc::SIGTSTP))
+        );
         assert_eq!(stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Status::Stopped(Stop::Exiting));
         assert_eq!(stopped(0, libc::SIGTRAP), Status::Stopped(Stop::Signal(libc::SIGTRAP)));
         assert_eq!(Status::of(3 << 8), Status::Ended(Ending::Exited(3)));

@@ -1,16 +1,19 @@
-//! Stops threads before their first instruction, and lets them go as soon as order no longer matters.
+//! Stops threads before their first instruction, and lets them go as soon as order no longer
+//! matters.
 //!
-//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one stops the creator and
-//! the new thread until the tracer has seen both. A traced thread runs at full speed; it stops only where it creates
-//! a thread, executes a program or is sent a signal.
+//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one
+//! stops the creator and the new thread until the tracer has seen both. A traced thread runs at
+//! full speed; it stops only where it creates a thread, executes a program or is sent a signal.
 //!
-//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once: the threads that
-//! they create inherit the right mask. A seated thread must be watched while it creates threads, which would
-//! otherwise share its CPU. The tracer lets go of it at its second signal since it last created one, or after several
-//! looks without a new thread. After that nothing of it is traced.
+//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once:
+//! the threads that they create inherit the right mask. A seated thread must be watched while it
+//! creates threads, which would otherwise share its CPU. The tracer lets go of it at its second
+//! signal since it last created one, or after several looks without a new thread. After that
+//! nothing of it is traced.
 //!
-//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a thread that is sent
-//! so many signals that tracing would slow it; threads that it creates after that are found a little late.
+//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a
+//! thread that is sent so many signals that tracing would slow it; threads that it creates after
+//! that are found a little late.
 
 use crate::allowance::Allowance;
 use crate::ending::Ending;
@@ -28,18 +31,18 @@ use std::time::Duration;
 /// The most reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// The number of looks at a seated thread since it last created a thread, after which the tracer lets go of it: two
-/// seconds at the pace of a quiet program.
+/// The number of looks at a seated thread since it last created a thread, after which the tracer
+/// lets go of it: two seconds at the pace of a quiet program.
 const PATIENCE: u32 = 24;
 
-/// The number of signals at once that a traced thread may be sent, and the time that allows one more; at the next the
-/// tracer lets go of it. A stop for a signal costs the thread 10 to 40 us. Go's runtime preempts a busy thread 100
-/// times a second and may do so all the time.
+/// The number of signals at once that a traced thread may be sent, and the time that allows one
+/// more; at the next the tracer lets go of it. A stop for a signal costs the thread 10 to 40 us.
+/// Go's runtime preempts a busy thread 100 times a second and may do so all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
-/// System calls that resume by themselves after an interruption (signal(7)). Others, such as `epoll_wait`, would
-/// return `EINTR`, which not every program expects.
+/// System calls that resume by themselves after an interruption (signal(7)). Others, such as
+/// `epoll_wait`, would return `EINTR`, which not every program expects.
 const RESUMED: [libc::c_long; 8] = [
     libc::SYS_futex,
     libc::SYS_nanosleep,
@@ -56,17 +59,20 @@ const RESUMED: [libc::c_long; 8] = [
 pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
-    /// Threads that stopped before their creators did. They may be gone when the creator reports them.
+    /// Threads that stopped before their creators did. They may be gone when the creator reports
+    /// them.
     early: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
-    /// Whether the first process went on after a stop since this was asked last. It may have stopped again meanwhile.
+    /// Whether the first process went on after a stop since this was asked last. It may have
+    /// stopped again meanwhile.
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,
-    /// The looks at the program's pages, where these are wanted: also when a process is about to end.
+    /// The looks at the program's pages, where these are wanted: also when a process is about to
+    /// end.
     pub verifier: Option<Verifier>,
     /// The seccomp filters of this process.
     filters: Option<SeccompFilters>,
@@ -89,9 +95,22 @@ impl Traced {
 impl Tracer {
     /// The tracer of a child, which traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
-        let (traced, early, hampered) = (HashMap::new(), HashSet::new(), Hampered::default());
-        let filters = traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
-        Tracer { leader, traced, early, stopped: None, went_on: false, ending: None, hampered, verifier, filters }
+        let traced = HashMap::new();
+        let early = HashSet::new();
+        let hampered = Hampered::default();
+        let filters =
+            traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
+        Tracer {
+            leader,
+            traced,
+            early,
+            stopped: None,
+            went_on: false,
+            ending: None,
+            hampered,
+            verifier,
+            filters,
+        }
     }
 
     /// Begins to trace the child.
@@ -124,7 +143,8 @@ impl Tracer {
         true
     }
 
-    /// Interrupts the threads that need not be traced any more and will not notice, to let go of them.
+    /// Interrupts the threads that need not be traced any more and will not notice, to let go of
+    /// them.
     pub fn let_go(&mut self, pinner: &Pinner) {
         for tid in self.traced.keys().filter(|tid| pinner.policies.due(**tid).is_some()) {
             if would_not_notice(*tid) {
@@ -155,7 +175,8 @@ impl Tracer {
                 }
             }
             Status::Continued => self.note_stop(tid, None),
-            // A child that is not traced only reports its stop; the tracer has nothing to do about it.
+            // A child that is not traced only reports its stop; the tracer has nothing to do about
+            // it.
             Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
                 self.note_stop(tid, Some(signal));
             }
@@ -166,12 +187,13 @@ impl Tracer {
     /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan that became a child of this process: its stops are reported, but it is not traced.
+            // An orphan that became a child of this process: its stops are reported, but it is not
+            // traced.
             if matches!(stop, Stop::Signal(_)) {
                 return;
             }
-            // Its creator's own report is still to come. It alone says which thread that was, so that a plan with paths
-            // waits for it.
+            // Its creator's own report is still to come. It alone says which thread that was, so
+            // that a plan with paths waits for it.
             if pinner.seating.has_paths() {
                 self.traced.insert(tid, Traced::new());
             } else {
@@ -194,8 +216,8 @@ impl Tracer {
         }
     }
 
-    /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle of a system call
-    /// it is stopped again at the end.
+    /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle
+    /// of a system call it is stopped again at the end.
     fn give_policy(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> State {
         let Some(policy) = pinner.policies.due(tid) else { return State::AsFound };
         match stop {
@@ -223,7 +245,8 @@ impl Tracer {
         }
     }
 
-    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its creator made it.
+    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its
+    /// creator made it.
     fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
         if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
@@ -301,5 +324,7 @@ impl Tracer {
 /// Whether a thread can be stopped without its program noticing.
 fn would_not_notice(tid: Tid) -> bool {
     let call = task::system_call(tid);
-    call.is_some_and(|call| call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number)))
+    call.is_some_and(|call| {
+        call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number))
+    })
 }

@@ -1,4 +1,5 @@
-//! Asks the kernel where the pages of a program's processes are, while they run and when they are about to end.
+//! Asks the kernel where the pages of a program's processes are, while they run and when they are
+//! about to end.
 
 use crate::memory::ProgramMemory;
 use seatmap_document::visible;
@@ -9,7 +10,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// The most processes that are reported, so that a program that creates them for days does not fill the memory.
+/// The most processes that are reported, so that a program that creates them for days does not fill
+/// the memory.
 pub const MOST_PROCESSES: usize = 1000;
 
 /// The first look at a program that is not traced comes early, as it may be short.
@@ -23,7 +25,8 @@ const SHARE: u32 = 50;
 pub struct MemoryReport {
     /// The wish, as it was typed; null where only the pages were looked at.
     pub asked: Option<String>,
-    /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its own.
+    /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its
+    /// own.
     pub policy: Option<String>,
     /// The NUMA nodes on which all pages should be; null where that was not said.
     pub nodes: Option<Vec<u32>>,
@@ -89,7 +92,8 @@ impl Verifier {
         if begun < self.due {
             return;
         }
-        let known = |found: &BTreeMap<Tid, ProcessMemory>, pid| found.get(&pid).is_some_and(|it| it.at_end);
+        let known =
+            |found: &BTreeMap<Tid, ProcessMemory>, pid| found.get(&pid).is_some_and(|it| it.at_end);
         for pid in processes {
             // A process that is about to end has no more to show.
             if !known(&self.found, pid) {
@@ -102,7 +106,8 @@ impl Verifier {
 
     /// Looks at the process of a thread that is about to end, if the process ends with it.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
-        let ends_all = || task::system_call(tid).is_some_and(|call| call == libc::SYS_exit_group.to_string());
+        let ends_all =
+            || task::system_call(tid).is_some_and(|call| call == libc::SYS_exit_group.to_string());
         if ends_all() || task::threads(pid).is_ok_and(|tids| tids.len() <= 1) {
             self.note(pid, true);
         }
@@ -126,7 +131,10 @@ impl Verifier {
             own_bytes: of(&pages.own_bytes, node),
             shared_bytes: of(&pages.shared_bytes, node),
         };
-        let under = |(policy, bytes): (&String, &u64)| PagesUnderPolicy { policy: policy.clone(), bytes: *bytes };
+        let under = |(policy, bytes): (&String, &u64)| PagesUnderPolicy {
+            policy: policy.clone(),
+            bytes: *bytes,
+        };
         ProcessMemory {
             pid,
             name,
@@ -139,7 +147,10 @@ impl Verifier {
 
     /// The report, for a run with this memory.
     pub fn report(&self, memory: Option<&ProgramMemory>) -> MemoryReport {
-        MemoryReport { processes: self.found.values().cloned().collect(), ..MemoryReport::of(memory) }
+        MemoryReport {
+            processes: self.found.values().cloned().collect(),
+            ..MemoryReport::of(memory)
+        }
     }
 }
 
@@ -171,7 +182,9 @@ impl ProcessMemory {
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {
             Some(0) => ", none elsewhere than asked".to_owned(),
-            Some(bytes) => format!(", {} ({:.1} %) elsewhere than asked", size(bytes), percent(bytes, own)),
+            Some(bytes) => {
+                format!(", {} ({:.1} %) elsewhere than asked", size(bytes), percent(bytes, own))
+            }
             None => String::new(),
         };
         let name = visible(&self.name);
@@ -221,7 +234,9 @@ mod tests {
         let pid = std::process::id() as Tid;
         verifier.look([pid].into_iter());
         match verifier.report(None).processes.first() {
-            Some(found) => assert!(found.nodes.iter().any(|on| on.own_bytes > 0) && found.pid == pid),
+            Some(found) => {
+                assert!(found.nodes.iter().any(|on| on.own_bytes > 0) && found.pid == pid)
+            }
             None => seatmap_needs::skipped!("no numa_maps here"),
         }
     }

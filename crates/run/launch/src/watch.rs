@@ -1,7 +1,9 @@
-//! Looks at a running program from outside, through `/proc`: often while threads come and go, and seldom otherwise.
+//! Looks at a running program from outside, through `/proc`: often while threads come and go, and
+//! seldom otherwise.
 //!
-//! Looking stops no thread and costs the program nothing. It finds names, which threads get late; threads and
-//! processes that did not come through the tracer; and threads that no longer sit on their seats.
+//! Looking stops no thread and costs the program nothing. It finds names, which threads get late;
+//! threads and processes that did not come through the tracer; and threads that no longer sit on
+//! their seats.
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
@@ -31,7 +33,12 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub fn new(leader: Tid) -> Self {
-        Watch { processes: BTreeSet::from([leader]), interval: SHORTEST, longest: LONGEST, due: Instant::now() }
+        Watch {
+            processes: BTreeSet::from([leader]),
+            interval: SHORTEST,
+            longest: LONGEST,
+            due: Instant::now(),
+        }
     }
 
     /// Looks less often from now on, where there was no change.
@@ -60,7 +67,8 @@ impl Watch {
         self.due.saturating_duration_since(Instant::now())
     }
 
-    /// Looks at every thread, and decides when to do so again. Returns whether something had changed.
+    /// Looks at every thread, and decides when to do so again. Returns whether something had
+    /// changed.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
         let mut news = self.find(pinner, tracer);
@@ -88,7 +96,9 @@ impl Watch {
         let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
         // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
-        queue.extend(task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)));
+        queue.extend(
+            task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)),
+        );
         while let Some(pid) = queue.pop() {
             // One whose threads cannot be listed has not ended.
             let Ok(threads) = task::threads(pid) else { continue };
@@ -98,7 +108,11 @@ impl Watch {
             for tid in &threads {
                 news |= adopt(*tid, pinner, tracer);
             }
-            queue.extend(task::children(pid, &threads).into_iter().filter(|child| self.processes.insert(*child)));
+            queue.extend(
+                task::children(pid, &threads)
+                    .into_iter()
+                    .filter(|child| self.processes.insert(*child)),
+            );
         }
         news
     }

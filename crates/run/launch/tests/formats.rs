@@ -1,24 +1,29 @@
-//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both directions.
+//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_launch::policies::ThreadMemory;
 use seatmap_launch::report::FORMAT;
 use seatmap_launch::threads::MOST_RECORDS;
-use seatmap_launch::verifier::{MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory};
+use seatmap_launch::verifier::{
+    MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory,
+};
 use seatmap_launch::{Behind, Beyond, Hampered, Report, SeatAllocator, SeatList, SeatedThread};
 use seatmap_os::CpuList;
 use seatmap_schema::{refused, undescribed};
 use serde_json::Value;
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json"))
+        .unwrap()
 }
 
 fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A report with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> Report {
     let thread = SeatedThread {
         order: 0,
@@ -40,8 +45,18 @@ fn full() -> Report {
             trouble: Some("it runs 32-bit code".into()),
         }),
     };
-    let (task, trouble, memory) = (None, None, None);
-    let nobody = SeatedThread { pid: None, task, task_name: None, cpus: Vec::new(), trouble, memory, ..thread.clone() };
+    let task = None;
+    let trouble = None;
+    let memory = None;
+    let nobody = SeatedThread {
+        pid: None,
+        task,
+        task_name: None,
+        cpus: Vec::new(),
+        trouble,
+        memory,
+        ..thread.clone()
+    };
     Report {
         format: FORMAT,
         pid: Some(70),
@@ -59,7 +74,10 @@ fn full() -> Report {
         empty_tasks: vec![0],
         cyclic: false,
         threads: vec![thread, nobody],
-        hampered: Hampered { unprivileged: vec!["/usr/bin/su".into()], tracers: vec!["/usr/bin/gdb".into()] },
+        hampered: Hampered {
+            unprivileged: vec!["/usr/bin/su".into()],
+            tracers: vec!["/usr/bin/gdb".into()],
+        },
         behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
         memory: Some(memory_report()),
     }
@@ -87,44 +105,80 @@ fn the_schema_is_one_and_says_what_each_key_is() {
     assert_eq!(undescribed(&schema()), Vec::<String>::new());
 }
 
-/// All keys are required, so that a valid report has each of them, and the closed schema allows no others.
+/// All keys are required, so that a valid report has each of them, and the closed schema allows no
+/// others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
-    let objects =
-        ["", "/$defs/thread", "/$defs/hampered", "/$defs/behind", "/$defs/memory_of_run", "/$defs/pages_of_process"];
-    for object in objects.into_iter().chain(["/$defs/pages_on_node", "/$defs/pages_under_policy", "/$defs/policy"]) {
+    let objects = [
+        "",
+        "/$defs/thread",
+        "/$defs/hampered",
+        "/$defs/behind",
+        "/$defs/memory_of_run",
+        "/$defs/pages_of_process",
+    ];
+    for object in objects.into_iter().chain([
+        "/$defs/pages_on_node",
+        "/$defs/pages_under_policy",
+        "/$defs/policy",
+    ]) {
         let part = schema().pointer(object).unwrap().clone();
-        // The computer's name, the fields that a cell's run adds, and those of living programs, which need not be
-        // there, come from other crates.
-        let names =
-            |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        let of_run = ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));
+        // The computer's name, the fields that a cell's run adds, and those of living programs,
+        // which need not be there, come from other crates.
+        let names = |list: &Value| {
+            list.as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        };
+        let of_run =
+            ["created", "order"].into_iter().find_map(|key| part["dependentRequired"].get(key));
         let mut required: Vec<String> = names(of_run.unwrap_or(&part["required"]));
         required.sort_unstable();
-        let of_living = ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
+        let of_living =
+            ["watched_s", "mask"].into_iter().find_map(|key| part["dependentRequired"].get(key));
         let mut others: Vec<String> = of_living.map(names).unwrap_or_default();
         others.retain(|key| !required.contains(key));
-        // ProgramMemory and the scheduler's count came later than the format, and only a check has findings.
+        // ProgramMemory and the scheduler's count came later than the format, and only a check has
+        // findings.
         others.extend(
-            ["machine", "noise", "memory", "is_traced", "findings", "verdict", "waiting", "elsewhere_ms"]
-                .map(str::to_owned),
+            [
+                "machine",
+                "noise",
+                "memory",
+                "is_traced",
+                "findings",
+                "verdict",
+                "waiting",
+                "elsewhere_ms",
+            ]
+            .map(str::to_owned),
         );
         others.extend(["cells", "seats", "rates", "wakes", "brakes"].map(str::to_owned));
-        let listed = part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
+        let listed =
+            part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();
         assert_eq!(listed, required, "{object}");
     }
     let threads = schema()["properties"]["threads"]["description"].to_string();
     assert!(threads.contains("the first 10,000 of them") && MOST_RECORDS == 10_000);
-    assert_eq!(schema()["$defs"]["memory_of_run"]["properties"]["processes"]["maxItems"], MOST_PROCESSES);
+    assert_eq!(
+        schema()["$defs"]["memory_of_run"]["properties"]["processes"]["maxItems"],
+        MOST_PROCESSES
+    );
 }
 
 /// This process: none of its threads fits the rule.
 #[test]
 fn a_report_of_a_real_process_is_valid() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);
-    let rules = vec![seatmap_launch::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new())).unwrap()];
+    let rules = vec![
+        seatmap_launch::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new()))
+            .unwrap(),
+    ];
     let pid = i32::try_from(std::process::id()).unwrap();
     let report = seatmap_launch::seat_running(&[pid], SeatAllocator::new(seats, rules, 0)).unwrap();
     assert!(report.created > 0 && report.created == report.unseated);

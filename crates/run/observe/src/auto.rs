@@ -1,11 +1,12 @@
-//! The choice of `auto`: wakeups and bytes, and shared pages as well where the program is told to spin.
+//! The choice of `auto`: wakeups and bytes, and shared pages as well where the program is told to
+//! spin.
 
 use crate::{Means, ObserveError, Session, Subject};
 use seatmap_os::userfault;
 use std::path::Path;
 
-/// Variables that make the threads of a runtime spin instead of wait, with the word that does it: OpenMP 5.2, 21.7; the
-/// manual of GCC's libgomp; LLVM's OpenMP runtime reference.
+/// Variables that make the threads of a runtime spin instead of wait, with the word that does it:
+/// OpenMP 5.2, 21.7; the manual of GCC's libgomp; LLVM's OpenMP runtime reference.
 const SPINS: [(&str, &[&str]); 4] = [
     ("OMP_WAIT_POLICY", &["active"]),
     ("GOMP_SPINCOUNT", &["infinite", "infinity"]),
@@ -14,15 +15,22 @@ const SPINS: [(&str, &[&str]); 4] = [
 ];
 
 impl Session {
-    /// Begins to observe by the best methods that are allowed, and tells why. The library is `libseatmap_trace`, or
-    /// the reason why there is none.
+    /// Begins to observe by the best methods that are allowed, and tells why. The library is
+    /// `libseatmap_trace`, or the reason why there is none.
     ///
     /// # Errors
     /// [`ObserveError`], as for [`Session::begin`].
-    pub fn begin_auto(library: Result<&Path, String>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
-        let spins = matches!(subject, Subject::Command { .. }).then(|| told_to_spin(own_variable)).flatten();
+    pub fn begin_auto(
+        library: Result<&Path, String>,
+        means: Means,
+        subject: &Subject,
+    ) -> Result<Self, ObserveError> {
+        let spins = matches!(subject, Subject::Command { .. })
+            .then(|| told_to_spin(own_variable))
+            .flatten();
         let Some(setting) = spins else { return Session::begin(None, means, subject) };
-        let library = library.and_then(|file| userfault::check().map(|()| file).map_err(|error| error.to_string()));
+        let library = library
+            .and_then(|file| userfault::check().map(|()| file).map_err(|error| error.to_string()));
         match library {
             Ok(file) => {
                 let reason = format!("pages, as {setting} makes threads spin");

@@ -1,8 +1,9 @@
-//! Cache lines that threads share, as the processor samples them: recordings of `perf c2c record` or `perf mem record`
-//! (Intel's PEBS, AMD's IBS, Arm's SPE).
+//! Cache lines that threads share, as the processor samples them: recordings of `perf c2c record`
+//! or `perf mem record` (Intel's PEBS, AMD's IBS, Arm's SPE).
 //!
-//! perf(1) knows the events of each processor; here its file is read. A message is a sampled load of a line that
-//! another core's cache held changed, times the accesses for which a sample stands. It counts 64 bytes.
+//! perf(1) knows the events of each processor; here its file is read. A message is a sampled load
+//! of a line that another core's cache held changed, times the accesses for which a sample stands.
+//! It counts 64 bytes.
 
 mod lines;
 mod recording;
@@ -41,7 +42,9 @@ pub enum RecordingError {
     #[error("the recording is damaged at byte {0}; record again")]
     Damaged(u64),
     /// Its events tell no addresses.
-    #[error("none of its events tells which memory was accessed; record with 'perf c2c record' or 'perf mem record'")]
+    #[error(
+        "none of its events tells which memory was accessed; record with 'perf c2c record' or 'perf mem record'"
+    )]
     NoAddresses,
     /// It has more threads than a pattern.
     #[error(
@@ -143,7 +146,8 @@ impl Seen {
             return Err(RecordingError::TooLarge(known.len()));
         }
         let paths = paths(&known);
-        let places: HashMap<Thread, usize> = paths.iter().enumerate().map(|(at, (_, thread))| (*thread, at)).collect();
+        let places: HashMap<Thread, usize> =
+            paths.iter().enumerate().map(|(at, (_, thread))| (*thread, at)).collect();
         let transfers = self.lines.transfers();
         let window = self.window(&transfers, &places);
         let observation = Observation {
@@ -161,7 +165,8 @@ impl Seen {
 
     fn tasks(&self, paths: &[(Vec<usize>, Thread)]) -> Vec<Task> {
         let task = |(path, (pid, tid)): &(Vec<usize>, Thread)| {
-            let name = self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
+            let name =
+                self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
             let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
             Task { name, path, pid: *pid, tid: *tid, cpu_s: 0.0 }
         };
@@ -178,7 +183,11 @@ impl Seen {
             }
         }
         let (from, to) = self.span_ns.unwrap_or_default();
-        Window { from_s: 0.0, to_s: ((to - from) as f64 / 1e9).min(LONGEST_S), edges: line_edges(messages) }
+        Window {
+            from_s: 0.0,
+            to_s: ((to - from) as f64 / 1e9).min(LONGEST_S),
+            edges: line_edges(messages),
+        }
     }
 
     /// Sentences about talk that was lost.
@@ -195,14 +204,16 @@ impl Seen {
             orphans = counted_figure(orphans, 0, "transfer")
         );
         told.extend((orphans >= 1.0).then_some(alone));
-        told.extend((kernel > 0).then(|| format!("the kernel's memory, which {kernel} of the samples hit")));
+        told.extend(
+            (kernel > 0).then(|| format!("the kernel's memory, which {kernel} of the samples hit")),
+        );
         told.extend((self.lost > 0).then(|| format!("records that were lost: {}", self.lost)));
         told
     }
 }
 
-/// Each thread's ancestors and itself, by their numbers among the children of each, in the order of these paths. A
-/// process of which no creation was recorded begins one.
+/// Each thread's ancestors and itself, by their numbers among the children of each, in the order of
+/// these paths. A process of which no creation was recorded begins one.
 fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(Vec<usize>, Thread)> {
     let by_tid: HashMap<i32, Thread> = threads.keys().map(|thread| (thread.1, *thread)).collect();
     let parent = |thread: &Thread| {
@@ -210,7 +221,9 @@ fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(Vec<usize>, Thread)> {
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
         // Other threads of a process that was there before are its first one's children.
         let first = (thread.0, thread.0);
-        known.or_else(|| threads.contains_key(&first).then_some(first)).filter(|parent| parent != thread)
+        known
+            .or_else(|| threads.contains_key(&first).then_some(first))
+            .filter(|parent| parent != thread)
     };
     let mut order: Vec<Thread> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
@@ -235,7 +248,11 @@ fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(Vec<usize>, Thread)> {
 
 fn numbered(path: &[usize], children: Option<&Vec<Thread>>) -> Vec<(Vec<usize>, Thread)> {
     let children = children.map_or(&[][..], Vec::as_slice);
-    children.iter().enumerate().map(|(number, thread)| ([path, &[number]].concat(), *thread)).collect()
+    children
+        .iter()
+        .enumerate()
+        .map(|(number, thread)| ([path, &[number]].concat(), *thread))
+        .collect()
 }
 
 /// The lines that passed most, each with its most frequent pair.
@@ -243,7 +260,9 @@ fn shared_lines(transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Vec<
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
     for transfer in transfers {
-        let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) else { continue };
+        let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) else {
+            continue;
+        };
         let key = (transfer.from.0, transfer.line);
         let line = lines.entry(key).or_insert_with(|| SharedLine {
             pid: key.0,

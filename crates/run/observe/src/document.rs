@@ -23,12 +23,14 @@ pub struct Note {
     pub means: String,
     /// How long, in seconds.
     pub seconds: f64,
-    /// The CPU time that the observation took, in percent of the program's; absent where it was not measured.
+    /// The CPU time that the observation took, in percent of the program's; absent where it was not
+    /// measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead_percent: Option<f64>,
     /// For each task how it came to be: numbers in the order of creation.
     pub paths: Vec<String>,
-    /// Whether a command was observed from its first instruction, so that its next run has the same paths.
+    /// Whether a command was observed from its first instruction, so that its next run has the same
+    /// paths.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
     /// Messages by pair and kind of wait.
@@ -74,8 +76,11 @@ impl Observation {
 
     fn note(&self) -> Note {
         let cannot = std::iter::once(self.misses().to_owned());
-        let phase =
-            |phase: &crate::Phase| PhaseNote { from_s: phase.from_s, to_s: phase.to_s, messages: phase.messages() };
+        let phase = |phase: &crate::Phase| PhaseNote {
+            from_s: phase.from_s,
+            to_s: phase.to_s,
+            messages: phase.messages(),
+        };
         let kind = |share: &crate::Share| KindOfPair {
             from: share.from,
             to: share.to,

@@ -25,8 +25,15 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 7] =
-        [Kind::Futex, Kind::Pipe, Kind::Socket, Kind::Eventfd, Kind::Line, Kind::Message, Kind::Other];
+    pub const ALL: [Kind; 7] = [
+        Kind::Futex,
+        Kind::Pipe,
+        Kind::Socket,
+        Kind::Eventfd,
+        Kind::Line,
+        Kind::Message,
+        Kind::Other,
+    ];
 
     /// The kind's word.
     #[must_use]

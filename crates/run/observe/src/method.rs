@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A way to find out who talks to whom. Each sees some kinds of talk and misses others: [`Method::misses`].
+/// A way to find out who talks to whom. Each sees some kinds of talk and misses others:
+/// [`Method::misses`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -11,7 +12,8 @@ pub enum Method {
     Wakeups,
     /// Bytes that threads send over pipes, unix sockets and TCP on this computer.
     Sockets,
-    /// Every access to memory, of a program built with `-fsanitize=thread` and linked with `libseatmap_trace`.
+    /// Every access to memory, of a program built with `-fsanitize=thread` and linked with
+    /// `libseatmap_trace`.
     Tsan,
     /// Memory that threads share, sampled page by page through faults that userfaultfd(2) tells of.
     Pages,
@@ -43,10 +45,14 @@ impl Method {
     #[must_use]
     pub fn misses(self) -> &'static str {
         match self {
-            Method::Wakeups => "threads that spin instead of waiting, and how many bytes they exchange",
+            Method::Wakeups => {
+                "threads that spin instead of waiting, and how many bytes they exchange"
+            }
             Method::Sockets => "memory that threads share, and TCP to other computers",
             Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
-            Method::Pages => "memory of files or shared between processes, stacks, and variables of the C library",
+            Method::Pages => {
+                "memory of files or shared between processes, stacks, and variables of the C library"
+            }
             Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
             Method::C2c => "lines that no sample hit, and memory shared between processes",
         }

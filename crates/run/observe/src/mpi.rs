@@ -97,7 +97,10 @@ pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
         if size > MAX_TASKS {
-            let what = format!("{size}, and a pattern has no more than {MAX_TASKS}", size = counted(size, "rank"));
+            let what = format!(
+                "{size}, and a pattern has no more than {MAX_TASKS}",
+                size = counted(size, "rank")
+            );
             return Err(TraceError::TooLarge { path: trace.path.clone(), what });
         }
         ranks.insert(rank.head.rank, rank);
@@ -106,7 +109,12 @@ pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
 }
 
 fn rank(trace: &Trace) -> Result<Rank, TraceError> {
-    let mut rank = Rank { head: trace.head()?, called: Vec::new(), unseen: Vec::new(), cut_off: Some(trace.cut_off()) };
+    let mut rank = Rank {
+        head: trace.head()?,
+        called: Vec::new(),
+        unseen: Vec::new(),
+        cut_off: Some(trace.cut_off()),
+    };
     for record in trace.records()? {
         match record {
             Record::Called(called) => rank.called.push(called),
@@ -162,12 +170,15 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
         let sum = calls.entry(unseen).or_default();
         *sum = sum.saturating_add(*times);
     }
-    let calls = calls
-        .into_iter()
-        .map(|(call, times)| format!("not counted: {times} of {}", visible(call), times = counted(times, "call")));
+    let calls = calls.into_iter().map(|(call, times)| {
+        format!("not counted: {times} of {}", visible(call), times = counted(times, "call"))
+    });
     let absent = size - ranks.len();
     let absent = (absent > 0).then(|| {
-        format!("{absent} of {size} left no trace: they did not call MPI_Finalize", size = counted(size, "rank"))
+        format!(
+            "{absent} of {size} left no trace: they did not call MPI_Finalize",
+            size = counted(size, "rank")
+        )
     });
     calls.chain(absent).chain(ranks.values().filter_map(|rank| rank.cut_off.clone())).collect()
 }
@@ -176,7 +187,9 @@ impl Rank {
     /// The sums with a rank of the same job.
     fn sums(&self, size: usize) -> Vec<Sum> {
         let own = self.head.rank;
-        let peer = |called: &Called| usize::try_from(called.peer).ok().filter(|peer| *peer < size && *peer != own);
+        let peer = |called: &Called| {
+            usize::try_from(called.peer).ok().filter(|peer| *peer < size && *peer != own)
+        };
         self.called.iter().filter_map(|called| Some(called.sum(own, peer(called)?))).collect()
     }
 }
@@ -185,7 +198,8 @@ impl Called {
     /// The rank fetches with `MPI_Get`, and sends with every other call.
     fn sum(&self, own: usize, peer: usize) -> Sum {
         let (from, to) = if self.call == "Get" { (peer, own) } else { (own, peer) };
-        let (call, communicator) = (visible(&self.call).to_string(), visible(&self.communicator).to_string());
+        let call = visible(&self.call).to_string();
+        let communicator = visible(&self.communicator).to_string();
         Sum { from, to, call, communicator, messages: self.messages, bytes: self.bytes }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 /// The names, with a number in their order where several are the same: `worker#0`, `worker#1`.
 pub(crate) fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let names: Vec<&str> = names.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();
+    let names: Vec<&str> =
+        names.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
     let mut next: HashMap<&str, usize> = HashMap::new();

@@ -12,16 +12,18 @@ const WORKS: f64 = 0.2;
 /// CPU time of a program below which its silence says nothing, in seconds.
 const LEAST_S: f64 = 0.1;
 
-/// Messages for each second of CPU time below which tasks that work hardly talk: one in 100 ms of work.
+/// Messages for each second of CPU time below which tasks that work hardly talk: one in 100 ms of
+/// work.
 const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// The name that a second run gives to the same task: the thread's name, and a number where several have it.
+    /// The name that a second run gives to the same task: the thread's name, and a number where
+    /// several have it.
     pub name: String,
-    /// How the task came to be: the numbers of its process and of itself in the order of creation. A second run
-    /// finds the same task by it before the task has its name.
+    /// How the task came to be: the numbers of its process and of itself in the order of creation.
+    /// A second run finds the same task by it before the task has its name.
     pub path: String,
     /// The process's number in this run.
     pub pid: i32,
@@ -38,7 +40,8 @@ pub struct Window {
     pub from_s: f64,
     /// When it ended.
     pub to_s: f64,
-    /// The messages sent, by places in [`Observation::tasks`]: at most one edge for each ordered pair.
+    /// The messages sent, by places in [`Observation::tasks`]: at most one edge for each ordered
+    /// pair.
     pub edges: Vec<Edge>,
 }
 
@@ -58,9 +61,12 @@ pub struct Share {
 impl Share {
     /// The shares of edges that are all of one kind, the largest first.
     pub(crate) fn of_edges(edges: &[Edge], kind: Kind) -> Vec<Share> {
-        let share = |edge: &Edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages };
+        let share =
+            |edge: &Edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages };
         let mut shares: Vec<Share> = edges.iter().map(share).collect();
-        shares.sort_by(|a, b| b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to))));
+        shares.sort_by(|a, b| {
+            b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
+        });
         shares
     }
 }
@@ -76,9 +82,11 @@ pub struct Observation {
     pub tasks: Vec<Task>,
     /// The stretches of time in their order, each with who talked to whom.
     pub windows: Vec<Window>,
-    /// How the tasks talked, over the whole time: at most one for each ordered pair and kind, the largest first.
+    /// How the tasks talked, over the whole time: at most one for each ordered pair and kind, the
+    /// largest first.
     pub shares: Vec<Share>,
-    /// The CPU time that the observation took, as a share of the program's own, measured during the observation.
+    /// The CPU time that the observation took, as a share of the program's own, measured during the
+    /// observation.
     pub overhead: Option<f64>,
     /// Whether a command was observed from its first instruction.
     pub from_start: bool,
@@ -114,14 +122,19 @@ impl Observation {
             _ if self.methods.contains(&Method::Pages) => {
                 "memory of files or shared between processes, stacks, and TCP to other computers"
             }
-            _ => "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers",
+            _ => {
+                "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers"
+            }
         }
     }
 
-    /// Another method to try, where threads of a process worked side by side and hardly any talk was seen.
+    /// Another method to try, where threads of a process worked side by side and hardly any talk
+    /// was seen.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
-        let sees_memory = |method: &Method| matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c);
+        let sees_memory = |method: &Method| {
+            matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
+        };
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
         let works = |place: &usize| {
             let task = &self.tasks[*place];
@@ -129,8 +142,10 @@ impl Observation {
         };
         let workers: BTreeSet<usize> = (0..self.tasks.len()).filter(works).collect();
         let cpu_s: f64 = workers.iter().map(|place| self.tasks[*place].cpu_s).sum();
-        let is_between = |share: &&Share| workers.contains(&share.from) && workers.contains(&share.to);
-        let messages: f64 = self.shares.iter().filter(is_between).fold(0.0, |sum, share| sum + share.messages);
+        let is_between =
+            |share: &&Share| workers.contains(&share.from) && workers.contains(&share.to);
+        let messages: f64 =
+            self.shares.iter().filter(is_between).fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
         (is_odd && !self.methods.iter().any(sees_memory)).then(|| {
             format!(
@@ -145,7 +160,10 @@ impl Observation {
     /// The messages of the whole time.
     #[must_use]
     pub fn messages(&self) -> f64 {
-        self.windows.iter().flat_map(|window| &window.edges).fold(0.0, |sum, edge| sum + edge.messages)
+        self.windows
+            .iter()
+            .flat_map(|window| &window.edges)
+            .fold(0.0, |sum, edge| sum + edge.messages)
     }
 
     /// Stretches of time in which the pattern does not change, in their order.
@@ -161,8 +179,8 @@ impl Observation {
         Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
     }
 
-    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its load. A load of 1 is
-    /// a CPU for the whole time, as the messages are those of the whole time.
+    /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its
+    /// load. A load of 1 is a CPU for the whole time, as the messages are those of the whole time.
     #[must_use]
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
@@ -170,7 +188,8 @@ impl Observation {
         pattern.names = self.tasks.iter().map(|task| task.name.clone()).collect();
         // A recording tells no CPU times.
         if self.tasks.iter().any(|task| task.cpu_s > 0.0) {
-            pattern.loads = self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
+            pattern.loads =
+                self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
         }
         pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
         pattern.observation = Some(Observed {

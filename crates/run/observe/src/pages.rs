@@ -1,7 +1,8 @@
-//! The method `pages`: which threads share memory, sampled by `libseatmap_trace` in the program itself.
+//! The method `pages`: which threads share memory, sampled by `libseatmap_trace` in the program
+//! itself.
 //!
-//! The library takes pages away for a moment and says which threads came to ask for them, at which address. It sends
-//! records over a socket, whose name the program finds in its environment.
+//! The library takes pages away for a moment and says which threads came to ask for them, at which
+//! address. It sends records over a socket, whose name the program finds in its environment.
 //!
 //! | module | does |
 //! |---|---|
@@ -61,13 +62,24 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Listens for a command that loads this library. `threads` follows its threads, and tells what it sees of their
-    /// talk where both are combined.
-    pub(crate) fn begin(library: &Path, threads: Box<dyn Source>, combines: bool) -> Result<Self, PagesError> {
+    /// Listens for a command that loads this library. `threads` follows its threads, and tells what
+    /// it sees of their talk where both are combined.
+    pub(crate) fn begin(
+        library: &Path,
+        threads: Box<dyn Source>,
+        combines: bool,
+    ) -> Result<Self, PagesError> {
         userfault::check().map_err(PagesError::Faults)?;
         let listener = Listener::begin().map_err(PagesError::Socket)?;
         let watcher = Watcher::begin();
-        Ok(Pages { threads, combines, listener, followed: HashSet::new(), watcher, library: library.to_owned() })
+        Ok(Pages {
+            threads,
+            combines,
+            listener,
+            followed: HashSet::new(),
+            watcher,
+            library: library.to_owned(),
+        })
     }
 
     /// Takes in the words that were watched, and asks for the next.
@@ -103,13 +115,19 @@ impl Pages {
         let left_out: u64 = self.sampled().map(|sender| sender.left_out_bytes).sum();
         let sampled: u64 = self.sampled().map(|sender| sender.sampled_bytes).sum();
         let [left_out_mb, all_mb] = [left_out, left_out + sampled].map(|bytes| bytes / 1_000_000);
-        (left_out > 0).then(|| format!("{left_out_mb} MB of {all_mb} MB were not sampled: there is more than fits"))
+        (left_out > 0).then(|| {
+            format!("{left_out_mb} MB of {all_mb} MB were not sampled: there is more than fits")
+        })
     }
 }
 
 impl Source for Pages {
     fn name(&self) -> String {
-        if self.combines { format!("{} and userfaultfd", self.threads.name()) } else { "userfaultfd".to_owned() }
+        if self.combines {
+            format!("{} and userfaultfd", self.threads.name())
+        } else {
+            "userfaultfd".to_owned()
+        }
     }
 
     fn methods(&self) -> Vec<Method> {
@@ -174,7 +192,8 @@ impl Source for Pages {
         let others = if self.combines { self.threads.unseen() } else { Vec::new() };
         let sum = |count: fn(&Sender) -> u64| self.listener.senders.iter().map(count).sum::<u64>();
         let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
-        let refused = self.listener.senders.iter().filter(|sender| sender.refused.is_some()).count();
+        let refused =
+            self.listener.senders.iter().filter(|sender| sender.refused.is_some()).count();
         let sentences = [
             sentence(sum(|sender| sender.forks), "forks began processes that started no program: their memory was not sampled"),
             sentence(sum(|sender| sender.lost), "samples were lost: they came faster than they were read"),

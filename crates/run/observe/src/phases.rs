@@ -1,14 +1,16 @@
 //! The phases of a program: stretches of time in which its threads talk in one pattern.
 //!
-//! Neighbouring windows are merged, the most alike first, as long as their patterns are more alike than
-//! `MOST_APART`; then those that are shorter than `SHORTEST`. Patterns are compared by the angle between their
-//! vectors of messages by pair: it does not depend on how long or how busy a window is.
+//! Neighbouring windows are merged, the most alike first, as long as their patterns are more alike
+//! than `MOST_APART`; then those that are shorter than `SHORTEST`. Patterns are compared by the
+//! angle between their vectors of messages by pair: it does not depend on how long or how busy a
+//! window is.
 
 use crate::Window;
 use seatmap_pattern::{Edge, Pattern};
 use std::collections::HashMap;
 
-/// The distance from which patterns are phases of their own: 0 is the same pattern, 1 has no pair in common.
+/// The distance from which patterns are phases of their own: 0 is the same pattern, 1 has no pair
+/// in common.
 const MOST_APART: f64 = 0.3;
 
 /// Windows below which a stretch is not a phase, but the step from one to the next.
@@ -71,11 +73,14 @@ impl Stretch {
 
     /// 1 less the cosine of the angle between the two vectors.
     fn distance(&self, other: &Stretch) -> f64 {
-        let (few, many) = if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
+        let (few, many) =
+            if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
         let product = |(ends, edge): (&(usize, usize), &Edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
         };
-        let square = |one: &Stretch| one.pairs.values().map(|edge| edge.messages * edge.messages).sum::<f64>();
+        let square = |one: &Stretch| {
+            one.pairs.values().map(|edge| edge.messages * edge.messages).sum::<f64>()
+        };
         let lengths = (square(self) * square(other)).sqrt();
         if lengths > 0.0 { 1.0 - few.pairs.iter().map(product).sum::<f64>() / lengths } else { 0.0 }
     }
@@ -113,13 +118,17 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
     thick
 }
 
-/// The first of the two neighbours that are the most alike, if these are one phase. When all differ, one of two that
-/// are the most alike and of which one is too short.
+/// The first of the two neighbours that are the most alike, if these are one phase. When all
+/// differ, one of two that are the most alike and of which one is too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
     let distances = || stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
-    let is_short = |at: usize| stretches[at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST);
-    let least = distances().min_by(|(_, a), (_, b)| a.total_cmp(b)).filter(|(_, least)| *least < MOST_APART);
-    let short = || distances().filter(|(at, _)| is_short(*at)).min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let is_short =
+        |at: usize| stretches[at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST);
+    let least = distances()
+        .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        .filter(|(_, least)| *least < MOST_APART);
+    let short =
+        || distances().filter(|(at, _)| is_short(*at)).min_by(|(_, a), (_, b)| a.total_cmp(b));
     least.or_else(short).map(|(at, _)| at)
 }
 
@@ -141,18 +150,22 @@ mod tests {
     fn a_change_of_the_pattern_begins_a_phase() {
         let ring = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
         let star = [(0, 2, 100.0), (2, 1, 80.0), (1, 0, 100.0)];
-        let windows: Vec<Window> =
-            (0..11).map(|at| window(at, if (3..7).contains(&at) { &star } else { &ring })).collect();
-        let found: Vec<_> = phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
+        let windows: Vec<Window> = (0..11)
+            .map(|at| window(at, if (3..7).contains(&at) { &star } else { &ring }))
+            .collect();
+        let found: Vec<_> =
+            phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
         assert_eq!(found, [(0.0, 3.0), (3.0, 7.0), (7.0, 11.0)]);
     }
 
     #[test]
     fn a_step_between_two_phases_is_not_one() {
         let [first, step, last] = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
-        let windows: Vec<Window> =
-            (0..9).map(|at| window(at, &[[first, step, last][usize::from(at > 3) + usize::from(at > 4)]])).collect();
-        let found: Vec<_> = phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
+        let windows: Vec<Window> = (0..9)
+            .map(|at| window(at, &[[first, step, last][usize::from(at > 3) + usize::from(at > 4)]]))
+            .collect();
+        let found: Vec<_> =
+            phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
         assert_eq!(found, [(0.0, 5.0), (5.0, 9.0)]);
     }
 

@@ -53,9 +53,13 @@ impl Roster {
 
     fn arrive(&mut self, born: &Born) -> usize {
         let was_there = born.born_ns == 0;
-        let creator = if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
-        let mut member =
-            Member { born: born.clone(), creator: self.places.get(&creator).copied(), ..Member::default() };
+        let creator =
+            if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
+        let mut member = Member {
+            born: born.clone(),
+            creator: self.places.get(&creator).copied(),
+            ..Member::default()
+        };
         if was_there && born.end.is_none() {
             member.look();
             member.before_ns = member.run_ns;
@@ -69,11 +73,16 @@ impl Roster {
     pub(crate) fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
-            None => self.arrive(&Born { tid, pid: Process::of(tid).map_or(tid, |task| task.pid), ..Born::default() }),
+            None => self.arrive(&Born {
+                tid,
+                pid: Process::of(tid).map_or(tid, |task| task.pid),
+                ..Born::default()
+            }),
         }
     }
 
-    /// Leaves a thread out that the observation itself has put into the program: the next run has no such thread.
+    /// Leaves a thread out that the observation itself has put into the program: the next run has
+    /// no such thread.
     pub(crate) fn leave_out(&mut self, tid: Tid) {
         if let Some(place) = self.places.get(&tid) {
             self.members[*place].is_own = true;
@@ -87,7 +96,8 @@ impl Roster {
 
     /// The process and the number of each thread that lives, in the order of places.
     pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
-        let living = self.members.iter().filter(|member| member.born.end.is_none() && !member.is_own);
+        let living =
+            self.members.iter().filter(|member| member.born.end.is_none() && !member.is_own);
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
@@ -97,9 +107,10 @@ impl Roster {
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
     }
 
-    /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a plan's are when
-    /// `seatmap run` seats them. Names are numbered in the order of paths, which a second run repeats though its
-    /// threads race to be created. A thread that is left out has a place that no task has.
+    /// The threads as tasks, and the task of each place. Tasks are in the order of creation, as a
+    /// plan's are when `seatmap run` seats them. Names are numbered in the order of paths, which a
+    /// second run repeats though its threads race to be created. A thread that is left out has a
+    /// place that no task has.
     pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
         let paths = self.paths();
         let mut by_path: Vec<usize> = self.program().collect();
@@ -126,7 +137,8 @@ impl Roster {
         Task { name, path, pid: member.born.pid, tid: member.born.tid, cpu_s }
     }
 
-    /// For each thread the numbers of its ancestors and itself among the children of each, in the order of creation.
+    /// For each thread the numbers of its ancestors and itself among the children of each, in the
+    /// order of creation.
     fn paths(&self) -> Vec<Vec<usize>> {
         let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
         for place in self.program() {
@@ -136,7 +148,9 @@ impl Roster {
         let mut paths = vec![Vec::new(); self.members.len()];
         let mut open = vec![(None, Vec::new())];
         while let Some((creator, path)) = open.pop() {
-            for (number, place) in children.remove(&creator).unwrap_or_default().into_iter().enumerate() {
+            for (number, place) in
+                children.remove(&creator).unwrap_or_default().into_iter().enumerate()
+            {
                 let own = [path.clone(), vec![number]].concat();
                 paths[place].clone_from(&own);
                 open.push((Some(place), own));
@@ -163,7 +177,10 @@ impl Member {
         if let Ok(Some(task)) = seatmap_os::task::in_folder(&root, &folder, self.born.tid) {
             (self.name, self.started_ticks) = (task.name, task.started_ticks);
         }
-        let times = root.read(&format!("{folder}/schedstat")).ok().and_then(|text| Times::parse(text.as_bytes()));
+        let times = root
+            .read(&format!("{folder}/schedstat"))
+            .ok()
+            .and_then(|text| Times::parse(text.as_bytes()));
         self.run_ns = times.map_or(self.run_ns, |times| times.run_ns.max(self.run_ns));
     }
 }
@@ -176,7 +193,13 @@ mod tests {
     const FAR: Tid = 1 << 30;
 
     fn ended(tid: Tid, creator: Tid, born_ns: u64, name: &str) -> Born {
-        Born { tid: FAR + tid, pid: FAR, creator: FAR + creator, born_ns, end: Some((name.to_owned(), 1_000_000)) }
+        Born {
+            tid: FAR + tid,
+            pid: FAR,
+            creator: FAR + creator,
+            born_ns,
+            end: Some((name.to_owned(), 1_000_000)),
+        }
     }
 
     fn told(roster: &Roster) -> Vec<(String, String)> {
@@ -186,19 +209,36 @@ mod tests {
     #[test]
     fn names_and_paths_follow_the_order_of_creation() {
         let mut roster = Roster::default();
-        roster.update(vec![ended(0, -9, 1, "app"), ended(7, 0, 30, "worker"), ended(5, 0, 20, "worker")]);
+        roster.update(vec![
+            ended(0, -9, 1, "app"),
+            ended(7, 0, 30, "worker"),
+            ended(5, 0, 20, "worker"),
+        ]);
         roster.update(vec![ended(9, 5, 40, "worker"), ended(2, 7, 25, "log")]);
         let names: Vec<_> = told(&roster);
-        let pairs = [("app", "0"), ("worker#0", "0.0"), ("log", "0.1.0"), ("worker#2", "0.1"), ("worker#1", "0.0.0")];
+        let pairs = [
+            ("app", "0"),
+            ("worker#0", "0.0"),
+            ("log", "0.1.0"),
+            ("worker#2", "0.1"),
+            ("worker#1", "0.0.0"),
+        ];
         assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
     }
 
     #[test]
     fn threads_of_the_observation_have_no_task_and_no_number() {
         let mut roster = Roster::default();
-        roster.update(vec![ended(0, -9, 1, "app"), ended(5, 0, 20, "sampler"), ended(7, 0, 30, "worker")]);
+        roster.update(vec![
+            ended(0, -9, 1, "app"),
+            ended(5, 0, 20, "sampler"),
+            ended(7, 0, 30, "worker"),
+        ]);
         roster.leave_out(FAR + 5);
-        assert_eq!(told(&roster), [("app", "0"), ("worker", "0.0")].map(|(name, path)| (name.into(), path.into())));
+        assert_eq!(
+            told(&roster),
+            [("app", "0"), ("worker", "0.0")].map(|(name, path)| (name.into(), path.into()))
+        );
         assert_eq!(roster.tasks().1, [0, usize::MAX, 1]);
     }
 
@@ -217,6 +257,9 @@ mod tests {
         roster.update(vec![Born { end: None, ..ended(3, -9, 1, "") }]);
         roster.update(vec![ended(3, -9, 1, "done")]);
         let (tasks, task_of) = roster.tasks();
-        assert_eq!((tasks.len(), tasks[0].name.as_str(), tasks[0].cpu_s, task_of[0]), (1, "done", 0.001, 0));
+        assert_eq!(
+            (tasks.len(), tasks[0].name.as_str(), tasks[0].cpu_s, task_of[0]),
+            (1, "done", 0.001, 0)
+        );
     }
 }

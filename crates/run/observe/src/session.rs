@@ -79,16 +79,21 @@ impl Session {
     ///
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
-    pub fn begin(method: Option<Method>, means: Means, subject: &Subject) -> Result<Self, ObserveError> {
+    pub fn begin(
+        method: Option<Method>,
+        means: Means,
+        subject: &Subject,
+    ) -> Result<Self, ObserveError> {
         let (source, better) = source(method, means)?;
         Session::begin_by(source, better, subject)
     }
 
-    /// Begins to observe a command by [`Method::Pages`]: it loads this file of `libseatmap_trace`. Where a reason is
-    /// given, all other methods observe it as well, and the reason is told.
+    /// Begins to observe a command by [`Method::Pages`]: it loads this file of `libseatmap_trace`.
+    /// Where a reason is given, all other methods observe it as well, and the reason is told.
     ///
     /// # Errors
-    /// [`ObserveError`], as for [`Session::begin`]; [`ObserveError::Unavailable`] for a program that runs already.
+    /// [`ObserveError`], as for [`Session::begin`]; [`ObserveError::Unavailable`] for a program
+    /// that runs already.
     pub fn begin_pages(
         library: &Path,
         means: Means,
@@ -96,13 +101,16 @@ impl Session {
         reason: Option<&str>,
     ) -> Result<Self, ObserveError> {
         if !matches!(subject, Subject::Command { .. }) {
-            let reason = "a program that runs cannot begin to report on itself; give the command after --".to_owned();
+            let reason =
+                "a program that runs cannot begin to report on itself; give the command after --"
+                    .to_owned();
             return Err(ObserveError::Unavailable { method: Method::Pages, reason });
         }
         let method = reason.is_none().then_some(Method::Pages);
         let (others, better) = source(method, means)?;
         let pages = Pages::begin(library, others, reason.is_some());
-        let pages = pages.map_err(|error| ObserveError::Forbidden { reasons: error.to_string() })?;
+        let pages =
+            pages.map_err(|error| ObserveError::Forbidden { reasons: error.to_string() })?;
         let mut session = Session::begin_by(Box::new(pages), better, subject)?;
         reason.into_iter().for_each(|reason| session.choose(reason.to_owned()));
         Ok(session)
@@ -113,7 +121,11 @@ impl Session {
         self.chosen = Some(reason);
     }
 
-    fn begin_by(mut source: Box<dyn Source>, better: Option<String>, subject: &Subject) -> Result<Self, ObserveError> {
+    fn begin_by(
+        mut source: Box<dyn Source>,
+        better: Option<String>,
+        subject: &Subject,
+    ) -> Result<Self, ObserveError> {
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
@@ -144,7 +156,11 @@ impl Session {
     ///
     /// # Errors
     /// [`ObserveError::Kernel`]: what was seen before is kept.
-    pub fn watch(&mut self, time: Option<Duration>, stop: &dyn Fn() -> bool) -> Result<End, ObserveError> {
+    pub fn watch(
+        &mut self,
+        time: Option<Duration>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<End, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
             if self.begun.elapsed() >= self.looked + WINDOW || end.is_some() {
@@ -157,9 +173,14 @@ impl Session {
         }
     }
 
-    fn end(&mut self, time: Option<Duration>, stop: &dyn Fn() -> bool) -> Result<Option<End>, ObserveError> {
+    fn end(
+        &mut self,
+        time: Option<Duration>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<End>, ObserveError> {
         // A child that has ended is a zombie until it is waited for.
-        let child_lives = self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
+        let child_lives =
+            self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
         Ok(match () {
             () if stop() => Some(End::Asked),
             () if time.is_some_and(|time| self.begun.elapsed() >= time) => Some(End::Time),
@@ -168,7 +189,8 @@ impl Session {
         })
     }
 
-    /// Whether no followed process lives. It is asked with each look only, unless the command has just ended.
+    /// Whether no followed process lives. It is asked with each look only, unless the command has
+    /// just ended.
     fn is_over(&mut self, child_lives: bool) -> Result<bool, ObserveError> {
         let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
         let is_due = is_news || self.begun.elapsed() >= self.looked + WINDOW;
@@ -184,7 +206,8 @@ impl Session {
         talk.extend(look.talk);
         let is_between = |talk: &&Talk| talk.from != talk.to;
         self.messages += talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
-        let placed = talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
+        let placed =
+            talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
@@ -222,15 +245,16 @@ impl Session {
         self.means()
     }
 
-    /// The threads that live, as far as the last look knew: each one's process and its own number, in the order in
-    /// which they were first seen.
+    /// The threads that live, as far as the last look knew: each one's process and its own number,
+    /// in the order in which they were first seen.
     #[must_use]
     pub fn threads(&self) -> Vec<(Tid, Tid)> {
         self.roster.living()
     }
 
-    /// Sees no talk from now on, which then costs the program next to nothing, or sees it again. Threads that come and
-    /// go are seen all the time. Records of each event cannot be paused: there talk is seen all the same.
+    /// Sees no talk from now on, which then costs the program next to nothing, or sees it again.
+    /// Threads that come and go are seen all the time. Records of each event cannot be paused:
+    /// there talk is seen all the same.
     ///
     /// # Errors
     /// [`ObserveError::Kernel`].
@@ -289,22 +313,27 @@ impl Session {
 
     fn means(&self) -> String {
         let chosen = self.chosen.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
-        let reason = self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
+        let reason =
+            self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
         format!("{}{chosen}{reason}", self.source.name())
     }
 
     fn shares(&self, task_of: &[usize]) -> Vec<Share> {
         let of_pair = |((from, to), messages): (&(usize, usize), &[f64; Kind::ALL.len()])| {
             let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
-            let by_kind = Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
+            let by_kind =
+                Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
             by_kind.map(|(kind, messages)| Share { from, to, kind, messages }).collect::<Vec<_>>()
         };
         let mut shares: Vec<Share> = self.stretches.kinds.iter().flat_map(of_pair).collect();
-        shares.sort_by(|a, b| b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to))));
+        shares.sort_by(|a, b| {
+            b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
+        });
         shares
     }
 
-    /// The kernel's time and this thread's, as a share of the program's. Both count from the session's beginning.
+    /// The kernel's time and this thread's, as a share of the program's. Both count from the
+    /// session's beginning.
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
         if self.since > Duration::ZERO {
             return None;
@@ -322,7 +351,10 @@ fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]>
 }
 
 /// The best source for a method that this user may have, and the reasons against better ones.
-fn source(method: Option<Method>, means: Means) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
+fn source(
+    method: Option<Method>,
+    means: Means,
+) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
     check(method, means)?;
     let mut reasons = Vec::new();
     for parts in parts(method, means) {
@@ -353,7 +385,8 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
 
 /// Whether there can be a source at all.
 fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
-    let unavailable = |method, reason: &str| Err(ObserveError::Unavailable { method, reason: reason.to_owned() });
+    let unavailable =
+        |method, reason: &str| Err(ObserveError::Unavailable { method, reason: reason.to_owned() });
     match method {
         Some(Method::Sockets) if means == Means::Perf => {
             unavailable(Method::Sockets, "it has no other means than ebpf")
@@ -394,7 +427,8 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 /// The CPU time of this thread, in nanoseconds.
 pub(crate) fn own_ns() -> u64 {
-    let times = std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
+    let times =
+        std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
     times.map_or(0, |times| times.run_ns)
 }
 

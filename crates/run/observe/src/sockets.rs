@@ -1,4 +1,5 @@
-//! The method `sockets`: the bytes that threads move over pipes, unix sockets and TCP on this computer.
+//! The method `sockets`: the bytes that threads move over pipes, unix sockets and TCP on this
+//! computer.
 //!
 //! | module | does |
 //! |---|---|
@@ -23,12 +24,13 @@ use std::time::Duration;
 /// Pipes and connections by thread and direction that are counted.
 const ENTRIES: u32 = 16_384;
 
-/// The time that a call on a socket takes longer beside the program's own: an estimate from `bench/observe/calls.c` on
-/// a virtual machine, whose calls took 190 ns longer, of which the kernel counted 150 ns for the program.
+/// The time that a call on a socket takes longer beside the program's own: an estimate from
+/// `bench/observe/calls.c` on a virtual machine, whose calls took 190 ns longer, of which the
+/// kernel counted 150 ns for the program.
 const AT_SOCKET: Duration = Duration::from_nanos(40);
 
-/// The same for any system call where a program runs at its end: an estimate from a ring of eight threads over pipes,
-/// whose calls took 340 ns longer, half of them for the program.
+/// The same for any system call where a program runs at its end: an estimate from a ring of eight
+/// threads over pipes, whose calls took 340 ns longer, half of them for the program.
 const AT_CALL: Duration = Duration::from_nanos(170);
 
 /// Programs in the kernel that count bytes until this is dropped.
@@ -47,14 +49,17 @@ impl Sockets {
     pub(crate) fn begin(btf: &Btf, layout: &Layout, tables: &Tables) -> Result<Self, SocketsError> {
         let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, ENTRIES)?;
         let ground = Ground { btf, layout, tables, table: &table };
-        let of_sockets = ground.of_sockets(true).or_else(|_| ground.of_sockets(false)).unwrap_or_default();
+        let of_sockets =
+            ground.of_sockets(true).or_else(|_| ground.of_sockets(false)).unwrap_or_default();
         let has_sockets = of_sockets.is_empty();
-        let program = ground.of_calls(has_sockets, true).or_else(|_| ground.of_calls(has_sockets, false))?;
+        let program =
+            ground.of_calls(has_sockets, true).or_else(|_| ground.of_calls(has_sockets, false))?;
         let of_calls = Pipes::begin(program, !has_sockets)?;
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
 
-    /// The talk since the call before. `is_pipe_seen` says that a thread was woken by a pipe meanwhile.
+    /// The talk since the call before. `is_pipe_seen` says that a thread was woken by a pipe
+    /// meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<Talk>> {
         let flows = &mut self.flows;
         self.table.entries(|key, value| flows.count(key, value))?;
@@ -74,8 +79,9 @@ impl Sockets {
 
     /// How long the programs ran while the kernel timed them, with what they cost beside.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
-        let of_socket =
-            |program: &Attached| program.run_time().map(|run| run.time + AT_SOCKET.mul_f64(run.runs as f64));
+        let of_socket = |program: &Attached| {
+            program.run_time().map(|run| run.time + AT_SOCKET.mul_f64(run.runs as f64))
+        };
         let of_sockets: Duration = self.of_sockets.iter().map(of_socket).sum::<io::Result<_>>()?;
         let of_calls = self.of_calls.run_time()?;
         Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
@@ -105,10 +111,14 @@ struct Ground<'a> {
 impl Ground<'_> {
     /// Programs at the kernel's tracepoints of sockets: no other call costs anything.
     fn of_sockets(&self, cast: bool) -> Result<Vec<Attached>, SocketsError> {
-        let places = [("seatmap_sent", "sock_send_length", 0), ("seatmap_got", "sock_recv_length", programs::READS)];
+        let places = [
+            ("seatmap_sent", "sock_send_length", 0),
+            ("seatmap_got", "sock_recv_length", programs::READS),
+        ];
         let attach = |(name, place, reads)| {
             let place = self.btf.tracepoint(place)?;
-            let code = programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
+            let code =
+                programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
             Ok(Program::load(name, place, &code)?.attach()?)
         };
         places.into_iter().map(attach).collect()
@@ -117,7 +127,8 @@ impl Ground<'_> {
     /// One program at the end of all system calls.
     fn of_calls(&self, has_sockets: bool, cast: bool) -> Result<Program, SocketsError> {
         let place = self.btf.tracepoint("sys_exit")?;
-        let code = programs::transfer(self.btf, self.layout, self.tables, self.table, has_sockets, cast)?;
+        let code =
+            programs::transfer(self.btf, self.layout, self.tables, self.table, has_sockets, cast)?;
         Ok(Program::load("seatmap_bytes", place, &code)?)
     }
 }

@@ -8,7 +8,8 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-/// Something that sees talk between the threads of the processes that it follows, and their creation.
+/// Something that sees talk between the threads of the processes that it follows, and their
+/// creation.
 pub(crate) trait Source {
     /// The mechanism, for people: `eBPF`.
     fn name(&self) -> String;
@@ -27,8 +28,8 @@ pub(crate) trait Source {
     /// Follows the processes that this process starts from now on, or no longer.
     fn follow_own_children(&mut self, on: bool) -> io::Result<()>;
 
-    /// Sees no talk from now on, or sees it again; threads that come and go are seen all the time. A source for which a
-    /// pause saves nothing goes on.
+    /// Sees no talk from now on, or sees it again; threads that come and go are seen all the time.
+    /// A source for which a pause saves nothing goes on.
     fn pause(&mut self, _pauses: bool) -> io::Result<()> {
         Ok(())
     }

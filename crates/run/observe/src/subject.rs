@@ -21,9 +21,11 @@ pub enum Subject {
     },
     /// Processes that run, with everything that they start meanwhile.
     Processes(Vec<Tid>),
-    /// Those of these processes that live when the observation begins, with everything that they start meanwhile.
+    /// Those of these processes that live when the observation begins, with everything that they
+    /// start meanwhile.
     Survivors(Vec<Tid>),
-    /// The processes of a control group and of the groups below it, with everything that they start meanwhile.
+    /// The processes of a control group and of the groups below it, with everything that they start
+    /// meanwhile.
     Group(String),
 }
 
@@ -31,13 +33,16 @@ impl Subject {
     /// Begins to follow the program. A command is started.
     pub(crate) fn follow(&self, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
         match self {
-            Subject::Command { words, leaves_stdout } => start(words, *leaves_stdout, source).map(Some),
+            Subject::Command { words, leaves_stdout } => {
+                start(words, *leaves_stdout, source).map(Some)
+            }
             Subject::Processes(pids) => {
                 pids.iter().try_for_each(|pid| check(*pid))?;
                 follow_all(pids.iter().copied().map(process_of), source)
             }
             Subject::Survivors(pids) => {
-                let living: BTreeSet<Tid> = pids.iter().copied().filter(|pid| task::lives(*pid)).collect();
+                let living: BTreeSet<Tid> =
+                    pids.iter().copied().filter(|pid| task::lives(*pid)).collect();
                 follow_all(living.into_iter().map(process_of), source)
             }
             Subject::Group(path) => match of_group(path)? {
@@ -60,7 +65,10 @@ fn check(pid: Tid) -> Result<(), ObserveError> {
     }
 }
 
-fn follow_all(pids: impl IntoIterator<Item = Tid>, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
+fn follow_all(
+    pids: impl IntoIterator<Item = Tid>,
+    source: &mut dyn Source,
+) -> Result<Option<Child>, ObserveError> {
     for pid in pids {
         source.follow(pid)?;
     }
@@ -80,13 +88,19 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, &folder).map_err(|error| error.source)?;
-        pids.extend(tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)));
+        pids.extend(
+            tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
+        );
     }
     Ok(pids)
 }
 
 /// Starts the command. Its process is followed from its creation.
-fn start(words: &[OsString], leaves_stdout: bool, source: &mut dyn Source) -> Result<Child, ObserveError> {
+fn start(
+    words: &[OsString],
+    leaves_stdout: bool,
+    source: &mut dyn Source,
+) -> Result<Child, ObserveError> {
     let program = words.first().cloned().unwrap_or_default();
     let mut command = Command::new(&program);
     command.args(words.iter().skip(1));
@@ -97,7 +111,10 @@ fn start(words: &[OsString], leaves_stdout: bool, source: &mut dyn Source) -> Re
     source.follow_own_children(true)?;
     let child = command.spawn();
     source.follow_own_children(false)?;
-    child.map_err(|source| ObserveError::Start { program: program.to_string_lossy().into_owned(), source })
+    child.map_err(|source| ObserveError::Start {
+        program: program.to_string_lossy().into_owned(),
+        source,
+    })
 }
 
 fn stderr() -> Stdio {
@@ -107,7 +124,10 @@ fn stderr() -> Stdio {
 
 /// Asks a command to end, by SIGTERM. One that has ended already is left alone.
 pub fn ask_to_end(command: &Child) {
-    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(command), rustix::process::Signal::TERM);
+    let _ = rustix::process::kill_process(
+        rustix::process::Pid::from_child(command),
+        rustix::process::Signal::TERM,
+    );
 }
 
 #[cfg(test)]
@@ -120,7 +140,9 @@ mod tests {
         let mut child = Command::new("true").spawn().unwrap();
         let gone = Tid::try_from(child.id()).unwrap();
         child.wait().unwrap();
-        let begin = |subject: Subject| Session::begin(Some(Method::Wakeups), Means::Best, &subject).map(|_| ());
+        let begin = |subject: Subject| {
+            Session::begin(Some(Method::Wakeups), Means::Best, &subject).map(|_| ())
+        };
         let own = Tid::try_from(std::process::id()).unwrap();
         let found = begin(Subject::Survivors(vec![gone, own]));
         assert!(!matches!(found, Err(ObserveError::NoProcess(_))), "{found:?}");

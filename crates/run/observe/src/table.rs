@@ -10,10 +10,12 @@ const MOST_PAIRS: usize = 12;
 const MOST_PHASES: usize = 8;
 
 impl Observation {
-    /// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could not see.
+    /// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could
+    /// not see.
     #[must_use]
     pub fn table(&self) -> String {
-        [self.head(), self.task_table(), self.pair_table(), self.phase_table(), self.remarks()].concat()
+        [self.head(), self.task_table(), self.pair_table(), self.phase_table(), self.remarks()]
+            .concat()
     }
 
     fn head(&self) -> String {
@@ -49,7 +51,8 @@ impl Observation {
     }
 
     fn pair_table(&self) -> String {
-        let name = |task: usize| self.tasks.get(task).map(|task| visible(&task.name)).unwrap_or_default();
+        let name =
+            |task: usize| self.tasks.get(task).map(|task| visible(&task.name)).unwrap_or_default();
         let row = |share: &Share| {
             let ends = [name(share.from), "->".to_owned(), name(share.to)];
             let [from, arrow, to] = ends;
@@ -59,7 +62,8 @@ impl Observation {
             return "\nno task was seen to talk to another one\n".to_owned();
         }
         let rows = self.shares.iter().take(MOST_PAIRS).map(row).collect();
-        aligned(["from", "", "to", "messages/s", "by"], rows) + &more(self.shares.len(), MOST_PAIRS, "rows")
+        aligned(["from", "", "to", "messages/s", "by"], rows)
+            + &more(self.shares.len(), MOST_PAIRS, "rows")
     }
 
     fn phase_table(&self) -> String {
@@ -70,21 +74,35 @@ impl Observation {
         let row = |(number, phase): (usize, &Phase)| {
             let seconds = (phase.to_s - phase.from_s).max(1e-9);
             let time = format!("{:.1} to {:.1} s", phase.from_s, phase.to_s);
-            [number.to_string(), time, phase.edges.len().to_string(), amount(phase.messages() / seconds), String::new()]
+            [
+                number.to_string(),
+                time,
+                phase.edges.len().to_string(),
+                amount(phase.messages() / seconds),
+                String::new(),
+            ]
         };
         let rows = phases.iter().enumerate().take(MOST_PHASES).map(row).collect();
-        aligned(["phase", "time", "pairs", "messages/s", ""], rows) + &more(phases.len(), MOST_PHASES, "phases")
+        aligned(["phase", "time", "pairs", "messages/s", ""], rows)
+            + &more(phases.len(), MOST_PHASES, "phases")
     }
 
     fn remarks(&self) -> String {
         let cost = match self.overhead {
             Some(share) => format!("{:.2} % of the program's CPU time", share * 100.0),
-            None if self.methods == [Method::C2c] => "not measured: the processor takes the samples".to_owned(),
+            None if self.methods == [Method::C2c] => {
+                "not measured: the processor takes the samples".to_owned()
+            }
             None => "not measured: the program used too little CPU time".to_owned(),
         };
-        let unseen: String = self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
+        let unseen: String =
+            self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
         let advice = self.advice().map(|text| format!("hint: {text}\n")).unwrap_or_default();
-        format!("\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n{advice}", self.method_words(), self.misses())
+        format!(
+            "\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n{advice}",
+            self.method_words(),
+            self.misses()
+        )
     }
 
     /// The messages that each task sent.
@@ -116,13 +134,20 @@ fn more(all: usize, shown: usize, of: &str) -> String {
 /// Columns below their titles; numbers to the right.
 fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
     let all: Vec<[String; N]> = std::iter::once(title.map(str::to_owned)).chain(rows).collect();
-    let width = |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
-    let is_number = |column: usize| all[1..].iter().all(|row| row[column].starts_with(|c: char| c.is_ascii_digit()));
+    let is_number = |column: usize| {
+        all[1..].iter().all(|row| row[column].starts_with(|c: char| c.is_ascii_digit()))
+    };
     let right: [bool; N] = std::array::from_fn(is_number);
     let cell = |row: &[String; N], column: usize| {
         let width = widths[column];
-        if right[column] { format!("{:>width$}", row[column]) } else { format!("{:<width$}", row[column]) }
+        if right[column] {
+            format!("{:>width$}", row[column])
+        } else {
+            format!("{:<width$}", row[column])
+        }
     };
     let line = |row: &[String; N]| {
         let cells: Vec<String> = (0..N).map(|column| cell(row, column)).collect();
@@ -139,8 +164,13 @@ mod tests {
 
     #[test]
     fn the_table_has_tasks_pairs_and_remarks() {
-        let task =
-            |name: &str, path: &str| Task { name: name.to_owned(), path: path.to_owned(), pid: 1, tid: 1, cpu_s: 1.0 };
+        let task = |name: &str, path: &str| Task {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            pid: 1,
+            tid: 1,
+            cpu_s: 1.0,
+        };
         let edge = Edge { from: 0, to: 1, bytes: 4000.0, messages: 4000.0 };
         let observation = Observation {
             methods: vec![Method::Wakeups],
@@ -153,9 +183,17 @@ mod tests {
             unseen: vec!["7 wakeups came from interrupts".to_owned()],
         };
         let table = observation.table();
-        assert!(table.starts_with("2 tasks, 1 pair, 4000 messages in 2.0 s, by wakeups (eBPF)\n\n"), "{table}");
+        assert!(
+            table.starts_with("2 tasks, 1 pair, 4000 messages in 2.0 s, by wakeups (eBPF)\n\n"),
+            "{table}"
+        );
         assert!(table.contains("\n   0  app        0    50.0 %     2000\n"), "{table}");
-        assert!(table.contains("\nfrom      to      messages/s  by\napp   ->  worker        2000  futex\n"), "{table}");
+        assert!(
+            table.contains(
+                "\nfrom      to      messages/s  by\napp   ->  worker        2000  futex\n"
+            ),
+            "{table}"
+        );
         assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
         assert!(!table.contains("hint: "), "{table}");
         let silent = Observation { shares: Vec::new(), ..observation };

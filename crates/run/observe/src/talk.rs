@@ -4,7 +4,8 @@ use crate::Kind;
 use seatmap_os::Tid;
 use seatmap_pattern::Edge;
 
-/// Bytes that a message counts where the source sees no sizes: a cache line, which both threads touch.
+/// Bytes that a message counts where the source sees no sizes: a cache line, which both threads
+/// touch.
 pub(crate) const LINE_BYTES: f64 = 64.0;
 
 /// The edges of messages that are a cache line each, by sender and receiver.
@@ -39,7 +40,8 @@ pub struct Born {
     pub pid: Tid,
     /// The thread that created it; 0 where it was there before the observation.
     pub creator: Tid,
-    /// When it was created, in nanoseconds of the monotonic clock; 0 where it was there before the observation.
+    /// When it was created, in nanoseconds of the monotonic clock; 0 where it was there before the
+    /// observation.
     pub born_ns: u64,
     /// Its name and its CPU time in nanoseconds when it ended; `None` while it lives.
     pub end: Option<(String, u64)>,

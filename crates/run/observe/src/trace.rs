@@ -1,4 +1,5 @@
-//! The files that `libseatmap_trace` leaves: one for each process or rank, with one JSON value on each line.
+//! The files that `libseatmap_trace` leaves: one for each process or rank, with one JSON value on
+//! each line.
 //!
 //! | line | holds |
 //! |---|---|
@@ -17,7 +18,8 @@ use std::path::{Path, PathBuf};
 pub const FORMAT: &str = "seatmap-trace/1";
 /// More files than this are not read: a job of more ranks would not fit in a pattern's edges.
 pub const MAX_FILES: usize = 1 << 16;
-/// The longest file that is read: a process writes at most a line for each pair of its 1024 threads.
+/// The longest file that is read: a process writes at most a line for each pair of its 1024
+/// threads.
 pub const MAX_BYTES: u64 = 1 << 27;
 
 /// Why traces could not be read.
@@ -113,7 +115,10 @@ fn read(path: PathBuf) -> Result<Trace, TraceError> {
     let refused = |source| TraceError::Read { path: path.clone(), source };
     let bytes = std::fs::metadata(&path).map_err(refused)?.len();
     if bytes > MAX_BYTES {
-        let what = format!("{bytes}, and no more than {MAX_BYTES} are read", bytes = counted(bytes, "byte"));
+        let what = format!(
+            "{bytes}, and no more than {MAX_BYTES} are read",
+            bytes = counted(bytes, "byte")
+        );
         return Err(TraceError::TooLarge { path, what });
     }
     let text = std::fs::read(&path).map_err(refused)?;
@@ -142,7 +147,8 @@ impl Trace {
         serde_json::from_str(line).map_err(|error| TraceError::Line {
             path: self.path.clone(),
             at: Position { line: at + 1, column: error.column() },
-            problem: "this is not a line that libseatmap_trace writes; run the program again".to_owned(),
+            problem: "this is not a line that libseatmap_trace writes; run the program again"
+                .to_owned(),
         })
     }
 

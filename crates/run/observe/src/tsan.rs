@@ -1,7 +1,8 @@
-//! Threads that share cache lines: the traces of a program that was built with `-fsanitize=thread` and linked with
-//! `libseatmap_trace`.
+//! Threads that share cache lines: the traces of a program that was built with `-fsanitize=thread`
+//! and linked with `libseatmap_trace`.
 //!
-//! A message is a line that passes from the thread that wrote it last to another one. It counts 64 bytes.
+//! A message is a line that passes from the thread that wrote it last to another one. It counts 64
+//! bytes.
 
 use crate::names::numbered;
 use crate::talk::line_edges;
@@ -125,7 +126,10 @@ pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
-        let what = format!("{total}, and a pattern has no more than {MAX_TASKS}", total = counted(total, "thread"));
+        let what = format!(
+            "{total}, and a pattern has no more than {MAX_TASKS}",
+            total = counted(total, "thread")
+        );
         return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
     }
     Ok(joined(&processes))
@@ -133,7 +137,9 @@ pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
 
 fn process(trace: &Trace) -> Result<Process, TraceError> {
     let head = trace.head()?;
-    let (mut threads, mut pairs, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    let mut threads = Vec::new();
+    let mut pairs = Vec::new();
+    let mut lines = Vec::new();
     let mut cut_off = Some(trace.cut_off());
     for record in trace.records()? {
         match record {
@@ -157,7 +163,8 @@ fn joined(processes: &[Process]) -> Sharing {
         paths.extend(process.paths(at).into_iter().map(|(task, path)| (path, (at, task))));
     }
     paths.sort();
-    let places: HashMap<Key, usize> = paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
+    let places: HashMap<Key, usize> =
+        paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
     let window = window(processes, &places);
     let observation = Observation {
         methods: vec![Method::Tsan],
@@ -176,10 +183,15 @@ fn tasks(processes: &[Process], paths: &[(Vec<usize>, Key)]) -> Vec<Task> {
     let threads: HashMap<Key, &Thread> = processes
         .iter()
         .enumerate()
-        .flat_map(|(at, process)| process.threads.iter().map(move |thread| ((at, thread.task), thread)))
+        .flat_map(|(at, process)| {
+            process.threads.iter().map(move |thread| ((at, thread.task), thread))
+        })
         .collect();
-    let known = paths.iter().filter_map(|(path, key)| Some((path, processes.get(key.0)?, *threads.get(key)?)));
-    let mut tasks: Vec<Task> = known.map(|(path, process, thread)| task(path, process, thread)).collect();
+    let known = paths
+        .iter()
+        .filter_map(|(path, key)| Some((path, processes.get(key.0)?, *threads.get(key)?)));
+    let mut tasks: Vec<Task> =
+        known.map(|(path, process, thread)| task(path, process, thread)).collect();
     number_names(&mut tasks);
     tasks
 }
@@ -207,7 +219,11 @@ fn window(processes: &[Process], places: &HashMap<Key, usize>) -> Window {
             }
         }
     }
-    Window { from_s: 0.0, to_s: (to.saturating_sub(from).max(0) as f64) / 1e9, edges: line_edges(messages) }
+    Window {
+        from_s: 0.0,
+        to_s: (to.saturating_sub(from).max(0) as f64) / 1e9,
+        edges: line_edges(messages),
+    }
 }
 
 fn place(places: &HashMap<Key, usize>, process: usize, pair: &Pair) -> Option<(usize, usize)> {
@@ -220,7 +236,8 @@ fn lines(processes: &[Process], places: &HashMap<Key, usize>) -> Vec<SharedLine>
         let mut seen = HashSet::new();
         let fresh = process.lines.iter().filter(|line| seen.insert(line.line));
         let known = fresh.filter_map(|line| Some((line, place(places, at, &line.pair)?)));
-        let mut own: Vec<SharedLine> = known.map(|(line, ends)| line.shared(process.head.pid, ends)).collect();
+        let mut own: Vec<SharedLine> =
+            known.map(|(line, ends)| line.shared(process.head.pid, ends)).collect();
         own.sort_by_key(|line| std::cmp::Reverse(line.truly.saturating_add(line.falsely)));
         found.append(&mut own);
     }
@@ -243,13 +260,15 @@ impl Line {
 }
 
 impl Process {
-    /// Each thread's ancestors and itself, by their numbers among the children of each, below the process's own.
+    /// Each thread's ancestors and itself, by their numbers among the children of each, below the
+    /// process's own.
     fn paths(&self, process: usize) -> Vec<(usize, Vec<usize>)> {
         let mut paths: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut children: HashMap<usize, usize> = HashMap::new();
         let mut found = Vec::new();
         for thread in &self.threads {
-            // The first thread is the process. A parent is older than its children, so that its path is known.
+            // The first thread is the process. A parent is older than its children, so that its
+            // path is known.
             let parent = (thread.task != 0).then(|| paths.get(&thread.parent)).flatten();
             let mut path = parent.cloned().unwrap_or_default();
             let number = children.entry(thread.parent).or_default();
@@ -276,7 +295,9 @@ impl Process {
             ),
             (
                 replaced_lines,
-                format!("process {pid} used more lines than fit: {replaced_lines} had their state replaced"),
+                format!(
+                    "process {pid} used more lines than fit: {replaced_lines} had their state replaced"
+                ),
             ),
             (
                 unnamed_transfers,
@@ -286,7 +307,8 @@ impl Process {
                 ),
             ),
         ];
-        let lost = sentences.into_iter().filter(|(count, _)| *count > 0).map(|(_, sentence)| sentence);
+        let lost =
+            sentences.into_iter().filter(|(count, _)| *count > 0).map(|(_, sentence)| sentence);
         lost.chain(self.cut_off.clone()).collect()
     }
 }

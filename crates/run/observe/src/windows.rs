@@ -46,7 +46,11 @@ pub(crate) struct Stretches {
 
 impl Stretches {
     /// Takes in the talk of a look that ends at this time, by places.
-    pub(crate) fn take(&mut self, to: Duration, talk: impl IntoIterator<Item = (usize, usize, Talk)>) {
+    pub(crate) fn take(
+        &mut self,
+        to: Duration,
+        talk: impl IntoIterator<Item = (usize, usize, Talk)>,
+    ) {
         self.looks = self.looks.max(1);
         if self.all.is_empty() || self.taken == self.looks {
             self.thin();
@@ -57,21 +61,34 @@ impl Stretches {
         let Some(last) = self.all.last_mut() else { return };
         last.to = to;
         for (from, to, talk) in talk.into_iter().filter(|(from, to, _)| from != to) {
-            last.pairs.entry((from, to)).or_default().add(Sum { messages: talk.messages, bytes: talk.bytes });
+            last.pairs
+                .entry((from, to))
+                .or_default()
+                .add(Sum { messages: talk.messages, bytes: talk.bytes });
             self.kinds.entry((from, to)).or_default()[talk.kind as usize] += talk.messages;
         }
     }
 
     /// Takes in talk of the whole time since `from`: each stretch gets a share by its length.
-    pub(crate) fn spread(&mut self, from: Duration, talk: impl IntoIterator<Item = (usize, usize, Talk)>) {
+    pub(crate) fn spread(
+        &mut self,
+        from: Duration,
+        talk: impl IntoIterator<Item = (usize, usize, Talk)>,
+    ) {
         if self.all.is_empty() {
             return;
         }
-        let whole_s = self.all.last().map_or(0.0, |last| last.to.saturating_sub(from).as_secs_f64());
-        for (sender, receiver, talk) in talk.into_iter().filter(|(sender, receiver, _)| sender != receiver) {
+        let whole_s =
+            self.all.last().map_or(0.0, |last| last.to.saturating_sub(from).as_secs_f64());
+        for (sender, receiver, talk) in
+            talk.into_iter().filter(|(sender, receiver, _)| sender != receiver)
+        {
             let mut begun = from;
             for stretch in &mut self.all {
-                let length_s = stretch.to.saturating_sub(std::mem::replace(&mut begun, stretch.to)).as_secs_f64();
+                let length_s = stretch
+                    .to
+                    .saturating_sub(std::mem::replace(&mut begun, stretch.to))
+                    .as_secs_f64();
                 let share = length_s / whole_s.max(f64::MIN_POSITIVE);
                 let sum = Sum { messages: talk.messages * share, bytes: talk.bytes * share };
                 stretch.pairs.entry((sender, receiver)).or_default().add(sum);
@@ -93,7 +110,9 @@ impl Stretches {
             let mut joined = pair[0].clone();
             for next in &pair[1..] {
                 joined.to = next.to;
-                next.pairs.iter().for_each(|(ends, sum)| joined.pairs.entry(*ends).or_default().add(*sum));
+                next.pairs
+                    .iter()
+                    .for_each(|(ends, sum)| joined.pairs.entry(*ends).or_default().add(*sum));
             }
             joined
         });
@@ -114,7 +133,10 @@ mod tests {
         stretches.spread(Duration::from_secs(1), [(0, 1, talk), (1, 1, talk)]);
         let messages = |stretch: &Stretch| stretch.pairs[&(0, 1)].messages.round();
         assert_eq!(stretches.all().iter().map(messages).collect::<Vec<_>>(), [20.0, 20.0, 60.0]);
-        assert_eq!((stretches.kinds.len(), stretches.kinds[&(0, 1)][Kind::Line as usize]), (1, 100.0));
+        assert_eq!(
+            (stretches.kinds.len(), stretches.kinds[&(0, 1)][Kind::Line as usize]),
+            (1, 100.0)
+        );
     }
 
     #[test]
@@ -124,8 +146,11 @@ mod tests {
         for at in 1..=5_000 {
             stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
         }
-        let total: f64 = stretches.all().iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
-        assert!(stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to));
+        let total: f64 =
+            stretches.all().iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
+        assert!(
+            stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to)
+        );
         assert_eq!((total, stretches.kinds[&(0, 1)][Kind::Pipe as usize]), (5_000.0, 5_000.0));
         assert_eq!(stretches.all().last().unwrap().to, Duration::from_millis(5_000));
         assert!(stretches.all().iter().all(|stretch| stretch.pairs.len() == 1));

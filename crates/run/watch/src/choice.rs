@@ -22,15 +22,18 @@ pub enum Choice {
         /// Whether the processes that they started are meant as well, and those that these started.
         with_children: bool,
     },
-    /// The members of a control group and of the groups below it: a folder, or a path in a hierarchy.
+    /// The members of a control group and of the groups below it: a folder, or a path in a
+    /// hierarchy.
     Group(String),
     /// A systemd unit: the control groups of this name, `redis.service` or `redis`.
     Unit(String),
     /// The Slurm step that this program runs in.
     SlurmStep,
-    /// Programs by the name of their file or of their first thread; `*` and `?` stand for any text and any character.
+    /// Programs by the name of their file or of their first thread; `*` and `?` stand for any text
+    /// and any character.
     Name(String),
-    /// The programs that are bound: a thread of theirs may not run on all CPUs that its control group allows.
+    /// The programs that are bound: a thread of theirs may not run on all CPUs that its control
+    /// group allows.
     Bound,
     /// All programs that this user can see.
     All,
@@ -82,7 +85,11 @@ pub enum ChoiceError {
 
 fn hint(nearest: &[String]) -> String {
     let quoted: Vec<String> = nearest.iter().map(|name| format!("'{name}'")).collect();
-    if quoted.is_empty() { String::new() } else { format!("; did you mean {}?", quoted.join(" or ")) }
+    if quoted.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", quoted.join(" or "))
+    }
 }
 
 impl Choice {
@@ -91,16 +98,25 @@ impl Choice {
         self.beside(files, &BTreeSet::new())
     }
 
-    /// The processes that it means now beside those that are known to be meant; some of these may be among them.
-    pub(crate) fn beside(&self, files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+    /// The processes that it means now beside those that are known to be meant; some of these may
+    /// be among them.
+    pub(crate) fn beside(
+        &self,
+        files: &mut Files,
+        known: &BTreeSet<Tid>,
+    ) -> Result<BTreeSet<Tid>, ChoiceError> {
         match self {
-            Choice::Processes { pids, with_children } => by_number(files, known, pids, *with_children),
+            Choice::Processes { pids, with_children } => {
+                by_number(files, known, pids, *with_children)
+            }
             Choice::Group(path) => of_group(files, known, path),
             Choice::Unit(name) => of_unit(files, known, name),
             Choice::SlurmStep => slurm::processes(files, known),
             Choice::Name(pattern) => by_name(files, known, pattern),
             Choice::Bound => bound::processes(files, known),
-            Choice::All => Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect()),
+            Choice::All => {
+                Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect())
+            }
             Choice::Any(choices) => {
                 let mut all = BTreeSet::new();
                 for choice in choices {
@@ -159,7 +175,9 @@ fn by_number(
 /// Why a process is not found: it is hidden, or it is not there.
 fn unseen(files: &Files, pid: Tid) -> ChoiceError {
     // A process that has ended, and whose parent has not asked how, is there as well, and shown.
-    let is_hidden = files.root.is_this_computer() && task::exists(pid) && !files.root.has(&format!("/proc/{pid}/task"));
+    let is_hidden = files.root.is_this_computer()
+        && task::exists(pid)
+        && !files.root.has(&format!("/proc/{pid}/task"));
     if is_hidden {
         ChoiceError::Hidden { pid, why: visibility::hidden(&files.root) }
     } else {
@@ -176,14 +194,27 @@ fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
     tids.into_iter().any(lives).then_some(pid)
 }
 
-fn of_group(files: &mut Files, known: &BTreeSet<Tid>, path: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn of_group(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    path: &str,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let hierarchies = Hierarchies::read(&files.root);
     let folders = hierarchies.folders(&files.root, path);
     let looked_for = format!("control group '{path}'");
     if folders.is_empty() {
-        let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-        let names = hierarchies.all(&files.root).map_err(ChoiceError::Groups)?.into_iter().map(|folder| last(&folder));
-        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(&last(path), names) });
+        let last = |path: &str| {
+            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
+        };
+        let names = hierarchies
+            .all(&files.root)
+            .map_err(ChoiceError::Groups)?
+            .into_iter()
+            .map(|folder| last(&folder));
+        return Err(ChoiceError::NothingMatches {
+            looked_for,
+            nearest: glob::nearest(&last(path), names),
+        });
     }
     members(files, known, &folders, looked_for)
 }
@@ -202,8 +233,10 @@ fn members(
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let program = |tid: Tid| process_of(files, tid).filter(|pid| *pid != own);
     let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
-    let programs: BTreeSet<Tid> =
-        pids.into_iter().filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false)).collect();
+    let programs: BTreeSet<Tid> = pids
+        .into_iter()
+        .filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false))
+        .collect();
     if programs.is_empty() {
         Err(ChoiceError::Empty(looked_for))
     } else {
@@ -214,7 +247,11 @@ fn members(
 /// These programs without Seatmap's own processes: `seatmap run` is in the group of the program
 /// that it seats, where its threads have no seat and need none. A group with nothing else keeps
 /// them.
-fn without_launchers(files: &mut Files, known: &BTreeSet<Tid>, programs: BTreeSet<Tid>) -> BTreeSet<Tid> {
+fn without_launchers(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    programs: BTreeSet<Tid>,
+) -> BTreeSet<Tid> {
     let is_shown = |pid: &Tid| published::shows(&files.root, *pid, published::SEATING);
     let mut own: BTreeSet<String> = BTreeSet::new();
     let supervisors: Vec<Tid> = programs.iter().copied().filter(is_shown).collect();
@@ -225,26 +262,46 @@ fn without_launchers(files: &mut Files, known: &BTreeSet<Tid>, programs: BTreeSe
     if others.is_empty() && known.is_empty() { programs } else { others }
 }
 
-fn of_unit(files: &mut Files, known: &BTreeSet<Tid>, name: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn of_unit(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    name: &str,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
     let unit_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
-    let spelled = [name.to_owned(), format!("{name}.service"), format!("{name}.scope"), format!("{name}.slice")];
-    let folders: Vec<String> = all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
+    let spelled = [
+        name.to_owned(),
+        format!("{name}.service"),
+        format!("{name}.scope"),
+        format!("{name}.slice"),
+    ];
+    let folders: Vec<String> =
+        all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
     let looked_for = format!("systemd unit '{name}' among the control groups");
     if folders.is_empty() {
-        let is_unit = |name: &String| [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending));
+        let is_unit = |name: &String| {
+            [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
+        };
         let names = all.iter().map(|folder| unit_of(folder)).filter(is_unit);
         let wanted = if name.contains('.') { &spelled[0] } else { &spelled[1] };
-        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(wanted, names) });
+        return Err(ChoiceError::NothingMatches {
+            looked_for,
+            nearest: glob::nearest(wanted, names),
+        });
     }
     members(files, known, &folders, looked_for)
 }
 
-fn by_name(files: &mut Files, known: &BTreeSet<Tid>, pattern: &str) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn by_name(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    pattern: &str,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut names = BTreeSet::new();
     let mut found = BTreeSet::new();
     for program in programs(files, known)? {
-        let file = program_file(files, program.pid).and_then(|file| file.rsplit('/').next().map(str::to_owned));
+        let file = program_file(files, program.pid)
+            .and_then(|file| file.rsplit('/').next().map(str::to_owned));
         let own: Vec<String> = file.into_iter().chain([program.name]).collect();
         if own.iter().any(|name| glob::fits(pattern, name)) {
             found.insert(program.pid);
@@ -253,7 +310,10 @@ fn by_name(files: &mut Files, known: &BTreeSet<Tid>, pattern: &str) -> Result<BT
     }
     if found.is_empty() {
         let looked_for = format!("program named '{pattern}' among those that this user can see");
-        return Err(ChoiceError::NothingMatches { looked_for, nearest: glob::nearest(pattern, names.into_iter()) });
+        return Err(ChoiceError::NothingMatches {
+            looked_for,
+            nearest: glob::nearest(pattern, names.into_iter()),
+        });
     }
     Ok(found)
 }
@@ -266,7 +326,9 @@ pub(crate) fn program_file(files: &mut Files, pid: Tid) -> Option<String> {
 
 /// A variable of a process's environment.
 fn variable(files: &Files, pid: Tid, name: &str) -> Option<String> {
-    task::environment(&files.root, pid).into_iter().find_map(|(key, value)| (key == name).then_some(value))
+    task::environment(&files.root, pid)
+        .into_iter()
+        .find_map(|(key, value)| (key == name).then_some(value))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The seats that a program should have: those of a plan, or those that `seatmap run --report` wrote.
+//! The seats that a program should have: those of a plan, or those that `seatmap run --report`
+//! wrote.
 
 use crate::seating::Seating;
 use seatmap_document::DocumentError;
@@ -14,14 +15,16 @@ use std::collections::BTreeSet;
 pub struct Expected {
     /// The seats, in order of creation of their threads.
     pub seats: Vec<ExpectedSeat>,
-    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A thread of a report
-    /// may have ended since.
+    /// Whether a seat without a thread is a fault: so it is in a plan, where each task needs one. A
+    /// thread of a report may have ended since.
     pub needs_all: bool,
-    /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet are then no fault.
+    /// Whether the launchers of the programs showed the seats. Threads that they have not shown yet
+    /// are then no fault.
     pub is_shown: bool,
     /// Whether a seat is meant for one thread by its number, and for no other.
     pub is_numbered: bool,
-    /// Processes that should not be on this computer, each with a sentence that says where it belongs.
+    /// Processes that should not be on this computer, each with a sentence that says where it
+    /// belongs.
     pub misplaced: Vec<(Tid, String)>,
 }
 
@@ -64,10 +67,15 @@ impl Expected {
             let cpus = plan.seat(task).iter().copied().collect();
             ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
         };
-        Expected { seats: (0..plan.placement.len()).map(seat).collect(), needs_all: true, ..Expected::default() }
+        Expected {
+            seats: (0..plan.placement.len()).map(seat).collect(),
+            needs_all: true,
+            ..Expected::default()
+        }
     }
 
-    /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a seat are left out.
+    /// The seats of a seating on file: the report of a run, or an earlier check. Threads without a
+    /// seat are left out.
     ///
     /// # Errors
     /// [`DocumentError`]: the text is not a seating.
@@ -77,9 +85,9 @@ impl Expected {
         Ok(Expected { seats, ..Expected::default() })
     }
 
-    /// The seats of the ranks of a job on this computer. `rank_of` tells the rank of a process, `None` for one that
-    /// is none; `seat_of` where a rank belongs: its CPUs on this computer, or else the name of its node. `here` are
-    /// the ranks that belong here.
+    /// The seats of the ranks of a job on this computer. `rank_of` tells the rank of a process,
+    /// `None` for one that is none; `seat_of` where a rank belongs: its CPUs on this computer, or
+    /// else the name of its node. `here` are the ranks that belong here.
     #[must_use]
     pub fn of_ranks(
         seating: &Seating,
@@ -95,16 +103,24 @@ impl Expected {
             name: None,
             thread,
         };
-        for (pid, rank) in seating.processes.iter().filter_map(|process| Some((process.pid, rank_of(process.pid)?))) {
+        for (pid, rank) in seating
+            .processes
+            .iter()
+            .filter_map(|process| Some((process.pid, rank_of(process.pid)?)))
+        {
             missing.remove(&rank);
             match seat_of(rank) {
                 Err(node) => {
                     // Plural: "runs" is a verb here.
-                    expected.misplaced.push((pid, format!("rank {rank} runs here, and it should run on {node}")));
+                    expected
+                        .misplaced
+                        .push((pid, format!("rank {rank} runs here, and it should run on {node}")));
                 }
                 Ok(cpus) => {
                     let threads = seating.threads.iter().filter(|thread| thread.pid == pid);
-                    expected.seats.extend(threads.map(|thread| seat(rank, cpus.clone(), Some((pid, thread.tid)))));
+                    expected.seats.extend(
+                        threads.map(|thread| seat(rank, cpus.clone(), Some((pid, thread.tid)))),
+                    );
                 }
             }
         }
@@ -113,16 +129,20 @@ impl Expected {
         expected
     }
 
-    /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as far as this user may
-    /// read them; `None` where there are none.
+    /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as
+    /// far as this user may read them; `None` where there are none.
     #[must_use]
     pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
         let pids = seating.processes.iter().map(|process| process.pid);
         let texts = published::read_above(root, pids, published::SEATING);
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
-            let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else { continue };
-            let is_own = |seat: &ExpectedSeat| seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid));
+            let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
+                continue;
+            };
+            let is_own = |seat: &ExpectedSeat| {
+                seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid))
+            };
             seats.extend(report.seats.into_iter().filter(is_own));
         }
         (!seats.is_empty()).then_some(Expected { seats, is_shown: true, ..Expected::default() })
@@ -138,12 +158,19 @@ impl Expected {
 impl Seated {
     fn seat(self) -> Option<ExpectedSeat> {
         let listed = self.cpus.map(|cpus| cpus.into_iter().collect());
-        let cpus: CpuSet = listed.or_else(|| CpuSet::of_list(&self.mask?)).filter(|cpus: &CpuSet| !cpus.is_empty())?;
+        let cpus: CpuSet = listed
+            .or_else(|| CpuSet::of_list(&self.mask?))
+            .filter(|cpus: &CpuSet| !cpus.is_empty())?;
         let label = match self.task {
             Some(task) => label(task, self.task_name.as_deref()),
             None => format!("thread {}", self.tid),
         };
-        Some(ExpectedSeat { label, cpus, name: self.task_name, thread: self.pid.map(|pid| (pid, self.tid)) })
+        Some(ExpectedSeat {
+            label,
+            cpus,
+            name: self.task_name,
+            thread: self.pid.map(|pid| (pid, self.tid)),
+        })
     }
 }
 
@@ -172,7 +199,11 @@ mod tests {
             {"pid": 7, "tid": 8, "task": 1, "task_name": "left", "cpus": [2, 3]},
             {"pid": 7, "tid": 9, "mask": "0-1"}]}"#;
         let expected = Expected::of_seating(text).unwrap();
-        let seats: Vec<_> = expected.seats.iter().map(|seat| (seat.label.as_str(), seat.cpus.to_string())).collect();
+        let seats: Vec<_> = expected
+            .seats
+            .iter()
+            .map(|seat| (seat.label.as_str(), seat.cpus.to_string()))
+            .collect();
         assert_eq!(
             seats,
             [("task 1 'left'", "2,3".to_owned()), ("thread 9", "0,1".to_owned())],

@@ -19,7 +19,8 @@ pub(crate) struct Files {
 impl Files {
     pub fn open(root: &Root) -> io::Result<Self> {
         proc_mount::check(root).map_err(io::Error::other)?;
-        let (proc, ticks_per_s) = (ProcFolder::open(root)?, boot::ticks_per_s().max(1));
+        let proc = ProcFolder::open(root)?;
+        let ticks_per_s = boot::ticks_per_s().max(1);
         Ok(Files { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
     }
 
@@ -54,8 +55,8 @@ impl Files {
         }
     }
 
-    /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no finer ones. `None`
-    /// where the thread has ended.
+    /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no
+    /// finer ones. `None` where the thread has ended.
     pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<Times> {
         let counts = self.proc.schedstat(pid, tid);
         match counts.ok().and_then(Times::parse) {
@@ -67,7 +68,8 @@ impl Files {
         }
     }
 
-    /// The CPUs that a thread may run on, as the kernel answers now; `None` where it has to be read from its files.
+    /// The CPUs that a thread may run on, as the kernel answers now; `None` where it has to be read
+    /// from its files.
     pub fn asked_mask(&self, tid: Tid) -> Option<CpuSet> {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
@@ -77,13 +79,14 @@ impl Files {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
 
-    /// Notes that a thing of a process cannot be seen, if the error says so: this user may not see it, or this process
-    /// may open no more files.
+    /// Notes that a thing of a process cannot be seen, if the error says so: this user may not see
+    /// it, or this process may open no more files.
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
-            let why = match visibility::may_trace(&self.root) {
-                true => "the kernel refuses, although this user may look into the processes of others",
-                false => "the process belongs to another user; root may look",
+            let why = if visibility::may_trace(&self.root) {
+                "the kernel refuses, although this user may look into the processes of others"
+            } else {
+                "the process belongs to another user; root may look"
             };
             self.note(what, Some(pid), why);
         } else if is_short(error) {
@@ -136,6 +139,9 @@ mod tests {
         assert!(files.take_notes().is_empty(), "it has ended");
         files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::EMFILE));
         let notes = files.take_notes();
-        assert!(notes.len() == 1 && notes[0].pids == [7] && notes[0].what == "threads", "{notes:?}");
+        assert!(
+            notes.len() == 1 && notes[0].pids == [7] && notes[0].what == "threads",
+            "{notes:?}"
+        );
     }
 }

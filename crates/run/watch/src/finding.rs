@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum Gravity {
     /// Worth knowing; it fails no check.
     Remark,
-    /// A rule could not be judged, as the kernel does not say what it needs; it fails a strict check.
+    /// A rule could not be judged, as the kernel does not say what it needs; it fails a strict
+    /// check.
     Unseen,
     /// Wrong: the check fails.
     Wrong,
@@ -31,7 +32,8 @@ pub struct Finding {
     pub tids: Vec<Tid>,
     /// The CPUs, as a list.
     pub cpus: String,
-    /// For how long that has been so at least, in seconds: the age of the thread, or the time it was watched.
+    /// For how long that has been so at least, in seconds: the age of the thread, or the time it
+    /// was watched.
     pub since_s: Option<f64>,
     /// How bad it is: a share of time, of memory or of interrupts, in percent or a second.
     pub measure: Option<Measure>,
@@ -133,7 +135,13 @@ impl Finding {
     #[must_use]
     pub fn is_same(&self, other: &Finding) -> bool {
         let key = |finding: &Finding| {
-            (finding.rule.clone(), finding.gravity, finding.pid, finding.tids.clone(), finding.cpus.clone())
+            (
+                finding.rule.clone(),
+                finding.gravity,
+                finding.pid,
+                finding.tids.clone(),
+                finding.cpus.clone(),
+            )
         };
         key(self) == key(other)
     }
@@ -145,7 +153,8 @@ mod tests {
 
     #[test]
     fn figures_do_not_make_a_finding_another_one() {
-        let finding = |percent: f64| Finding::wrong("shared-cpu", format!("{percent} %")).of(7).tids([7, 8]);
+        let finding =
+            |percent: f64| Finding::wrong("shared-cpu", format!("{percent} %")).of(7).tids([7, 8]);
         assert!(finding(150.0).is_same(&finding(160.0)));
         assert!(!finding(150.0).is_same(&finding(150.0).tids([7])));
         assert!(!finding(150.0).is_same(&finding(150.0).grave_if(false)));

@@ -10,8 +10,10 @@ const LONGEST_NAME: usize = 200;
 
 /// Whether a name fits a pattern, in which `*` stands for any text and `?` for one character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut at, mut inside) = (0, 0);
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
+    let mut at = 0;
+    let mut inside = 0;
     // Where the last star stands, and the part of the name that it has taken so far.
     let mut star: Option<(usize, usize)> = None;
     while inside < name.len() {
@@ -33,8 +35,8 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|one| *one == '*')
 }
 
-/// The names nearest to a mistyped one: those that contain it, then those with the fewest letters to change, if these
-/// are no more than a third.
+/// The names nearest to a mistyped one: those that contain it, then those with the fewest letters
+/// to change, if these are no more than a third.
 pub(crate) fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let wanted = wanted.trim_matches(['*', '?']).to_lowercase();
     if wanted.is_empty() || wanted.len() > LONGEST_NAME {
@@ -58,9 +60,16 @@ mod tests {
 
     #[test]
     fn stars_take_any_text() {
-        let fitting = [("redis*", "redis-server"), ("*", ""), ("a?c", "abc"), ("*a*b*", "xxaxxbb"), ("x", "x")];
+        let fitting = [
+            ("redis*", "redis-server"),
+            ("*", ""),
+            ("a?c", "abc"),
+            ("*a*b*", "xxaxxbb"),
+            ("x", "x"),
+        ];
         assert!(fitting.iter().all(|(pattern, name)| fits(pattern, name)));
-        let others = [("redis", "redis-server"), ("?", ""), ("a*b", "ac"), ("", "x"), ("*ab", "abc")];
+        let others =
+            [("redis", "redis-server"), ("?", ""), ("a*b", "ac"), ("", "x"), ("*ab", "abc")];
         assert!(!others.iter().any(|(pattern, name)| fits(pattern, name)));
     }
 
@@ -78,7 +87,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_name_fits_itself_and_what_is_cut_out_of_it(name in "[a-z]{0,12}", from in 0usize..12, to in 0usize..12) {
-            let (from, to) = (from.min(name.len()), to.min(name.len()));
+            let from = from.min(name.len());
+            let to = to.min(name.len());
             let pattern = format!("{}*{}", &name[..from.min(to)], &name[from.max(to)..]);
             prop_assert!(fits(&name, &name) && fits(&pattern, &name));
         }

@@ -1,8 +1,8 @@
 //! Holds a seating against a plan and against rules.
 //!
-//! Each rule is a function from `Facts` to findings, in a file of its own. A rule without a measured harm gives a
-//! remark: programs that nobody bound are healthy unless something is measurably wrong, and threads that sleep harm
-//! nobody.
+//! Each rule is a function from `Facts` to findings, in a file of its own. A rule without a
+//! measured harm gives a remark: programs that nobody bound are healthy unless something is
+//! measurably wrong, and threads that sleep harm nobody.
 
 mod brake;
 mod devices;
@@ -49,13 +49,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The same for this seating: where neither rules nor seats were named, the seats that the launchers of its
-    /// programs show (`seatmap run`, while it runs).
+    /// The same for this seating: where neither rules nor seats were named, the seats that the
+    /// launchers of its programs show (`seatmap run`, while it runs).
     #[must_use]
     pub fn of(&self, root: &Root, seating: &Seating) -> Self {
-        let expected = match self.expected.is_none() && self.rules.is_empty() {
-            true => Expected::shown(root, seating),
-            false => self.expected.clone(),
+        let expected = if self.expected.is_none() && self.rules.is_empty() {
+            Expected::shown(root, seating)
+        } else {
+            self.expected.clone()
         };
         Asked { expected, ..self.clone() }
     }
@@ -179,10 +180,12 @@ impl Verdict {
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
         let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
         let is_masked = |thread: &Thread| !thread.mask.is_empty();
-        match findings.iter().any(Finding::is_wrong) {
-            true => Verdict::Wrong,
-            false if unseen.is_empty() && all_judged && seating.threads.iter().all(is_masked) => Verdict::AsAsked,
-            false => Verdict::NotAllSeen,
+        if findings.iter().any(Finding::is_wrong) {
+            Verdict::Wrong
+        } else if unseen.is_empty() && all_judged && seating.threads.iter().all(is_masked) {
+            Verdict::AsAsked
+        } else {
+            Verdict::NotAllSeen
         }
     }
 
@@ -228,8 +231,14 @@ mod tests {
 
     #[test]
     fn nothing_is_wrong_with_programs_that_nobody_bound() {
-        let made = Made::new(4).busy(7, 7, "0-3", 90.0, 5.0).busy(7, 8, "0-3", 80.0, 5.0).busy(9, 9, "0-3", 99.0, 0.0);
-        let made = made.interrupts(0, "24", "eth0", 9000.0).stranger(0, "other", 60.0, "0-3").memory(&[50, 900]);
+        let made = Made::new(4)
+            .busy(7, 7, "0-3", 90.0, 5.0)
+            .busy(7, 8, "0-3", 80.0, 5.0)
+            .busy(9, 9, "0-3", 99.0, 0.0);
+        let made = made
+            .interrupts(0, "24", "eth0", 9000.0)
+            .stranger(0, "other", 60.0, "0-3")
+            .memory(&[50, 900]);
         assert_eq!(judged(&made, &[]), []);
     }
 
@@ -237,7 +246,8 @@ mod tests {
     fn a_named_rule_holds_alone_unless_the_default_ones_are_named_too() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let rules = |rules: &[Rule]| {
-            let mut rules: Vec<String> = judged(&made, rules).into_iter().map(|finding| finding.rule).collect();
+            let mut rules: Vec<String> =
+                judged(&made, rules).into_iter().map(|finding| finding.rule).collect();
             rules.dedup();
             rules
         };
@@ -264,7 +274,9 @@ mod tests {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         let unseen = |what: &str| Unseen { what: what.to_owned(), ..Unseen::default() };
         made.seating.unseen =
-            ["program", "environment", "devices", "memory", "strangers", "threads"].map(unseen).into();
+            ["program", "environment", "devices", "memory", "strangers", "threads"]
+                .map(unseen)
+                .into();
         let missed = |made: &Made, rules: &[Rule]| {
             let asked = Asked { rules: rules.to_vec(), ..Asked::default() };
             let missed = super::missed(&made.seating, &made.topology, &asked);

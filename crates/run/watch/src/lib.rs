@@ -1,9 +1,9 @@
-//! Takes a *seating*: where the threads of living programs may run, where they do run, and what shares their seats.
-//! Holds it against a plan or against rules.
+//! Takes a *seating*: where the threads of living programs may run, where they do run, and what
+//! shares their seats. Holds it against a plan or against rules.
 //!
-//! A seating is read from `/proc` and `/sys` in two looks or more, so that shares of CPU time are those of the time
-//! between. It needs no privileges and changes nothing. It lists the things that the kernel did not show, as a check
-//! that has not seen everything may not say that all is well.
+//! A seating is read from `/proc` and `/sys` in two looks or more, so that shares of CPU time are
+//! those of the time between. It needs no privileges and changes nothing. It lists the things that
+//! the kernel did not show, as a check that has not seen everything may not say that all is well.
 //!
 //! | module | does |
 //! |---|---|

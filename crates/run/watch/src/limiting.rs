@@ -13,7 +13,8 @@ pub(crate) struct Limiting {
     hierarchies: Hierarchies,
     /// The groups by the text of a `cgroup` file, which many threads have in common.
     by_membership: HashMap<Vec<u8>, Groups>,
-    /// The periods used up at the first look, by the quota's file, and the stops of other settings by theirs.
+    /// The periods used up at the first look, by the quota's file, and the stops of other settings
+    /// by theirs.
     at_first: HashMap<String, u64>,
     now: HashMap<Groups, Limits>,
     members: HashMap<Groups, BTreeSet<Tid>>,
@@ -24,7 +25,8 @@ pub(crate) struct Limiting {
 }
 
 impl Limiting {
-    /// Finds the hierarchies, and counts the throttling of the groups that these processes and their threads are in.
+    /// Finds the hierarchies, and counts the throttling of the groups that these processes and
+    /// their threads are in.
     pub fn begin(files: &mut Files, pids: impl Iterator<Item = Tid>) -> Self {
         let mut limiting = Limiting {
             hierarchies: Hierarchies::read(&files.root),
@@ -47,8 +49,10 @@ impl Limiting {
     pub fn turn(&mut self) {
         self.at_first.clear();
         for (_, limits) in self.now.drain() {
-            let quotas = limits.quotas.into_iter().filter_map(|quota| Some((quota.file, quota.throttled?)));
-            let brakes = limits.brakes.into_iter().filter_map(|brake| Some((brake.file, brake.stops?)));
+            let quotas =
+                limits.quotas.into_iter().filter_map(|quota| Some((quota.file, quota.throttled?)));
+            let brakes =
+                limits.brakes.into_iter().filter_map(|brake| Some((brake.file, brake.stops?)));
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -56,7 +60,8 @@ impl Limiting {
         self.listed.clear();
     }
 
-    /// The limits of a process: those of its first thread. Threads in other groups are looked for as well.
+    /// The limits of a process: those of its first thread. Threads in other groups are looked for
+    /// as well.
     pub fn process(&mut self, files: &mut Files, pid: Tid, tids: &[Tid]) -> Option<Group> {
         let groups = self.groups(files, pid, pid)?;
         let listed = self
@@ -65,7 +70,9 @@ impl Limiting {
             .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
         // Most threads are in the group of their process, which one file tells of all.
         let elsewhere: Vec<Tid> = match listed {
-            Some(listed) => tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect(),
+            Some(listed) => {
+                tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect()
+            }
             None => Vec::new(),
         };
         let here = tids.iter().copied().filter(|tid| !elsewhere.contains(tid));
@@ -100,7 +107,8 @@ impl Limiting {
 
     /// The groups of a thread, whose limits are read once.
     fn groups(&mut self, files: &mut Files, pid: Tid, tid: Tid) -> Option<Groups> {
-        let file = if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
+        let file =
+            if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
         let membership = match files.proc.read(format_args!("{file}")) {
             Ok(membership) => membership.to_vec(),
             Err(error) => {
@@ -109,7 +117,8 @@ impl Limiting {
             }
         };
         let Limiting { hierarchies, by_membership, .. } = self;
-        let read = |text: &[u8]| hierarchies.groups(&files.root, tid, &String::from_utf8_lossy(text));
+        let read =
+            |text: &[u8]| hierarchies.groups(&files.root, tid, &String::from_utf8_lossy(text));
         let groups = by_membership.entry(membership).or_insert_with_key(|text| read(text)).clone();
         if let Some(why) = groups.unseen() {
             files.note("quota", Some(pid), why);
@@ -130,7 +139,8 @@ impl Limiting {
         }
         let mut quotas: Vec<Quota> = by_file.into_values().collect();
         quotas.sort_by(|a, b| a.file.cmp(&b.file));
-        let is_used_up = quotas.iter().any(|quota| quota.throttled_watched.is_some_and(|periods| periods > 0));
+        let is_used_up =
+            quotas.iter().any(|quota| quota.throttled_watched.is_some_and(|periods| periods > 0));
         for quota in &mut quotas {
             quota.tids.sort_unstable();
             let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -151,7 +161,8 @@ impl Limiting {
         }
         let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
         let is_real_time = |thread: &&Thread| ["fifo", "rr"].contains(&thread.policy.as_str());
-        let real_time: HashSet<Tid> = threads.filter(is_real_time).map(|thread| thread.tid).collect();
+        let real_time: HashSet<Tid> =
+            threads.filter(is_real_time).map(|thread| thread.tid).collect();
         for brake in &mut brakes {
             brake.tids.retain(|tid| brake.real_time_percent.is_none() || real_time.contains(tid));
             brake.tids.sort_unstable();
@@ -193,10 +204,12 @@ impl Limiting {
         }
     }
 
-    /// Whether a group has members that were not looked at. One whose members cannot be listed may have some.
+    /// Whether a group has members that were not looked at. One whose members cannot be listed may
+    /// have some.
     fn has_others(&self, files: &Files, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
-        members_below(&files.root, folder).map_or(true, |all| all.iter().any(|member| !known.contains(member)))
+        members_below(&files.root, folder)
+            .map_or(true, |all| all.iter().any(|member| !known.contains(member)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Looks at living programs again and again, cheaply enough for a screen.
 //!
-//! A look reads one small file of each thread, which stays open. The other files of a thread are read only if the
-//! thread has run since the look before, or waits for a CPU: any other thread has changed nothing in them. For a thread
-//! that has hardly run, every sixth look reads them. Its mask is the exception, as others may change that: one system
-//! call asks for it.
+//! A look reads one small file of each thread, which stays open. The other files of a thread are
+//! read only if the thread has run since the look before, or waits for a CPU: any other thread has
+//! changed nothing in them. For a thread that has hardly run, every sixth look reads them. Its mask
+//! is the exception, as others may change that: one system call asks for it.
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
@@ -19,26 +19,29 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
-/// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than the others together.
+/// The most threads, the busiest ones, whose changes of CPU a look reads: the file is longer than
+/// the others together.
 const MOST_MOVES: usize = 64;
 
-/// A thread that ran for less than this share of the time is read whole at every so many looks only.
+/// A thread that ran for less than this share of the time is read whole at every so many looks
+/// only.
 const LEAST_PERCENT: f64 = 0.1;
 const REST_EVERY: u64 = 6;
 
-/// The facts of a process that hardly change (its program, environment and group) are read at every so many looks.
+/// The facts of a process that hardly change (its program, environment and group) are read at every
+/// so many looks.
 const FACTS_EVERY: u64 = 8;
 
 /// The threads, processes and CPUs that one look found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// The threads and processes, with shares of the time since the look before. Memory, devices, interrupts and other
-    /// programs are left out, as reading them costs more than all else.
+    /// The threads and processes, with shares of the time since the look before. Memory, devices,
+    /// interrupts and other programs are left out, as reading them costs more than all else.
     pub seating: Seating,
     /// The events of each thread in a second, in the order of the seating's threads.
     pub rates: Vec<Rates>,
-    /// Wakeups of threads by each other, the most frequent first; `None` where nobody has counted them. A look does not
-    /// count them: its caller may.
+    /// Wakeups of threads by each other, the most frequent first; `None` where nobody has counted
+    /// them. A look does not count them: its caller may.
     pub wakes: Option<Vec<Wakes>>,
 }
 
@@ -109,7 +112,10 @@ pub struct Live {
 
 impl std::fmt::Debug for Live {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Live").field("choice", &self.choice).field("looks", &self.looks).finish_non_exhaustive()
+        out.debug_struct("Live")
+            .field("choice", &self.choice)
+            .field("looks", &self.looks)
+            .finish_non_exhaustive()
     }
 }
 
@@ -165,13 +171,17 @@ impl Live {
         self.looks += 1;
         self.at_ns = (self.clock)();
         // A choice that means nothing any more keeps those of its processes that live.
-        let pids = self.choice.processes(&mut self.files).unwrap_or_else(|_| self.leaders.keys().copied().collect());
+        let pids = self
+            .choice
+            .processes(&mut self.files)
+            .unwrap_or_else(|_| self.leaders.keys().copied().collect());
         self.read_threads(&pids);
         self.read_moves();
         self.read_processes();
         self.files.note_the_hidden();
         let watched_ns = self.at_ns.saturating_sub(began_ns);
-        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since_epoch =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seating = Seating {
             format: FORMAT.to_owned(),
             machine: self.machine.clone(),
@@ -253,9 +263,11 @@ impl Live {
             let name = thread.name.clone();
             self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
         }
-        let before = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
+        let before =
+            self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
         let has_tick = starved::has_tick(&self.without_tick, thread.cpu);
-        let is_starved = before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
+        let is_starved =
+            before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
             // It began after the look before, so that all of its time belongs to this look.
@@ -271,9 +283,14 @@ impl Live {
 
     /// Adds the switches, and the mask where the kernel is not asked for it; the user is returned.
     fn read_status(&mut self, thread: &mut Thread) -> Option<u32> {
-        let text = self.files.proc.read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid)).ok()?;
+        let text = self
+            .files
+            .proc
+            .read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid))
+            .ok()?;
         let status = Status::parse(text);
-        (thread.voluntary_switches, thread.forced_switches) = (status.voluntary_switches, status.forced_switches);
+        (thread.voluntary_switches, thread.forced_switches) =
+            (status.voluntary_switches, status.forced_switches);
         thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
         status.user
     }
@@ -283,7 +300,8 @@ impl Live {
         let is_first = self.looks == 0;
         let ran = self.seen.values_mut().filter(|seen| is_first || seen.thread.run_percent > 0.0);
         let mut ran: Vec<&mut Seen> = ran.collect();
-        // Before the first shares are known, those are likely to be busy that have run most since they began.
+        // Before the first shares are known, those are likely to be busy that have run most since
+        // they began.
         let key = |seen: &Seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent };
         ran.sort_by(|a, b| key(b).total_cmp(&key(a)));
         let most = MOST_MOVES.min(ran.len());
@@ -306,9 +324,14 @@ impl Live {
         for (pid, leader) in &self.leaders {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
             if is_due || !known {
-                let tids: Vec<Tid> = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).map(|((_, tid), _)| *tid).collect();
+                let tids: Vec<Tid> = self
+                    .seen
+                    .range((*pid, 0)..=(*pid, Tid::MAX))
+                    .map(|((_, tid), _)| *tid)
+                    .collect();
                 let files = &mut self.files;
-                let process = process::process(files, *pid, leader.clone(), self.at_ns, self.has_devices);
+                let process =
+                    process::process(files, *pid, leader.clone(), self.at_ns, self.has_devices);
                 let group = self.limiting.process(files, *pid, &tids);
                 self.processes.insert(*pid, Process { group, ..process });
             }
@@ -329,8 +352,8 @@ impl Live {
         let now = cpu_times(&mut self.files);
         let cpu = |cpu| {
             let shares = now.since(&self.cpu_times, cpu);
-            let (busy_percent, steal_percent) =
-                (shares.map(|shares| shares.busy_percent), shares.map(|shares| shares.steal_percent));
+            let busy_percent = shares.map(|shares| shares.busy_percent);
+            let steal_percent = shares.map(|shares| shares.steal_percent);
             Cpu { cpu, busy_percent, steal_percent, ..Cpu::default() }
         };
         let cpus = now.cpus().map(cpu).collect();
@@ -353,14 +376,18 @@ impl Seen {
         [at_ns, look]: [u64; 2],
     ) -> Self {
         let switches = [thread.voluntary_switches, thread.forced_switches];
-        let (mut rates, mut moves, mut mask) = (Rates::default(), None, CpuSet::default());
+        let mut rates = Rates::default();
+        let mut moves = None;
+        let mut mask = CpuSet::default();
         if let Some(before) = before {
             let watched_ns = at_ns.saturating_sub(before.at_ns);
-            let [own, forced] = [0, 1].map(|kind| switches[kind].saturating_sub(before.switches[kind]));
+            let [own, forced] =
+                [0, 1].map(|kind| switches[kind].saturating_sub(before.switches[kind]));
             let whole_ns = at_ns.saturating_sub(before.whole_ns);
             rates.wakeups = per_second(own, whole_ns);
             rates.switches = per_second(own.saturating_add(forced), whole_ns);
-            thread.run_percent = percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
+            thread.run_percent =
+                percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
             if !before.mask.is_empty() {
@@ -368,11 +395,25 @@ impl Seen {
             }
             (moves, mask) = (before.moves, before.mask);
         }
-        let (whole_ns, has_run) = (at_ns, false);
-        Seen { thread, rates, mask, started_ticks, times, at_ns, whole_ns, has_run, look, switches, moves }
+        let whole_ns = at_ns;
+        let has_run = false;
+        Seen {
+            thread,
+            rates,
+            mask,
+            started_ticks,
+            times,
+            at_ns,
+            whole_ns,
+            has_run,
+            look,
+            switches,
+            moves,
+        }
     }
 
-    /// Whether the thread has not run since the look before, or so little that its other files need not be read.
+    /// Whether the thread has not run since the look before, or so little that its other files need
+    /// not be read.
     fn rests(&self, times: Times, at_ns: u64, is_due: bool) -> bool {
         // A thread that is still ready waits; its other files say so.
         if self.is_ready() && times == self.times {
@@ -391,13 +432,15 @@ impl Seen {
     /// Whether the thread has waited for a CPU since this look.
     fn starves(&self, now: &Thread, times: Times, at_ns: u64, has_tick: bool) -> bool {
         let is_ready = self.is_ready() && now.state == self.thread.state;
-        is_ready && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
+        is_ready
+            && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
     /// Goes on to a look at the times alone.
     fn pass(&mut self, look: u64, times: Times, at_ns: u64) {
         let watched_ns = at_ns.saturating_sub(self.at_ns);
-        self.thread.run_percent = percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
+        self.thread.run_percent =
+            percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
         self.thread.wait_percent = waited(self.times, times, watched_ns);
         self.thread.run_s = seconds(times.run_ns);
         self.thread.wait_s = times.wait_ns.map(seconds);
@@ -410,7 +453,9 @@ impl Seen {
     }
 
     fn moved(&mut self, count: Option<u64>, at_ns: u64) {
-        let rate = |(before, then_ns): (u64, u64)| Some(per_second(count?.saturating_sub(before), at_ns - then_ns));
+        let rate = |(before, then_ns): (u64, u64)| {
+            Some(per_second(count?.saturating_sub(before), at_ns - then_ns))
+        };
         self.rates.migrations = self.moves.filter(|(_, then_ns)| *then_ns < at_ns).and_then(rate);
         self.thread.migrations = count;
         self.moves = count.map(|count| (count, at_ns));

@@ -1,4 +1,5 @@
-//! Looks at the chosen threads: their times at the first, the CPUs of the busy ones in between, everything at the last.
+//! Looks at the chosen threads: their times at the first, the CPUs of the busy ones in between,
+//! everything at the last.
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
@@ -7,7 +8,8 @@ use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most threads of which every glance looks for those that have become busy; with more, only the first one does.
+/// The most threads of which every glance looks for those that have become busy; with more, only
+/// the first one does.
 const MOST_SEARCHED: usize = 2000;
 
 /// Every so many glances the others are searched for threads that have become busy.
@@ -98,24 +100,30 @@ impl Looks {
     }
 
     fn meet(&mut self, files: &mut Files, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
-        let begun = files.stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
-        if let (Some((started_ticks, state)), Some(first)) = (begun.flatten(), files.times(pid, tid)) {
+        let begun = files
+            .stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
+        if let (Some((started_ticks, state)), Some(first)) =
+            (begun.flatten(), files.times(pid, tid))
+        {
             let was_runnable = state == RUNNABLE;
             let first_mask = files.asked_mask(tid);
-            let seen = Seen { was_runnable, first_mask, ..Seen::new(started_ticks, first, clock()) };
+            let seen =
+                Seen { was_runnable, first_mask, ..Seen::new(started_ticks, first, clock()) };
             self.seen.insert((pid, tid), seen);
         }
     }
 
     /// A short look, at the busy threads alone.
     pub fn glance(&mut self, files: &mut Files) {
-        let searches = self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
+        let searches =
+            self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
         if searches || self.glances == 0 {
             self.search(files);
         }
         self.glances += 1;
         for (&(pid, tid), seen) in self.seen.iter_mut().filter(|(_, seen)| seen.is_busy) {
-            let runs = files.stat(pid, tid, |stat| (stat.started_ticks, stat.cpu, stat.state == b'R'));
+            let runs =
+                files.stat(pid, tid, |stat| (stat.started_ticks, stat.cpu, stat.state == b'R'));
             let Some((started_ticks, cpu, runs)) = runs else { continue };
             let Some(times) = files.times(pid, tid) else { continue };
             if started_ticks == seen.started_ticks && (runs || times.run_ns > seen.run_ns) {
@@ -142,12 +150,18 @@ impl Looks {
         most_sched: usize,
         clock: &dyn Fn() -> u64,
     ) -> Found {
-        let (mut found, mut next) = (Found::default(), BTreeMap::new());
+        let mut found = Found::default();
+        let mut next = BTreeMap::new();
         let begun_ns = clock();
-        let all: Vec<(Tid, Vec<Tid>)> = pids.iter().map(|pid| (*pid, files.threads(*pid))).collect();
+        let all: Vec<(Tid, Vec<Tid>)> =
+            pids.iter().map(|pid| (*pid, files.threads(*pid))).collect();
         let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= most_sched;
-        for (pid, tid) in all.into_iter().flat_map(|(pid, tids)| tids.into_iter().map(move |tid| (pid, tid))) {
-            let Some((thread, seen)) = self.last(files, pid, tid, &mut found.leaders, clock) else { continue };
+        for (pid, tid) in
+            all.into_iter().flat_map(|(pid, tids)| tids.into_iter().map(move |tid| (pid, tid)))
+        {
+            let Some((thread, seen)) = self.last(files, pid, tid, &mut found.leaders, clock) else {
+                continue;
+            };
             let migrations = if with_sched { moves(files, pid, tid) } else { None };
             found.threads.push(Thread { migrations, ..thread });
             next.insert((pid, tid), seen);
@@ -168,14 +182,17 @@ impl Looks {
         leaders: &mut BTreeMap<Tid, Leader>,
         clock: &dyn Fn() -> u64,
     ) -> Option<(Thread, Seen)> {
-        let (last, has_ended, parent) = files.stat(pid, tid, |stat| (Last::of(stat), stat.has_ended(), stat.parent))?;
+        let (last, has_ended, parent) =
+            files.stat(pid, tid, |stat| (Last::of(stat), stat.has_ended(), stat.parent))?;
         if pid == tid {
-            let (name, started_ticks) = (last.name.clone(), last.started_ticks);
+            let name = last.name.clone();
+            let started_ticks = last.started_ticks;
             leaders.insert(pid, Leader { parent, name, started_ticks, user: None });
         }
         let times = files.times(pid, tid).filter(|_| !has_ended)?;
         let now_ns = clock();
-        let same = self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
+        let same =
+            self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
         let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
         if times.run_ns > seen.run_ns {
             seen.found(last.cpu);
@@ -187,8 +204,10 @@ impl Looks {
         let is_starved = is_runnable && has_starved(seen.first, times, watched_ns, has_tick);
         let mut thread = thread(files, pid, tid, last, times, now_ns);
         thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
-        thread.wait_percent =
-            times.wait_ns.zip(seen.first.wait_ns).map(|(now, then)| percent(now.saturating_sub(then), watched_ns));
+        thread.wait_percent = times
+            .wait_ns
+            .zip(seen.first.wait_ns)
+            .map(|(now, then)| percent(now.saturating_sub(then), watched_ns));
         if is_starved {
             thread.wait_percent = Some(100.0);
         }
@@ -206,14 +225,18 @@ impl Looks {
         // A look that is still going on comes upon a thread as busy as it was.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
-        Some((thread, Seen { is_busy, was_runnable, first_mask, ..Seen::new(started_ticks, times, now_ns) }))
+        Some((
+            thread,
+            Seen { is_busy, was_runnable, first_mask, ..Seen::new(started_ticks, times, now_ns) },
+        ))
     }
 
-    /// A thread that the first look has not seen: one that began meanwhile has run since then, another one came to the
-    /// choice and is taken from now on.
+    /// A thread that the first look has not seen: one that began meanwhile has run since then,
+    /// another one came to the choice and is taken from now on.
     fn newcomer(&self, files: &Files, last: &Last, times: Times, now_ns: u64) -> Seen {
         let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
-        let first = if is_new { Times { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) } } else { times };
+        let first =
+            if is_new { Times { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) } } else { times };
         Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
     }
 
@@ -226,9 +249,19 @@ impl Looks {
 impl Seen {
     fn new(started_ticks: u64, first: Times, first_ns: u64) -> Self {
         let found_on = BTreeMap::new();
-        let (is_busy, was_runnable) = (false, false);
+        let is_busy = false;
+        let was_runnable = false;
         let first_mask = None;
-        Seen { started_ticks, first, first_ns, first_mask, run_ns: first.run_ns, is_busy, was_runnable, found_on }
+        Seen {
+            started_ticks,
+            first,
+            first_ns,
+            first_mask,
+            run_ns: first.run_ns,
+            is_busy,
+            was_runnable,
+            found_on,
+        }
     }
 
     fn found(&mut self, cpu: Option<u32>) {
@@ -240,7 +273,10 @@ impl Seen {
     /// The CPUs, most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
-        let share = |(cpu, found): (&u32, &u32)| RanOn { cpu: *cpu, percent: percent(u64::from(*found), looks.into()) };
+        let share = |(cpu, found): (&u32, &u32)| RanOn {
+            cpu: *cpu,
+            percent: percent(u64::from(*found), looks.into()),
+        };
         let mut shares: Vec<RanOn> = self.found_on.iter().map(share).collect();
         shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
         shares
@@ -276,7 +312,8 @@ fn thread(files: &Files, pid: Tid, tid: Tid, last: Last, times: Times, now_ns: u
 fn read_status(files: &mut Files, thread: &mut Thread) -> Option<u32> {
     let text = files.proc.status(thread.pid, thread.tid).ok()?;
     let status = Status::parse(text);
-    (thread.voluntary_switches, thread.forced_switches) = (status.voluntary_switches, status.forced_switches);
+    (thread.voluntary_switches, thread.forced_switches) =
+        (status.voluntary_switches, status.forced_switches);
     if thread.mask.is_empty() {
         thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
     }

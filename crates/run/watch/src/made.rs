@@ -50,11 +50,23 @@ impl Default for MadeThread {
 impl Made {
     /// A computer that was booted ten seconds ago.
     pub fn new() -> Self {
-        let made = Made { folder: tempfile::tempdir().unwrap(), now_ns: Arc::new(AtomicU64::new(10_000_000_000)) };
-        made.write("proc/stat", "cpu  0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 0\n");
-        made.write("proc/interrupts", "  CPU0 CPU1\n 24: 0 0 IO-APIC 5-edge disk\nLOC: 0 0 Local timer interrupts\n");
+        let made = Made {
+            folder: tempfile::tempdir().unwrap(),
+            now_ns: Arc::new(AtomicU64::new(10_000_000_000)),
+        };
+        made.write(
+            "proc/stat",
+            "cpu  0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 0\n",
+        );
+        made.write(
+            "proc/interrupts",
+            "  CPU0 CPU1\n 24: 0 0 IO-APIC 5-edge disk\nLOC: 0 0 Local timer interrupts\n",
+        );
         made.write("proc/sys/kernel/hostname", "made\n");
-        made.write("proc/self/mountinfo", "1 0 0:1 / /cg rw - cgroup2 none rw\n2 0 0:2 / /proc rw - proc proc rw\n");
+        made.write(
+            "proc/self/mountinfo",
+            "1 0 0:1 / /cg rw - cgroup2 none rw\n2 0 0:2 / /proc rw - proc proc rw\n",
+        );
         made
     }
 
@@ -69,7 +81,19 @@ impl Made {
 
     /// Writes the files of a thread, and of its process where it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
-        let MadeThread { name, state, parent, flags, nice, started_ticks, cpu, policy, run_ms, wait_ms, mask } = thread;
+        let MadeThread {
+            name,
+            state,
+            parent,
+            flags,
+            nice,
+            started_ticks,
+            cpu,
+            policy,
+            run_ms,
+            wait_ms,
+            mask,
+        } = thread;
         let stat = format!(
             "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 2 0 {started_ticks} \
              0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 {cpu} 0 {policy} 0 0 0\n",
@@ -82,7 +106,9 @@ impl Made {
         let folder = format!("proc/{pid}/task/{tid}");
         let times = format!("{} {} 1\n", run_ms * 1_000_000, wait_ms * 1_000_000);
         let sched = "x\nse.nr_migrations : 12\n".to_owned();
-        for (file, text) in [("stat", &stat), ("schedstat", &times), ("sched", &sched), ("status", &status)] {
+        for (file, text) in
+            [("stat", &stat), ("schedstat", &times), ("sched", &sched), ("status", &status)]
+        {
             self.write(&format!("{folder}/{file}"), text);
         }
         self.write(&format!("proc/{tid}/status"), status);

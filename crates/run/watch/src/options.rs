@@ -12,18 +12,19 @@ pub struct WatchOptions {
     pub window: Duration,
     /// The time between short looks, which find the CPUs that busy threads run on.
     pub glance_every: Duration,
-    /// Whether the kernel's scheduler counts where the threads run, which needs the rights to load programs into it.
-    /// Without them, and without this, short looks find it.
+    /// Whether the kernel's scheduler counts where the threads run, which needs the rights to load
+    /// programs into it. Without them, and without this, short looks find it.
     pub trace: bool,
     /// Whether every CPU that runs is looked at, and not only those where the threads may run.
     pub every_cpu: bool,
-    /// For how many processes the kernel is asked where their memory is, which takes it about 10 ms a GiB; 0 leaves the
-    /// memory out.
+    /// For how many processes the kernel is asked where their memory is, which takes it about 10 ms
+    /// a GiB; 0 leaves the memory out.
     pub memory_processes: usize,
-    /// The most threads on the computer with which threads of other programs are looked for. That takes two reads of a
-    /// small file a thread, about 10 us together; 0 leaves them out.
+    /// The most threads on the computer with which threads of other programs are looked for. That
+    /// takes two reads of a small file a thread, about 10 us together; 0 leaves them out.
     pub stranger_threads: u64,
-    /// The most threads for which changes of CPU are read, from a file that is longer than the others together.
+    /// The most threads for which changes of CPU are read, from a file that is longer than the
+    /// others together.
     pub migration_threads: usize,
 }
 

@@ -7,7 +7,8 @@ use seatmap_os::Tid;
 use seatmap_os::sched::{Status, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of half a second.
+/// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of
+/// half a second.
 const LEAST_PERCENT: f64 = 0.01;
 
 /// The most threads that are listed for a CPU, the busiest ones.
@@ -23,8 +24,18 @@ pub(crate) struct Others {
 
 impl Others {
     /// Reads the times, unless the computer has more threads than this.
-    pub fn read(files: &mut Files, chosen: &BTreeSet<Tid>, most: u64, clock: &dyn Fn() -> u64) -> Self {
-        let count = files.proc.read_once(format_args!("loadavg")).ok().and_then(threads_of_all).unwrap_or(0);
+    pub fn read(
+        files: &mut Files,
+        chosen: &BTreeSet<Tid>,
+        most: u64,
+        clock: &dyn Fn() -> u64,
+    ) -> Self {
+        let count = files
+            .proc
+            .read_once(format_args!("loadavg"))
+            .ok()
+            .and_then(threads_of_all)
+            .unwrap_or(0);
         let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
         if others.is_left_out {
             return others;
@@ -51,8 +62,10 @@ impl Others {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // A thread that has begun meanwhile, or has the number of one that has ended, ran all of its time now.
-            let before = earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
+            // A thread that has begun meanwhile, or has the number of one that has ended, ran all
+            // of its time now.
+            let before =
+                earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);
             (share >= LEAST_PERCENT).then_some((*ids, share))
         });
@@ -62,7 +75,8 @@ impl Others {
             }
         }
         for strangers in found.values_mut() {
-            strangers.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
+            strangers
+                .sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
             strangers.truncate(MOST_LISTED);
         }
         found
@@ -75,5 +89,14 @@ fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(
         let text = files.proc.status(pid, tid).ok()?;
         Status::parse(text).mask()
     });
-    Some((cpu?, Stranger { pid, tid, name, run_percent, mask: mask.map(|mask| mask.to_string()).unwrap_or_default() }))
+    Some((
+        cpu?,
+        Stranger {
+            pid,
+            tid,
+            name,
+            run_percent,
+            mask: mask.map(|mask| mask.to_string()).unwrap_or_default(),
+        },
+    ))
 }

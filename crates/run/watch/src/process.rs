@@ -12,8 +12,15 @@ use seatmap_os::{Tid, devices};
 /// The most mappings of a process that are listed, the largest ones.
 const MOST_MAPPINGS: usize = 16;
 
-/// A process with all that is known of it, its memory aside. Devices are looked for where there are any.
-pub(crate) fn process(files: &mut Files, pid: Tid, leader: Leader, now_ns: u64, has_devices: bool) -> Process {
+/// A process with all that is known of it, its memory aside. Devices are looked for where there are
+/// any.
+pub(crate) fn process(
+    files: &mut Files,
+    pid: Tid,
+    leader: Leader,
+    now_ns: u64,
+    has_devices: bool,
+) -> Process {
     Process {
         pid,
         parent: leader.parent,
@@ -57,11 +64,13 @@ fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
         }
     };
     let target = |file| files.proc.link(format_args!("{pid}/fd/{file}")).ok();
-    let mut names: Vec<String> = open.into_iter().filter_map(target).filter(|name| name.starts_with("/dev/")).collect();
+    let mut names: Vec<String> =
+        open.into_iter().filter_map(target).filter(|name| name.starts_with("/dev/")).collect();
     names.sort_unstable();
     names.dedup();
     let device = |device: devices::Device| {
-        let (name, kind) = (device.name, device.kind.to_owned());
+        let name = device.name;
+        let kind = device.kind.to_owned();
         Device { name, kind, node: device.node, cpus: device.cpus }
     };
     names.iter().filter_map(|name| devices::of(&files.root, name)).map(device).collect()
@@ -70,7 +79,8 @@ fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
 /// The memory of a process, by node; `None` where it cannot be read.
 pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
-    let resident = files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
+    let resident =
+        files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
     match maps {
         Ok(mappings) => Some(by_node(mappings, resident)),
         Err(error) if has_gone(&error) => {
@@ -78,7 +88,11 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
                 let statm = files.proc.read(format_args!("{pid}/statm")).ok()?;
                 Resident::of_statm(statm, numa_maps::page_bytes())
             })?;
-            files.note("memory", Some(pid), "this kernel does not tell nodes apart; all memory counts as node 0's");
+            files.note(
+                "memory",
+                Some(pid),
+                "this kernel does not tell nodes apart; all memory counts as node 0's",
+            );
             let nodes = vec![OnNode { node: 0, bytes: resident.bytes }];
             Some(Memory { nodes, huge_bytes: resident.huge_bytes, ..Memory::default() })
         }

@@ -1,7 +1,8 @@
 //! `seatmap-recording/1`: looks at living programs, a JSON line each.
 //!
-//! The first line says what was recorded and where. Each further line is one look. It names the threads that are new or
-//! have changed their name or mask, the threads that have ended, and those that ran.
+//! The first line says what was recorded and where. Each further line is one look. It names the
+//! threads that are new or have changed their name or mask, the threads that have ended, and those
+//! that ran.
 
 use crate::live::Frame;
 use seatmap_machine::Topology;
@@ -33,9 +34,21 @@ pub struct Header {
 impl Header {
     /// The first line of a recording that begins now.
     #[must_use]
-    pub fn new(machine: &str, began_at_s: f64, topology: &Topology, groups: Option<&[Vec<u32>]>) -> Self {
-        let (machine, groups) = (machine.to_owned(), groups.map(<[Vec<u32>]>::to_vec));
-        Header { format: FORMAT.to_owned(), machine, began_at_s, topology: topology.clone(), groups }
+    pub fn new(
+        machine: &str,
+        began_at_s: f64,
+        topology: &Topology,
+        groups: Option<&[Vec<u32>]>,
+    ) -> Self {
+        let machine = machine.to_owned();
+        let groups = groups.map(<[Vec<u32>]>::to_vec);
+        Header {
+            format: FORMAT.to_owned(),
+            machine,
+            began_at_s,
+            topology: topology.clone(),
+            groups,
+        }
     }
 }
 
@@ -52,8 +65,8 @@ pub struct Moment {
     pub ended: Vec<Tid>,
     /// The threads that ran or changed their CPU.
     pub ran: Vec<Ran>,
-    /// The waker, the woken thread, and how often in a second, the most frequent first; left out where that was not
-    /// counted.
+    /// The waker, the woken thread, and how often in a second, the most frequent first; left out
+    /// where that was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }
@@ -82,7 +95,8 @@ pub struct Ran {
     pub cpu: Option<u32>,
     /// The share of the time on a CPU.
     pub run_percent: f64,
-    /// The share of the time in which it waited for a CPU; left out where the kernel does not count it.
+    /// The share of the time in which it waited for a CPU; left out where the kernel does not count
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_percent: Option<f64>,
     /// Changes of CPU in a second; left out where they were not read.
@@ -110,12 +124,15 @@ impl Taker {
         let seating = &frame.seating;
         let programs: BTreeMap<Tid, &str> =
             seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
-        let (mut known, mut ran) = (Vec::new(), Vec::new());
+        let mut known = Vec::new();
+        let mut ran = Vec::new();
         for (thread, rates) in seating.threads.iter().zip(&frame.rates) {
             let facts = KnownThread {
                 tid: thread.tid,
                 pid: thread.pid,
-                program: programs.get(&thread.pid).map_or_else(String::new, |name| (*name).to_owned()),
+                program: programs
+                    .get(&thread.pid)
+                    .map_or_else(String::new, |name| (*name).to_owned()),
                 name: thread.name.clone(),
                 mask: thread.mask.clone(),
             };
@@ -135,7 +152,8 @@ impl Taker {
             }
         }
         let living: BTreeSet<Tid> = seating.threads.iter().map(|thread| thread.tid).collect();
-        let ended: Vec<Tid> = self.known.keys().copied().filter(|tid| !living.contains(tid)).collect();
+        let ended: Vec<Tid> =
+            self.known.keys().copied().filter(|tid| !living.contains(tid)).collect();
         for tid in &ended {
             self.known.remove(tid);
             self.cpus.remove(tid);
@@ -143,7 +161,11 @@ impl Taker {
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
         let at_s = thousandths(seating.taken_at_s - self.began_at_s).max(0.0);
         let wakes = frame.wakes.as_ref().map(|wakes| {
-            wakes.iter().take(MOST_WAKES).map(|wakes| (wakes.from, wakes.to, tenths(wakes.per_s))).collect()
+            wakes
+                .iter()
+                .take(MOST_WAKES)
+                .map(|wakes| (wakes.from, wakes.to, tenths(wakes.per_s)))
+                .collect()
         });
         Moment { at_s, cpus, known, ended, ran, wakes }
     }
@@ -198,7 +220,8 @@ impl Recording {
     /// Reads a recording, and checks that its lines fit together.
     ///
     /// # Errors
-    /// [`RecordingError`] with the first line that is damaged. A last line that was cut off is left out.
+    /// [`RecordingError`] with the first line that is damaged. A last line that was cut off is left
+    /// out.
     pub fn read(text: &str) -> Result<Self, RecordingError> {
         let mut lines = text.split_inclusive('\n');
         let header: Header = seatmap_document::read(lines.next().unwrap_or_default(), FORMAT)?;
@@ -213,7 +236,12 @@ impl Recording {
                     recording.moments.push(moment);
                 }
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
-                Err(error) => return Err(damaged(format!("not a look: {}", seatmap_document::json_problem(error)))),
+                Err(error) => {
+                    return Err(damaged(format!(
+                        "not a look: {}",
+                        seatmap_document::json_problem(error)
+                    )));
+                }
             }
         }
         if recording.moments.is_empty() { Err(RecordingError::Empty) } else { Ok(recording) }
@@ -226,7 +254,8 @@ fn check(moment: &Moment, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<()
         return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
     }
     known.extend(moment.known.iter().map(|thread| thread.tid));
-    let shares = moment.ran.iter().flat_map(|ran| [Some(ran.run_percent), ran.wait_percent]).flatten();
+    let shares =
+        moment.ran.iter().flat_map(|ran| [Some(ran.run_percent), ran.wait_percent]).flatten();
     let mut shares = shares.chain(moment.cpus.iter().filter_map(|(_, busy)| *busy));
     if let Some(share) = shares.find(|share| !(0.0..=100.0).contains(share)) {
         return Err(format!("{share} is not a share in percent"));
@@ -251,7 +280,8 @@ mod tests {
         let mut seating = made.seating;
         seating.taken_at_s = at_s;
         seating.threads.iter_mut().for_each(|thread| thread.cpu = Some(1));
-        let rates = vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
+        let rates =
+            vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
         let wakes = Some(vec![Wakes { from: 7, to: 8, per_s: 12.34 }]);
         Frame { seating, rates, wakes }
     }
@@ -266,7 +296,8 @@ mod tests {
         let mut bound = two();
         bound.seating.threads[1].mask = "0".to_owned();
         let one = Made::new(2).busy(7, 7, "0-1", 50.0, 0.0);
-        let frames = [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
+        let frames =
+            [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
         let header = Header::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
         let lines = frames.iter().map(|frame| seatmap_document::written(&taker.take(frame)));
         std::iter::once(seatmap_document::written(&header)).chain(lines).collect()
@@ -275,7 +306,9 @@ mod tests {
     #[test]
     fn only_changes_are_written() {
         let recording = Recording::read(&text()).unwrap();
-        let of = |count: &dyn Fn(&Moment) -> usize| recording.moments.iter().map(count).collect::<Vec<_>>();
+        let of = |count: &dyn Fn(&Moment) -> usize| {
+            recording.moments.iter().map(count).collect::<Vec<_>>()
+        };
         assert_eq!(of(&|moment| moment.known.len()), [2, 0, 1, 0]);
         assert_eq!(
             of(&|moment| moment.ran.len()),
@@ -283,7 +316,10 @@ mod tests {
             "the sleeper ran at no look but is placed at the first"
         );
         assert_eq!(recording.moments[3].ended, [8]);
-        assert_eq!(recording.moments.iter().map(|moment| moment.at_s).collect::<Vec<_>>(), [1.5, 3.0, 4.5, 6.0]);
+        assert_eq!(
+            recording.moments.iter().map(|moment| moment.at_s).collect::<Vec<_>>(),
+            [1.5, 3.0, 4.5, 6.0]
+        );
         assert_eq!(recording.moments[0].ran[0].run_percent, 12.3);
         assert_eq!(recording.header.groups, Some(vec![vec![0, 1]]));
         assert_eq!(recording.moments[0].wakes, Some(vec![(7, 8, 12.3)]));
@@ -292,7 +328,10 @@ mod tests {
     #[test]
     fn a_recording_is_known_by_its_first_line() {
         assert!(Recording::is_recording(text().as_bytes()));
-        assert!(!Recording::is_recording(b"{\"format\":\"seatmap-seating/1\"}\n") && !Recording::is_recording(b""));
+        assert!(
+            !Recording::is_recording(b"{\"format\":\"seatmap-seating/1\"}\n")
+                && !Recording::is_recording(b"")
+        );
     }
 
     #[test]
@@ -308,13 +347,28 @@ mod tests {
         let refusal = |text: &str| Recording::read(text).unwrap_err().to_string();
         let text = text();
         let header = format!("{}\n", text.lines().next().unwrap());
-        assert!(refusal(&text.replace("recording/1", "recording/9")).contains("seatmap-recording/9"));
+        assert!(
+            refusal(&text.replace("recording/1", "recording/9")).contains("seatmap-recording/9")
+        );
         assert!(refusal(&header).contains("it holds no look"));
-        assert!(refusal(&format!("{header}{{}}\n")).starts_with("line 2: not a look: the key 'at_s' is missing"));
-        assert!(refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5")).starts_with("line 4: it is of 2.5 s"));
+        assert!(
+            refusal(&format!("{header}{{}}\n"))
+                .starts_with("line 2: not a look: the key 'at_s' is missing")
+        );
+        assert!(
+            refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5"))
+                .starts_with("line 4: it is of 2.5 s")
+        );
         assert!(refusal(&text.replacen("12.3", "123", 1)).contains("line 2: 123 is not a share"));
-        assert!(refusal(&text.replace("8,12.3", "8,-1")).contains("line 2: -1 is not a number of wakeups"));
+        assert!(
+            refusal(&text.replace("8,12.3", "8,-1"))
+                .contains("line 2: -1 is not a number of wakeups")
+        );
         let nobody = text.replacen("\"tid\":7,\"pid\":7", "\"tid\":9,\"pid\":7", 1);
-        assert!(refusal(&nobody).contains("thread 7 ran, and no line says"), "{}", refusal(&nobody));
+        assert!(
+            refusal(&nobody).contains("thread 7 ran, and no line says"),
+            "{}",
+            refusal(&nobody)
+        );
     }
 }

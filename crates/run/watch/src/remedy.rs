@@ -1,7 +1,8 @@
 //! Commands that mend a finding.
 //!
-//! A remedy is a command that works as it is printed, after which the same check finds nothing. Something that no
-//! command can do is advice: a sentence. Each kind of remedy is executed by a test of the command line.
+//! A remedy is a command that works as it is printed, after which the same check finds nothing.
+//! Something that no command can do is advice: a sentence. Each kind of remedy is executed by a
+//! test of the command line.
 
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,8 @@ impl Remedy {
         Remedy::new(RemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
-    /// Takes the limit on real-time threads away, which a file of a control group or of the computer holds.
+    /// Takes the limit on real-time threads away, which a file of a control group or of the
+    /// computer holds.
     pub fn lift_throttling(file: &str) -> Self {
         Remedy::new(RemedyKind::LiftThrottling, brake::release(file, None))
     }
@@ -141,9 +143,15 @@ impl Remedy {
     }
 
     /// Sends interrupts to other CPUs.
-    pub fn move_interrupts<'a>(irqs: impl IntoIterator<Item = &'a str>, cpus: &CpuSet) -> Option<Self> {
+    pub fn move_interrupts<'a>(
+        irqs: impl IntoIterator<Item = &'a str>,
+        cpus: &CpuSet,
+    ) -> Option<Self> {
         let one = |irq: &str| {
-            Remedy::new(RemedyKind::MoveInterrupt, format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"))
+            Remedy::new(
+                RemedyKind::MoveInterrupt,
+                format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"),
+            )
         };
         Remedy::joined(irqs.into_iter().map(one))
     }
@@ -164,7 +172,8 @@ mod tests {
         let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
         let Ok(mut sleeper) = started else { return seatmap_needs::skipped!("there is no chrt") };
         let tid = sleeper.id().cast_signed();
-        let mut proc = seatmap_os::proc_folder::ProcFolder::open(&seatmap_os::Root::new("/")).unwrap();
+        let mut proc =
+            seatmap_os::proc_folder::ProcFolder::open(&seatmap_os::Root::new("/")).unwrap();
         let mut policy = || {
             let stat = seatmap_os::sched::Stat::parse(proc.stat(tid, tid).ok()?)?;
             Some((stat.policy, stat.has_ended()))
@@ -192,8 +201,11 @@ mod tests {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, "0-3\n").unwrap();
         }
-        let remedy = Remedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
-        assert!(run(&remedy.command.replace("/proc/", &format!("{}/proc/", folder.path().display()))));
+        let remedy =
+            Remedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
+        assert!(run(&remedy
+            .command
+            .replace("/proc/", &format!("{}/proc/", folder.path().display()))));
         for irq in ["24", "25"] {
             assert_eq!(seatmap_os::irq::goes_to(&root, irq).to_string(), "0,2");
         }

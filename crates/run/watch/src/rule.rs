@@ -101,10 +101,18 @@ fn hint(nearest: Option<&str>) -> String {
 impl Rule {
     /// Every rule.
     pub fn all() -> Vec<Rule> {
-        use Rule::{Default, DeviceNear, Kind, MemoryLocal, NoIrq, NoStrangers, OnePerCore, OnePerCpu, Same, Spread};
+        use Rule::{
+            Default, DeviceNear, Kind, MemoryLocal, NoIrq, NoStrangers, OnePerCore, OnePerCpu,
+            Same, Spread,
+        };
         let plain = [Default, OnePerCpu, OnePerCore, MemoryLocal, DeviceNear, NoIrq, NoStrangers];
         let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(Kind);
-        plain.into_iter().chain(kinds).chain(Level::ALL.map(Same)).chain(Level::ALL.map(Spread)).collect()
+        plain
+            .into_iter()
+            .chain(kinds)
+            .chain(Level::ALL.map(Same))
+            .chain(Level::ALL.map(Spread))
+            .collect()
     }
 
     /// Every rule as it is typed.
@@ -173,10 +181,22 @@ mod tests {
     #[test]
     fn a_mistyped_rule_is_answered_with_the_nearest() {
         let refusal = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
-        assert_eq!(refusal("one-per-cup"), "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?");
-        assert_eq!(refusal("kind=perf"), "there is no rule 'kind=perf'; did you mean 'kind=performance'?");
-        assert_eq!(refusal("spread=node"), "there is no rule 'spread=node'; did you mean 'spread=core'?");
-        assert!(refusal("quiet").starts_with("there is no rule 'quiet'; there are default, one-per-cpu, "));
+        assert_eq!(
+            refusal("one-per-cup"),
+            "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?"
+        );
+        assert_eq!(
+            refusal("kind=perf"),
+            "there is no rule 'kind=perf'; did you mean 'kind=performance'?"
+        );
+        assert_eq!(
+            refusal("spread=node"),
+            "there is no rule 'spread=node'; did you mean 'spread=core'?"
+        );
+        assert!(
+            refusal("quiet")
+                .starts_with("there is no rule 'quiet'; there are default, one-per-cpu, ")
+        );
         assert!(refusal("").contains("there are "));
     }
 

@@ -1,6 +1,7 @@
 //! `seatmap-seating/1`: the threads of living programs, and where they sit.
 //!
-//! Times are in seconds and shares in percent of one CPU over the time between the first look and the last.
+//! Times are in seconds and shares in percent of one CPU over the time between the first look and
+//! the last.
 
 use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
@@ -27,10 +28,12 @@ pub struct Seating {
     pub threads: Vec<Thread>,
     /// The CPUs where these threads may run, by ascending OS index.
     pub cpus: Vec<Cpu>,
-    /// The quotas of CPU time that control groups set on these threads, at every level; older documents do not say.
+    /// The quotas of CPU time that control groups set on these threads, at every level; older
+    /// documents do not say.
     #[serde(default)]
     pub quotas: Vec<Quota>,
-    /// The other settings of control groups that hold these threads back, at every level; older documents do not say.
+    /// The other settings of control groups that hold these threads back, at every level; older
+    /// documents do not say.
     #[serde(default)]
     pub brakes: Vec<GroupBrake>,
     /// The scheduler that decides.
@@ -74,13 +77,16 @@ pub struct Thread {
     pub tid: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
-    /// The letter of its state at the last look: `R` runs, `S` sleeps, `D` waits for a device, `T` is stopped.
+    /// The letter of its state at the last look: `R` runs, `S` sleeps, `D` waits for a device, `T`
+    /// is stopped.
     pub state: char,
     /// How long ago it began.
     pub age_s: f64,
-    /// The CPUs that it may run on at the last look, as a list: `0-3,8`. Empty where the kernel did not say.
+    /// The CPUs that it may run on at the last look, as a list: `0-3,8`. Empty where the kernel did
+    /// not say.
     pub mask: String,
-    /// The CPUs that it could run on at the first look, where these were others. Older documents do not say.
+    /// The CPUs that it could run on at the first look, where these were others. Older documents do
+    /// not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask_before: Option<String>,
     /// The scheduling policy: `other`, `batch`, `idle`, `fifo`, `rr`, `deadline`, `ext`.
@@ -91,20 +97,21 @@ pub struct Thread {
     pub real_time_priority: u32,
     /// The CPU of the last look.
     pub cpu: Option<u32>,
-    /// The CPUs that it was found running on, or after running, and the share of the looks; where the scheduler
-    /// counted, all that it ran on, and the share of the time.
+    /// The CPUs that it was found running on, or after running, and the share of the looks; where
+    /// the scheduler counted, all that it ran on, and the share of the time.
     pub ran_on: Vec<RanOn>,
     /// Whether the scheduler counted; older documents do not say.
     #[serde(default)]
     pub is_traced: bool,
     /// The time on a CPU since it began.
     pub run_s: f64,
-    /// The time in which it was ready to run and another thread had the CPU, since it began; null where the kernel does
-    /// not count it.
+    /// The time in which it was ready to run and another thread had the CPU, since it began; null
+    /// where the kernel does not count it.
     pub wait_s: Option<f64>,
     /// The share of the watched time on a CPU.
     pub run_percent: f64,
-    /// The share of the watched time in which it waited for a CPU; null where the kernel does not count it.
+    /// The share of the watched time in which it waited for a CPU; null where the kernel does not
+    /// count it.
     pub wait_percent: Option<f64>,
     /// Switches since it began because it waited.
     pub voluntary_switches: u64,
@@ -158,18 +165,19 @@ pub struct Process {
 pub struct Group {
     /// Its path below the root of the hierarchy that limits CPUs.
     pub path: String,
-    /// The groups from its own up to the root that list CPUs; none where they cannot be written from here. Older
-    /// documents do not say.
+    /// The groups from its own up to the root that list CPUs; none where they cannot be written
+    /// from here. Older documents do not say.
     #[serde(default)]
     pub cpusets: Vec<CpusetLevel>,
     /// The CPUs that its members may use; null where it does not say.
     pub cpus: Option<String>,
     /// The NUMA nodes that their memory may come from.
     pub nodes: Option<String>,
-    /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means without a limit.
+    /// The CPU time that its members may take, in CPUs: 1.5 are three seconds in two. Null means
+    /// without a limit.
     pub quota_cpus: Option<f64>,
-    /// The number of periods in which a quota was used up, its own or that of a group above, since the groups were
-    /// made; null without a quota.
+    /// The number of periods in which a quota was used up, its own or that of a group above, since
+    /// the groups were made; null without a quota.
     pub throttled: Option<u64>,
     /// The number of these periods in the watched time.
     pub throttled_watched: Option<u64>,
@@ -189,7 +197,8 @@ pub struct CpusetLevel {
 /// A quota of CPU time that a control group sets on threads of the chosen programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quota {
-    /// The group's path below the hierarchy that limits CPU time; `/` for the group that is mounted.
+    /// The group's path below the hierarchy that limits CPU time; `/` for the group that is
+    /// mounted.
     pub group: String,
     /// The file that holds the quota.
     pub file: String,
@@ -197,7 +206,8 @@ pub struct Quota {
     pub cpus: f64,
     /// The length of a period, in microseconds.
     pub period_us: u64,
-    /// The number of periods in which it was used up since the group was made; null where the kernel does not count.
+    /// The number of periods in which it was used up since the group was made; null where the
+    /// kernel does not count.
     pub throttled: Option<u64>,
     /// The number of these periods in the watched time.
     pub throttled_watched: Option<u64>,
@@ -211,20 +221,23 @@ pub struct Quota {
     pub is_read_only: bool,
 }
 
-/// A setting of a control group, other than a quota, that holds threads of the chosen programs back.
+/// A setting of a control group, other than a quota, that holds threads of the chosen programs
+/// back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupBrake {
     /// The group's path below its hierarchy; `/` for the group that is mounted.
     pub group: String,
-    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max`, `memory.high` or `cpu.rt_runtime_us` of the
-    /// group, or `sched_rt_runtime_us` of the computer.
+    /// The file that holds the setting: `cpu.idle`, `cpu.uclamp.max`, `memory.high` or
+    /// `cpu.rt_runtime_us` of the group, or `sched_rt_runtime_us` of the computer.
     pub file: String,
     /// The setting in words.
     pub words: String,
-    /// The share of a CPU that it leaves threads with a real-time policy, in percent, where it limits these alone.
+    /// The share of a CPU that it leaves threads with a real-time policy, in percent, where it
+    /// limits these alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time_percent: Option<f64>,
-    /// The number of times that it stopped a member in the watched time; null where the kernel does not count.
+    /// The number of times that it stopped a member in the watched time; null where the kernel does
+    /// not count.
     pub stops_watched: Option<u64>,
     /// The chosen threads that are in the group or below it, by number.
     pub tids: Vec<Tid>,
@@ -243,8 +256,8 @@ pub struct Variable {
     pub value: String,
     /// The CPUs that it asks for, as a list; null where it names none.
     pub cpus: Option<String>,
-    /// The sets of CPUs that it names, each as a list, in the order in which threads or tasks take them; empty where it
-    /// names none.
+    /// The sets of CPUs that it names, each as a list, in the order in which threads or tasks take
+    /// them; empty where it names none.
     pub places: Vec<String>,
     /// The number of threads that it asks for.
     pub threads: Option<u32>,
@@ -255,8 +268,8 @@ pub struct Variable {
 pub struct Memory {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
-    /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files may be where another
-    /// process brought them.
+    /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files
+    /// may be where another process brought them.
     pub own: Vec<OnNode>,
     /// The mappings with most memory, largest first.
     pub mappings: Vec<Mapping>,
@@ -325,7 +338,8 @@ pub struct Interrupt {
     pub name: String,
     /// How many came in a second.
     pub per_second: f64,
-    /// Whether it belongs to the CPU, as its timer does, and to no device; older documents do not say.
+    /// Whether it belongs to the CPU, as its timer does, and to no device; older documents do not
+    /// say.
     #[serde(default)]
     pub is_per_cpu: bool,
     /// Whether it may be sent to other CPUs; null where the kernel does not say.
@@ -355,15 +369,18 @@ pub struct Kernel {
     pub release: String,
     /// The scheduler that a program has loaded (sched_ext); null means the kernel's own.
     pub sched_ext: Option<String>,
-    /// Whether the kernel keeps the threads of a process near one cache (SCHED_CACHE); null where it does not know how.
+    /// Whether the kernel keeps the threads of a process near one cache (SCHED_CACHE); null where
+    /// it does not know how.
     pub cache_aware: Option<bool>,
-    /// Whether it moves memory to the threads that use it, or them to it; null where it does not know how.
+    /// Whether it moves memory to the threads that use it, or them to it; null where it does not
+    /// know how.
     pub numa_balancing: Option<bool>,
     /// The CPUs among which the kernel does not divide load (`isolcpus`), as a list.
     pub isolated: String,
     /// The CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,
-    /// The NUMA nodes that have memory, as a list; null where the kernel does not say, and in older documents.
+    /// The NUMA nodes that have memory, as a list; null where the kernel does not say, and in older
+    /// documents.
     #[serde(default)]
     pub memory_nodes: Option<String>,
 }

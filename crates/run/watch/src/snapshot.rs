@@ -18,7 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 impl Seating {
-    /// Why there is no program in it: the computer hides programs from this user, or they have ended.
+    /// Why there is no program in it: the computer hides programs from this user, or they have
+    /// ended.
     #[must_use]
     pub fn why_empty(&self) -> String {
         match self.unseen.iter().find(|unseen| unseen.what == "threads" && unseen.pids.is_empty()) {
@@ -67,7 +68,10 @@ pub struct Watcher {
 
 impl std::fmt::Debug for Watcher {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Watcher").field("choice", &self.choice).field("pids", &self.pids).finish_non_exhaustive()
+        out.debug_struct("Watcher")
+            .field("choice", &self.choice)
+            .field("pids", &self.pids)
+            .finish_non_exhaustive()
     }
 }
 
@@ -94,7 +98,8 @@ impl Watcher {
         let trace = options.trace.then(|| Trace::begin(&options.root, &pids));
         // Last, as these times are to be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
-        let (choice, options) = (choice.clone(), options.clone());
+        let choice = choice.clone();
+        let options = options.clone();
         let glances = 0;
         Ok(Watcher {
             files,
@@ -130,14 +135,20 @@ impl Watcher {
         self.looks.glance(&mut self.files);
     }
 
-    /// The last look, which is the first one of the next seating. Without threads, all chosen processes have ended.
+    /// The last look, which is the first one of the next seating. Without threads, all chosen
+    /// processes have ended.
     pub fn seating(&mut self) -> Seating {
         let begun_ns = self.looks.begun_ns();
         // A choice by name or group may mean others by now; the ones that were chosen first stay.
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
-        let mut found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads, &*self.clock);
+        let mut found = self.looks.end(
+            &mut self.files,
+            &self.pids,
+            self.options.migration_threads,
+            &*self.clock,
+        );
         if let Some(trace) = &mut self.trace {
             trace.tell(&mut found.threads, &mut self.files);
         }
@@ -151,10 +162,15 @@ impl Watcher {
         self.limiting.turn();
         self.files.note_the_hidden();
         let looks = 2 + std::mem::take(&mut self.glances);
-        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let since_epoch =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Seating {
             format: FORMAT.to_owned(),
-            machine: self.files.root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned()),
+            machine: self
+                .files
+                .root
+                .read("/proc/sys/kernel/hostname")
+                .unwrap_or_else(|_| "host".to_owned()),
             taken_at_s: since_epoch.as_secs_f64(),
             watched_s: seconds(ended_ns.saturating_sub(begun_ns)),
             looks,
@@ -176,7 +192,8 @@ impl Watcher {
         }
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
-            let mut process = process::process(&mut self.files, *pid, leader.clone(), now_ns, self.has_devices);
+            let mut process =
+                process::process(&mut self.files, *pid, leader.clone(), now_ns, self.has_devices);
             let tids = threads.remove(pid).unwrap_or_default();
             process.threads = tids.len();
             process.group = self.limiting.process(&mut self.files, *pid, &tids);
@@ -199,7 +216,8 @@ impl Watcher {
     /// The CPUs where these threads may run, with all that came to them.
     fn cpus(&mut self, threads: &[Thread], watched_s: f64) -> Vec<Cpu> {
         let (cpu_times, interrupts) = counts(&mut self.files);
-        let others = Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
+        let others =
+            Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
         if others.is_left_out() && self.options.stranger_threads > 0 {
             let most = self.options.stranger_threads;
             self.files.note(
@@ -239,12 +257,17 @@ impl Watcher {
 /// The counts of CPU time and interrupts so far.
 fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
     let times = files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default();
-    let came = files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
+    let came =
+        files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
     if times.cpus().next().is_none() {
         files.note("cpu-time", None, "/proc/stat does not say how busy each CPU is");
     }
     if came.cpus().is_empty() {
-        files.note("interrupts", None, "/proc/interrupts does not say which interrupts come to which CPU");
+        files.note(
+            "interrupts",
+            None,
+            "/proc/interrupts does not say which interrupts come to which CPU",
+        );
     }
     (times, came)
 }

@@ -1,5 +1,6 @@
-//! Where threads ran, as the kernel's scheduler counts it: a program of eBPF at each of its switches adds the time that
-//! a thread had on a CPU. Looks now and then find a thread that moves for a millisecond only by chance.
+//! Where threads ran, as the kernel's scheduler counts it: a program of eBPF at each of its
+//! switches adds the time that a thread had on a CPU. Looks now and then find a thread that moves
+//! for a millisecond only by chance.
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
@@ -31,7 +32,9 @@ enum TraceError {
     #[error(transparent)]
     Types(#[from] BtfError),
     /// It makes no tables.
-    #[error("the kernel makes no tables for eBPF ({0}); run as root, or with CAP_BPF and CAP_PERFMON")]
+    #[error(
+        "the kernel makes no tables for eBPF ({0}); run as root, or with CAP_BPF and CAP_PERFMON"
+    )]
     Tables(#[from] io::Error),
     /// It refuses the program.
     #[error(transparent)]
@@ -73,15 +76,19 @@ struct Tables {
 }
 
 impl Trace {
-    /// Lets the scheduler count the threads of these processes. Where it may not, that is told with each seating.
+    /// Lets the scheduler count the threads of these processes. Where it may not, that is told with
+    /// each seating.
     pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
         Trace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
 
-    /// Writes into the threads where they ran since the call before. A process that is not counted yet is from now on.
+    /// Writes into the threads where they ran since the call before. A process that is not counted
+    /// yet is from now on.
     pub fn tell(&mut self, threads: &mut [Thread], files: &mut Files) {
         let told = match &mut self.0 {
-            Ok(counting) => counting.tell(threads).map_err(|error| format!("the scheduler's count: {error}")),
+            Ok(counting) => {
+                counting.tell(threads).map_err(|error| format!("the scheduler's count: {error}"))
+            }
             Err(why) => Err(why.clone()),
         };
         if let Err(why) = told {
@@ -108,8 +115,11 @@ impl Counting {
         let fields = [btf.field("task_struct", "pid")?, btf.field("task_struct", "tgid")?];
         let place = btf.tracepoint("sched_switch")?;
         let program = Program::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
-        let (followed, before, before_ns) = (BTreeSet::new(), HashMap::new(), boot::awake_nanoseconds());
-        let mut counting = Counting { tables, _program: program, followed, before, before_ns, lost: 0 };
+        let followed = BTreeSet::new();
+        let before = HashMap::new();
+        let before_ns = boot::awake_nanoseconds();
+        let mut counting =
+            Counting { tables, _program: program, followed, before, before_ns, lost: 0 };
         counting.follow(pids)?;
         Ok(counting)
     }
@@ -121,7 +131,9 @@ impl Counting {
             let _ = self.tables.processes.remove(&gone.to_ne_bytes());
         }
         for new in pids.difference(&self.followed) {
-            self.tables.processes.set(&new.to_ne_bytes(), &boot::awake_nanoseconds().to_ne_bytes())?;
+            self.tables
+                .processes
+                .set(&new.to_ne_bytes(), &boot::awake_nanoseconds().to_ne_bytes())?;
         }
         self.followed.clone_from(pids);
         Ok(())
@@ -136,7 +148,11 @@ impl Counting {
         let alive: HashSet<Tid> = threads.iter().map(|thread| thread.tid).collect();
         self.keep(now, now_ns, &alive);
         self.follow(&threads.iter().map(|thread| thread.pid).collect())?;
-        if is_whole { Ok(()) } else { Err(io::Error::other("more threads ran than its tables hold")) }
+        if is_whole {
+            Ok(())
+        } else {
+            Err(io::Error::other("more threads ran than its tables hold"))
+        }
     }
 
     /// Whether no table was full since the call before.
@@ -151,14 +167,17 @@ impl Counting {
             thread.is_traced = true;
             thread.ran_on = match (now.contains_key(&thread.tid), thread.cpu) {
                 // It has run since before the count, and no switch has come: it is where it was.
-                (false, Some(cpu)) if thread.run_percent > 0.0 => vec![RanOn { cpu, percent: 100.0 }],
+                (false, Some(cpu)) if thread.run_percent > 0.0 => {
+                    vec![RanOn { cpu, percent: 100.0 }]
+                }
                 _ => shares(&times),
             };
         }
     }
 
-    /// Keeps a count for the next one, and makes room in the table: without threads that had run by the count before
-    /// and are no more. One that is new may only have come after the list of the living was made.
+    /// Keeps a count for the next one, and makes room in the table: without threads that had run by
+    /// the count before and are no more. One that is new may only have come after the list of the
+    /// living was made.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
         let has_ended = |tid: &Tid| earlier.contains_key(tid) && !alive.contains(tid);
@@ -174,13 +193,17 @@ impl Counting {
     /// The time of each thread on each CPU up to now, which is told too.
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
-        let mut add = |tid: Tid, cpu: u32, ns: u64| *all.entry(tid).or_default().entry(cpu).or_default() += ns;
-        // The time of a thread that is switched between the two reads is in both, and is taken off the next time.
+        let mut add = |tid: Tid, cpu: u32, ns: u64| {
+            *all.entry(tid).or_default().entry(cpu).or_default() += ns
+        };
+        // The time of a thread that is switched between the two reads is in both, and is taken off
+        // the next time.
         let mut running = Vec::new();
         self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
         let now_ns = boot::awake_nanoseconds();
         self.tables.times.entries(|key, value| {
-            if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0)) {
+            if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0))
+            {
                 add(tid as Tid, cpu, ns);
             }
         })?;
@@ -198,7 +221,11 @@ struct Running {
 
 impl Running {
     fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
-        Some(Running { tid: word(key, 0)? as Tid, since_ns: double(value, 0)?, cpu: double(value, 8)? as u32 })
+        Some(Running {
+            tid: word(key, 0)? as Tid,
+            since_ns: double(value, 0)?,
+            cpu: double(value, 8)? as u32,
+        })
     }
 }
 
@@ -218,8 +245,8 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The time on each CPU between two counts. A thread whose first switch came late had its time before the window, too,
-/// so that no CPU gets more than the window.
+/// The time on each CPU between two counts. A thread whose first switch came late had its time
+/// before the window, too, so that no CPU gets more than the window.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
     let earlier = |cpu: &u32| before.and_then(|times| times.get(cpu)).copied().unwrap_or(0);
     let new = |(cpu, ns): (&u32, &u64)| (*cpu, ns.saturating_sub(earlier(cpu)).min(window_ns));
@@ -229,15 +256,16 @@ fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
 /// The CPUs with their shares, the largest first.
 fn shares(times: &Times) -> Vec<RanOn> {
     let all: u64 = times.values().sum();
-    let share = |(cpu, ns): (&u32, &u64)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 };
+    let share =
+        |(cpu, ns): (&u32, &u64)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 };
     let mut shares: Vec<RanOn> = times.iter().map(share).collect();
     shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
     shares
 }
 
-/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU, 7 the next thread,
-/// 8 the CPU, 9 the time. On the stack lie the process at -4, the thread at -8, the thread and the CPU at -16, a
-/// beginning and its CPU at -32, and the time on the CPU at -40.
+/// `sched_switch(preempted, previous, next)`: 6 the previous thread and later its time on the CPU,
+/// 7 the next thread, 8 the CPU, 9 the time. On the stack lie the process at -4, the thread at -8,
+/// the thread and the CPU at -16, a beginning and its CPU at -32, and the time on the CPU at -40.
 fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);
@@ -250,30 +278,68 @@ fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     code
 }
 
-/// Adds the time of the thread that leaves the CPU. One that runs since before it was followed has no beginning.
+/// Adds the time of the thread that leaves the CPU. One that runs since before it was followed has
+/// no beginning.
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
-    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "next");
-    code.load(Width::Double, R3, R0, 0).load(Width::Word, R1, R6, pid).store(Width::Word, STACK, -8, R1);
+    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "next",
+    );
+    code.load(Width::Double, R3, R0, 0).load(Width::Word, R1, R6, pid).store(
+        Width::Word,
+        STACK,
+        -8,
+        R1,
+    );
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R8);
     code.calculate(Operation::Move, R6, R9).calculate(Operation::Subtract, R6, R3);
-    code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "begun");
-    code.load(Width::Double, R1, R0, 0).calculate(Operation::Move, R6, R9).calculate(Operation::Subtract, R6, R1);
+    code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "begun",
+    );
+    code.load(Width::Double, R1, R0, 0).calculate(Operation::Move, R6, R9).calculate(
+        Operation::Subtract,
+        R6,
+        R1,
+    );
     code.label("begun").store(Width::Double, STACK, -40, R6);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Delete);
-    code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "first");
+    code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "first",
+    );
     code.count(R0, 0, R6).jump("next").label("first");
-    code.map(R1, &tables.times).stack(R2, -16).stack(R3, -40).calculate_number(Operation::Move, R4, ANY);
+    code.map(R1, &tables.times).stack(R2, -16).stack(R3, -40).calculate_number(
+        Operation::Move,
+        R4,
+        ANY,
+    );
     code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
 }
 
 /// Notes the beginning of the thread that gets the CPU.
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
-    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "end",
+    );
     code.load(Width::Word, R1, R7, pid).store(Width::Word, STACK, -8, R1);
     code.store(Width::Double, STACK, -32, R9).store(Width::Double, STACK, -24, R8);
-    code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(Operation::Move, R4, ANY);
+    code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(
+        Operation::Move,
+        R4,
+        ANY,
+    );
     code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
 }
 
@@ -283,7 +349,8 @@ mod tests {
 
     #[test]
     fn no_cpu_gets_more_than_the_window() {
-        let [before, now] = [BTreeMap::from([(0, 50), (1, 10)]), BTreeMap::from([(0, 80), (1, 10), (2, 900)])];
+        let [before, now] =
+            [BTreeMap::from([(0, 50), (1, 10)]), BTreeMap::from([(0, 80), (1, 10), (2, 900)])];
         let new = since(Some(&before), Some(&now), 100);
         assert_eq!(new, BTreeMap::from([(0, 30), (2, 100)]));
         assert_eq!(since(None, None, 100), BTreeMap::new());
@@ -299,7 +366,9 @@ mod tests {
             Err(why) => return seatmap_needs::skipped!("{why}"),
         };
         for _ in 0..200 {
-            std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_micros(100))).join().unwrap();
+            std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_micros(100)))
+                .join()
+                .unwrap();
         }
         // Threads that are new at a count are kept until the next one.
         let [_, second, third] = [0; 3].map(|_| {

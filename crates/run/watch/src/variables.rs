@@ -1,6 +1,8 @@
-//! The variables by which launchers and runtimes bind threads and memory, and the CPUs that they ask for.
+//! The variables by which launchers and runtimes bind threads and memory, and the CPUs that they
+//! ask for.
 //!
-//! Any program may put anything into its environment, so the parsers accept all text, and bound the work for it.
+//! Any program may put anything into its environment, so the parsers accept all text, and bound the
+//! work for it.
 
 mod lists;
 mod omp_places;
@@ -25,7 +27,8 @@ const NAMES: [&str; 9] = [
 const BEGINNINGS: [&str; 5] =
     ["I_MPI_PIN_", "SLURM_CPU_BIND", "SLURM_MEM_BIND", "MV2_CPU_BINDING", "OMPI_MCA_hwloc_base"];
 
-/// The endings of others: `OPENBLAS_NUM_THREADS`, `GOMP_CPU_AFFINITY`, `OMPI_MCA_hwloc_base_binding_policy`.
+/// The endings of others: `OPENBLAS_NUM_THREADS`, `GOMP_CPU_AFFINITY`,
+/// `OMPI_MCA_hwloc_base_binding_policy`.
 const ENDINGS: [&str; 13] = [
     "_NUM_THREADS",
     "_AFFINITY",
@@ -45,11 +48,12 @@ const ENDINGS: [&str; 13] = [
 /// The variables that say how many threads a program has, beside those that end in `_NUM_THREADS`.
 const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE"];
 
-/// The most places that are written out: a variable that names more than any computer has CPUs is a mistake.
+/// The most places that are written out: a variable that names more than any computer has CPUs is a
+/// mistake.
 const MOST_PLACES: usize = 1 << 12;
 
-/// The variables of an environment that bind, in its order. The environment is text with a zero byte behind each
-/// variable, as `/proc/PID/environ` has it.
+/// The variables of an environment that bind, in its order. The environment is text with a zero
+/// byte behind each variable, as `/proc/PID/environ` has it.
 #[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
     let variable = |bytes: &[u8]| {
@@ -69,7 +73,8 @@ fn binds(name: &str) -> bool {
 
 /// One variable with what it asks for.
 fn read(name: &str, value: &str) -> Variable {
-    let places = places(name, value).filter(|places| places.len() <= MOST_PLACES).unwrap_or_default();
+    let places =
+        places(name, value).filter(|places| places.len() <= MOST_PLACES).unwrap_or_default();
     let all = places.iter().fold(CpuSet::default(), |all, place| all.with(place));
     Variable {
         name: name.to_owned(),
@@ -104,7 +109,8 @@ fn places(name: &str, value: &str) -> Option<Vec<CpuSet>> {
 
 /// Whether the value of a variable that no runtime of ours defines may be a list of CPUs.
 fn is_list(name: &str) -> bool {
-    let endings = ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];
+    let endings =
+        ["_CPU_AFFINITY", "_CPU_LIST", "_CPULIST", "_CPUS", "_CPUSET", "_CPU_BIND", "_cpu_list"];
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
@@ -131,19 +137,30 @@ mod tests {
 
     #[test]
     fn binding_variables_are_picked_out() {
-        let environment = b"HOME=/\0OMP_PLACES={0},{1}\0BROKEN\0MY_APP_CPU_LIST=2-3\0OMP_NUM_THREADS=4,2\0=x\0";
+        let environment =
+            b"HOME=/\0OMP_PLACES={0},{1}\0BROKEN\0MY_APP_CPU_LIST=2-3\0OMP_NUM_THREADS=4,2\0=x\0";
         let found = binding(environment);
         let names: Vec<&str> = found.iter().map(|variable| variable.name.as_str()).collect();
         assert_eq!(names, ["OMP_PLACES", "MY_APP_CPU_LIST", "OMP_NUM_THREADS"]);
-        assert_eq!((found[0].cpus.as_deref(), found[1].cpus.as_deref()), (Some("0,1"), Some("2,3")));
+        assert_eq!(
+            (found[0].cpus.as_deref(), found[1].cpus.as_deref()),
+            (Some("0,1"), Some("2,3"))
+        );
         assert_eq!(found[2].threads, Some(4));
-        let more = ["OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy", "GOMAXPROCS"];
+        let more = [
+            "OMPI_MCA_hwloc_base_binding_policy",
+            "PRTE_MCA_hwloc_default_binding_policy",
+            "GOMAXPROCS",
+        ];
         assert!(more.iter().all(|name| binds(name)) && !binds("PATH") && !binds("LS_COLORS"));
     }
 
     #[test]
     fn each_runtime_has_its_own_spelling() {
-        assert_eq!(places_of("GOMP_CPU_AFFINITY", "0 3 1-2 4-15:4"), ["0", "3", "1", "2", "4", "8", "12"]);
+        assert_eq!(
+            places_of("GOMP_CPU_AFFINITY", "0 3 1-2 4-15:4"),
+            ["0", "3", "1", "2", "4", "8", "12"]
+        );
         assert_eq!(
             places_of("KMP_AFFINITY", "granularity=fine,explicit,proclist=[3,{0,1},4-6:2]"),
             ["3", "0,1", "4", "6"]
@@ -176,14 +193,27 @@ mod tests {
             assert_eq!(asked(name, value), (None, Vec::new(), None), "{name}={value}");
         }
         assert_eq!(asked("GOMAXPROCS", "8").2, Some(8));
-        assert_eq!([asked("OMP_NUM_THREADS", "0").2, asked("OMP_NUM_THREADS", "many").2], [None, None]);
+        assert_eq!(
+            [asked("OMP_NUM_THREADS", "0").2, asked("OMP_NUM_THREADS", "many").2],
+            [None, None]
+        );
     }
 
     #[test]
     fn no_value_takes_more_room_than_a_computer_has_cpus() {
-        let names =
-            ["OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "SLURM_CPU_BIND", "MV2_CPU_MAPPING", "A_CPU_LIST"];
-        let values = ["0-1048576,".repeat(10_000), "{0:1000000:1}:1000000:1,".repeat(100), "0*4000000000,".repeat(100)];
+        let names = [
+            "OMP_PLACES",
+            "GOMP_CPU_AFFINITY",
+            "KMP_AFFINITY",
+            "SLURM_CPU_BIND",
+            "MV2_CPU_MAPPING",
+            "A_CPU_LIST",
+        ];
+        let values = [
+            "0-1048576,".repeat(10_000),
+            "{0:1000000:1}:1000000:1,".repeat(100),
+            "0*4000000000,".repeat(100),
+        ];
         for value in names.iter().flat_map(|name| values.iter().map(move |value| (name, value))) {
             let (name, value) = value;
             let value = match *name {

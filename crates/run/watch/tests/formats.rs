@@ -1,11 +1,12 @@
-//! Checks the JSON Schema in `docs/formats/` against seatings of living programs as they are written, key by key.
+//! Checks the JSON Schema in `docs/formats/` against seatings of living programs as they are
+//! written, key by key.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::Tid;
 use seatmap_schema::{refused, undescribed};
 use seatmap_watch::seating::{
-    Cpu, CpusetLevel, Device, FORMAT, Group, GroupBrake, Interrupt, Kernel, Mapping, Memory, OnNode, Process, Quota,
-    RanOn, Stranger, Thread, Unseen, Variable,
+    Cpu, CpusetLevel, Device, FORMAT, Group, GroupBrake, Interrupt, Kernel, Mapping, Memory,
+    OnNode, Process, Quota, RanOn, Stranger, Thread, Unseen, Variable,
 };
 use seatmap_watch::{Choice, Seating, WatchOptions};
 use serde_json::{Value, json};
@@ -14,10 +15,12 @@ use std::time::Duration;
 const NOTHING: Vec<String> = Vec::new();
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-seating-1.schema.json"))
+        .unwrap()
 }
 
-/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the schema.
+/// A seating with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
 fn full() -> Seating {
     Seating {
         format: FORMAT.to_owned(),
@@ -30,7 +33,10 @@ fn full() -> Seating {
         cpus: vec![cpu()],
         quotas: vec![quota()],
         brakes: vec![brake()],
-        cells: vec![seatmap_watch::seating::CellCpus { name: "quiet".to_owned(), cpus: "1".to_owned() }],
+        cells: vec![seatmap_watch::seating::CellCpus {
+            name: "quiet".to_owned(),
+            cpus: "1".to_owned(),
+        }],
         kernel: kernel(),
         unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
     }
@@ -104,7 +110,12 @@ fn process() -> Process {
         threads: 1,
         group: Some(group()),
         variables: vec![variable],
-        memory: Some(Memory { nodes: on_node(), own: on_node(), mappings: vec![mapping], huge_bytes: 0 }),
+        memory: Some(Memory {
+            nodes: on_node(),
+            own: on_node(),
+            mappings: vec![mapping],
+            huge_bytes: 0,
+        }),
         devices: vec![Device {
             name: "/dev/nvidia0".into(),
             kind: "gpu".into(),
@@ -154,7 +165,13 @@ fn cpu() -> Cpu {
             is_per_cpu: false,
             is_movable: Some(true),
         }],
-        strangers: vec![Stranger { pid: 9, tid: 9, name: "other".into(), run_percent: 7.5, mask: "0-3".into() }],
+        strangers: vec![Stranger {
+            pid: 9,
+            tid: 9,
+            name: "other".into(),
+            run_percent: 7.5,
+            mask: "0-3".into(),
+        }],
     }
 }
 
@@ -175,13 +192,20 @@ fn the_schema_is_one_and_says_what_each_key_is() {
     assert_eq!(undescribed(&schema()), NOTHING);
 }
 
-/// Each object of a seating has all keys that its part of the schema requires, and the closed schema allows no others.
+/// Each object of a seating has all keys that its part of the schema requires, and the closed
+/// schema allows no others.
 #[test]
 fn seatings_have_the_keys_of_the_schema_and_no_others() {
     let full = serde_json::to_value(full()).unwrap();
     assert_eq!(refused(&schema(), &full), NOTHING);
-    let objects = ["/processes/0", "/processes/0/group", "/processes/0/variables/0", "/processes/0/memory"];
-    let more = ["/processes/0/memory/mappings/0", "/processes/0/memory/nodes/0", "/processes/0/devices/0", "/cpus/0"];
+    let objects =
+        ["/processes/0", "/processes/0/group", "/processes/0/variables/0", "/processes/0/memory"];
+    let more = [
+        "/processes/0/memory/mappings/0",
+        "/processes/0/memory/nodes/0",
+        "/processes/0/devices/0",
+        "/cpus/0",
+    ];
     let last = [
         "/cpus/0/interrupts/0",
         "/cpus/0/strangers/0",
@@ -195,14 +219,19 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
         for key in full.pointer(path).unwrap().as_object().unwrap().keys() {
             let mut poorer = full.clone();
             poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
-            let marks_the_kind = path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
+            let marks_the_kind =
+                path.is_empty() && key == "watched_s" || path == "/threads/0" && key == "mask";
             let is_newer = match path {
                 "/threads/0" => ["is_traced", "group", "mask_before"].contains(&key.as_str()),
                 "/brakes/0" => key == "real_time_percent",
                 "" => ["cells", "brakes"].contains(&key.as_str()),
                 _ => false,
             };
-            assert_eq!(refused(&schema(), &poorer).is_empty(), marks_the_kind || is_newer, "{path}/{key}");
+            assert_eq!(
+                refused(&schema(), &poorer).is_empty(),
+                marks_the_kind || is_newer,
+                "{path}/{key}"
+            );
         }
     }
 }
@@ -236,6 +265,9 @@ fn a_real_seating_is_valid_and_is_read_back() {
 fn a_document_of_either_kind_needs_its_own_keys() {
     let refusals = |document: &Value| refused(&schema(), document).len();
     assert_eq!(refusals(&json!({ "format": FORMAT, "threads": [] })), 0);
-    assert_eq!((refusals(&json!({ "format": FORMAT })), refusals(&json!({ "threads": [] }))), (1, 1));
+    assert_eq!(
+        (refusals(&json!({ "format": FORMAT })), refusals(&json!({ "threads": [] }))),
+        (1, 1)
+    );
     assert!(refusals(&json!({ "format": FORMAT, "threads": [], "created": 0 })) > 0);
 }

@@ -1,5 +1,5 @@
-//! A user without rights looks at the processes of others. The tests start themselves again as such a user, which
-//! takes root; without it they are skipped.
+//! A user without rights looks at the processes of others. The tests start themselves again as such
+//! a user, which takes root; without it they are skipped.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::{Root, Tid};
@@ -39,7 +39,8 @@ fn failure(output: std::io::Result<Output>) -> Option<String> {
     match output {
         Err(error) => Some(format!("skipped: nobody may not run this test: {error}")),
         Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned()
+                + &String::from_utf8_lossy(&output.stderr);
             (!text.contains(DONE)).then_some(text)
         }
     }
@@ -61,7 +62,9 @@ fn processes_of_others_are_seen_in_part() {
     }
     let child = sleeper();
     let mut inner = Command::new(std::env::current_exe().unwrap());
-    inner.args(["--exact", "inner_sees_others_in_part", "--nocapture"]).env(WATCHED, child.0.id().to_string());
+    inner
+        .args(["--exact", "inner_sees_others_in_part", "--nocapture"])
+        .env(WATCHED, child.0.id().to_string());
     match failure(inner.uid(NOBODY).gid(NOBODY).output()) {
         Some(text) if text.starts_with("skipped") => eprintln!("{text}"),
         other => assert_eq!(other, None),
@@ -72,11 +75,19 @@ fn processes_of_others_are_seen_in_part() {
 fn inner_sees_others_in_part() {
     let Some(pid) = watched() else { return };
     let seating = take(pid).unwrap();
-    let (thread, process) = (&seating.threads[0], &seating.processes[0]);
-    assert!(!thread.mask.is_empty() && thread.wait_s.is_some() && process.user == Some(0), "{seating:?}");
-    assert!(process.program.is_none() && process.memory.is_none() && process.variables.is_empty(), "{seating:?}");
+    let thread = &seating.threads[0];
+    let process = &seating.processes[0];
+    assert!(
+        !thread.mask.is_empty() && thread.wait_s.is_some() && process.user == Some(0),
+        "{seating:?}"
+    );
+    assert!(
+        process.program.is_none() && process.memory.is_none() && process.variables.is_empty(),
+        "{seating:?}"
+    );
     for what in ["environment", "memory", "program"] {
-        let is_told = seating.unseen.iter().any(|unseen| unseen.what == what && unseen.pids == [pid]);
+        let is_told =
+            seating.unseen.iter().any(|unseen| unseen.what == what && unseen.pids == [pid]);
         assert!(is_told, "{what}: {:?}", seating.unseen);
     }
     println!("{DONE}");
@@ -88,18 +99,31 @@ fn a_proc_that_hides_processes_is_told() {
         return seatmap_needs::skipped!("it takes root to mount /proc");
     }
     let release = Root::new("/").read("/proc/sys/kernel/osrelease").unwrap();
-    if release.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_none_or(|major| major < 6) {
-        return seatmap_needs::skipped!("before Linux 5.8 such a mount would hide processes everywhere");
+    if release
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok())
+        .is_none_or(|major| major < 6)
+    {
+        return seatmap_needs::skipped!(
+            "before Linux 5.8 such a mount would hide processes everywhere"
+        );
     }
     let child = sleeper();
     // In a namespace of mounts of its own, so that no other process loses sight of anything.
     let script = "mount -t proc -o hidepid=2 proc /proc || exit 77; \
         exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_itself_alone --nocapture";
     let mut inner = Command::new("unshare");
-    inner.args(["--mount", "--propagation", "private", "sh", "-c", script]).arg(std::env::current_exe().unwrap());
+    inner
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .arg(std::env::current_exe().unwrap());
     match inner.env(WATCHED, child.0.id().to_string()).output() {
-        Ok(output) if output.status.code() == Some(77) => seatmap_needs::skipped!("/proc cannot be mounted here"),
-        Ok(output) if output.status.code() == Some(126) => seatmap_needs::skipped!("nobody may not run this test"),
+        Ok(output) if output.status.code() == Some(77) => {
+            seatmap_needs::skipped!("/proc cannot be mounted here")
+        }
+        Ok(output) if output.status.code() == Some(126) => {
+            seatmap_needs::skipped!("nobody may not run this test")
+        }
         Err(error) => seatmap_needs::skipped!("there is no unshare: {error}"),
         output => assert_eq!(failure(output), None),
     }
@@ -110,6 +134,9 @@ fn inner_sees_itself_alone() {
     let Some(pid) = watched() else { return };
     assert!(matches!(take(pid), Err(ChoiceError::NoProcess { .. })));
     let own = take(Tid::try_from(std::process::id()).unwrap()).unwrap();
-    assert!(own.unseen.iter().any(|unseen| unseen.what == "threads" && unseen.why.contains("hidepid=")), "{own:?}");
+    assert!(
+        own.unseen.iter().any(|unseen| unseen.what == "threads" && unseen.why.contains("hidepid=")),
+        "{own:?}"
+    );
     println!("{DONE}");
 }

@@ -17,7 +17,8 @@ pub struct Channels {
     /// Write a picture of it.
     #[arg(long, value_name = "FILE", global = true)]
     pub svg: Option<PathBuf>,
-    /// Write one self-contained page: the figures, and the threads and lines of the last comparison on the machine.
+    /// Write one self-contained page: the figures, and the threads and lines of the last comparison
+    /// on the machine.
     #[arg(long, value_name = "FILE", global = true)]
     pub html: Option<PathBuf>,
     /// Print one JSON document on stdout, and nothing else.
@@ -57,7 +58,8 @@ pub enum ChannelsWhat {
         #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         runs: u32,
     },
-    /// The gain of a producer and its consumer by seats near their channel's home, the search for it included.
+    /// The gain of a producer and its consumer by seats near their channel's home, the search for
+    /// it included.
     ProducerConsumer {
         /// Where the two go.
         #[arg(long, default_value = "close-cores")]
@@ -69,7 +71,8 @@ pub enum ChannelsWhat {
         #[arg(long, value_name = "N", default_value_t = 8000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
         values: u64,
     },
-    /// The gain of the Mandelbrot renderer by a slice for each coordinator, the search for homes included.
+    /// The gain of the Mandelbrot renderer by a slice for each coordinator, the search for homes
+    /// included.
     Mandelbrot {
         /// Coordinators, and slices of the ring.
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..))]

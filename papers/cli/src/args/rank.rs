@@ -41,7 +41,8 @@ pub struct RankStudy {
     /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.
     #[arg(long, value_name = "PATTERN", required = true)]
     pub pattern: Option<String>,
-    /// Send long messages along any pattern instead, as Sudheer et al. did: into partners' local stores, step by step.
+    /// Send long messages along any pattern instead, as Sudheer et al. did: into partners' local
+    /// stores, step by step.
     #[arg(long, conflicts_with_all = ["unidirectional", "symmetry"])]
     pub long: bool,
     /// Bytes of a packet or message; k stands for 1024.
@@ -50,7 +51,8 @@ pub struct RankStudy {
     /// Packets that each task takes from each side.
     #[arg(long, value_name = "N", default_value_t = seatmap_experiments::rank::setup::USUAL_ROUNDS)]
     pub rounds: u32,
-    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8, 16 or 128.
+    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8,
+    /// 16 or 128.
     #[arg(long, value_name = "SIZE", default_value_t = MessageLibrary::default().entry_bytes, conflicts_with = "long")]
     pub entry: u32,
     /// Cycles of the ring's library between two looks at that matrix.
@@ -74,8 +76,8 @@ pub struct RankStudy {
     /// Run one of N parts of the mappings; 'seatmap-papers rank merge' puts their files together.
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
-    /// Spread the study over all ranks of this start: srun, mpirun or torchrun starts the same command on each node, or
-    /// set RANK and WORLD_SIZE. Rank 0 writes the results.
+    /// Spread the study over all ranks of this start: srun, mpirun or torchrun starts the same
+    /// command on each node, or set RANK and WORLD_SIZE. Rank 0 writes the results.
     #[arg(long, conflicts_with = "shard")]
     pub spread: bool,
     #[command(flatten)]
@@ -86,7 +88,8 @@ pub struct RankStudy {
     /// Where random choices start.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write what a PMU would have counted in the first run of the best and of the worst mapping of a model.
+    /// Write what a PMU would have counted in the first run of the best and of the worst mapping of
+    /// a model.
     #[arg(long, value_name = "FILE")]
     pub counters: Option<PathBuf>,
 }

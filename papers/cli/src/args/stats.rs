@@ -23,7 +23,8 @@ pub struct Stats {
     /// Workers, each with a buffer of its own.
     #[arg(short = 'N', value_name = "N")]
     pub private: Option<usize>,
-    /// The chip that the workers belong to, 0 by default; those that find no room there are on the other.
+    /// The chip that the workers belong to, 0 by default; those that find no room there are on the
+    /// other.
     #[arg(short = 'c', value_name = "CELL")]
     pub chip: Option<usize>,
     /// The part that counts as a chip, where CPUs share caches.
@@ -41,8 +42,8 @@ pub struct Stats {
     /// Bytes of a buffer, or of a list's element; k and m stand for 1024 and its square.
     #[arg(short = 'b', value_name = "SIZE", value_parser = size)]
     pub size: Option<u32>,
-    /// Between workers: messages without the controller, transfers with the first worker's local store, atomics by it
-    /// too.
+    /// Between workers: messages without the controller, transfers with the first worker's local
+    /// store, atomics by it too.
     #[arg(short = 's')]
     pub between: bool,
     /// Bytes from one private buffer to the next.

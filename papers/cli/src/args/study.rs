@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Study {
-    /// cellstats, cellule-2010, cellule-libspe2, keller, keller-why, liu-2015, sudheer, all of them, or a file like
-    /// theirs; its commands are run.
+    /// cellstats, cellule-2010, cellule-libspe2, keller, keller-why, liu-2015, sudheer, all of
+    /// them, or a file like theirs; its commands are run.
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Write a page for each study, with its pictures, into this folder.

@@ -11,20 +11,22 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), or a program: matrix:SIZE:ITERATIONS,
-    /// black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
+    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), or a program:
+    /// matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: What,
     /// The controller's CPU, then those of the workers; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// How many workers; one on each CPU but the controller's by default. One more shares that. Not for streams.
+    /// How many workers; one on each CPU but the controller's by default. One more shares that. Not
+    /// for streams.
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
     /// How often workers and threads take turns, 9 times by default; not for streams.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub turns: Option<u32>,
-    /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone is seconds.
+    /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone
+    /// is seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<Duration>,
     /// Write one self-contained page.

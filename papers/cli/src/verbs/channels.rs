@@ -36,16 +36,20 @@ impl Outcome {
 pub fn run(typed: &Channels) -> Result<(), CliError> {
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
-    let wanting_stdout = [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    let wanting_stdout =
+        [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
     if wanting_stdout + usize::from(typed.json) > 1 {
         return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
     let wanted = wanted(typed);
-    let outcome = match input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)? {
-        Runner::Host => on_host(&wanted)?,
-        Runner::Coherent(model) => on_model(model, &wanted)?,
-        Runner::CellBe(model) => unreachable!("{} does not run programs that share lines", model.name),
-    };
+    let outcome =
+        match input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)? {
+            Runner::Host => on_host(&wanted)?,
+            Runner::Coherent(model) => on_model(model, &wanted)?,
+            Runner::CellBe(model) => {
+                unreachable!("{} does not run programs that share lines", model.name)
+            }
+        };
     if let Some(picture) = &picture {
         picture.write(&seatmap_papers_report::svg::channels(&outcome.found))?;
     }
@@ -53,14 +57,17 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
         page.write(&page_of(&outcome))?;
     }
     match (typed.json, wanting_stdout) {
-        (true, _) => output::json(&OfMachine { document: &outcome.found, machine: &outcome.machine() }),
+        (true, _) => {
+            output::json(&OfMachine { document: &outcome.found, machine: &outcome.machine() })
+        }
         (_, 0) => output::print(&report::text(&outcome.found)),
         _ => Ok(()),
     }
 }
 
 fn page_of(outcome: &Outcome) -> String {
-    let (name, Outcome { found, topology, model }) = (outcome.machine(), outcome);
+    let name = outcome.machine();
+    let Outcome { found, topology, model } = outcome;
     let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
     let profile = Profile::new(&name, origin, topology.clone());
     let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
@@ -72,7 +79,9 @@ fn page_of(outcome: &Outcome) -> String {
 fn wanted(typed: &Channels) -> Wanted {
     let seed = typed.seed;
     match typed.what.clone() {
-        ChannelsWhat::Curve { from, line, pairs, runs } => Wanted::curve(from, line, pairs.into(), runs, seed),
+        ChannelsWhat::Curve { from, line, pairs, runs } => {
+            Wanted::curve(from, line, pairs.into(), runs, seed)
+        }
         ChannelsWhat::Slices { pairs, sections, lines, runs } => {
             Wanted::slices(pairs.into(), sections, lines.map(usize::from), runs, seed)
         }
@@ -99,13 +108,15 @@ fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
 fn on_model(model: Arc<CoherentModel>, wanted: &Wanted) -> Result<Outcome, CliError> {
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
-    let found = channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
+    let found =
+        channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
     Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
 }
 
 fn load(counters: &Counters) -> Load {
     let lanes: Vec<u64> = counters.lanes.iter().map(|lane| lane.busy_cycles).collect();
-    let directories: Vec<u64> = counters.directories.iter().map(|directory| directory.busy_cycles).collect();
+    let directories: Vec<u64> =
+        counters.directories.iter().map(|directory| directory.busy_cycles).collect();
     Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
 }
 

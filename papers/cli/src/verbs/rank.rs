@@ -35,9 +35,12 @@ const COUNTERS: &str = "seatmap-counters/1";
 /// Runs every mapping and ranks them, or puts parts of a ranking together.
 pub fn run(typed: &Rank) -> Result<(), CliError> {
     match &typed.command {
-        Some(RankCommand::Merge { files, results }) => Results::new(results)?.deliver(&merged(files)?),
+        Some(RankCommand::Merge { files, results }) => {
+            Results::new(results)?.deliver(&merged(files)?)
+        }
         None => {
-            let start = typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
+            let start =
+                typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
             match start {
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
                 start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
@@ -49,10 +52,13 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
     let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     start.map_or(Ok(()), |_| check(&runner))?;
-    let mut bed = matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
+    let mut bed =
+        matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     if counters.is_some() && bed.is_some() {
-        return Err(CliError::input("--counters needs a model: this computer's are perf's to read"));
+        return Err(CliError::input(
+            "--counters needs a model: this computer's are perf's to read",
+        ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
     let setup = Asked { runner: &runner, pus }.setup(typed)?;
@@ -64,7 +70,13 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
     };
     let mut journal = typed.resume.as_ref().map(open).transpose()?;
-    let study = Study { setup: &setup, times: &mut times, journal: journal.as_mut(), interrupt: &interrupt, start };
+    let study = Study {
+        setup: &setup,
+        times: &mut times,
+        journal: journal.as_mut(),
+        interrupt: &interrupt,
+        start,
+    };
     if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
@@ -88,8 +100,8 @@ struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the other. Whether all
-    /// is known now.
+    /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the
+    /// other. Whether all is known now.
     fn timed(self, runner: &Runner, host: Option<&mut HostBed>) -> Result<bool, CliError> {
         match (runner, host) {
             (Runner::CellBe(model), _) => self.on_models(|| CellBed::new(Arc::clone(model))),
@@ -97,7 +109,8 @@ impl Study<'_> {
             (Runner::Host, Some(bed)) => {
                 let bar = Bar::new("ranking");
                 let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
-                in_blocks(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work)
+                in_blocks(self.setup, self.times, bed, self.journal, &mut observe)
+                    .map_err(CliError::work)
             }
             (Runner::Host, None) => unreachable!("this host has a bed"),
         }
@@ -109,9 +122,17 @@ impl Study<'_> {
         match self.start {
             Some(start) => {
                 let is_asked = || self.interrupt.asked();
-                over_ranks::lead(start, self.setup, self.times, bed, self.journal, (&mut observe, &is_asked))
+                over_ranks::lead(
+                    start,
+                    self.setup,
+                    self.times,
+                    bed,
+                    self.journal,
+                    (&mut observe, &is_asked),
+                )
             }
-            None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe).map_err(CliError::work),
+            None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe)
+                .map_err(CliError::work),
         }
     }
 }
@@ -127,17 +148,24 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
     let mut of = |row: Option<&Row>| -> Result<serde_json::Value, CliError> {
         let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
         let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
-        let (seats, seed) = (ranking.setup.seats(&mapping, 0), ranking.setup.seed_of(Job { index: row.index, run: 0 }));
+        let seats = ranking.setup.seats(&mapping, 0);
+        let seed = ranking.setup.seed_of(Job { index: row.index, run: 0 });
         bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
-        Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
+        Ok(
+            serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }),
+        )
     };
-    let (best, worst) = (of(ranking.ranking.first())?, of(ranking.ranking.last())?);
+    let best = of(ranking.ranking.first())?;
+    let worst = of(ranking.ranking.last())?;
     let machine = &ranking.setup.machine;
-    Ok(written(&serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst })))
+    Ok(written(
+        &serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst }),
+    ))
 }
 
 fn farewell(resume: Option<&Path>, times: &Times) -> String {
-    let (known, wanted) = (times.known(), times.wanted());
+    let known = times.known();
+    let wanted = times.wanted();
     match resume {
         Some(path) => {
             format!(
@@ -156,9 +184,9 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
 /// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
 fn unusable(error: JournalError) -> CliError {
     match error {
-        JournalError::OtherRun { .. } | JournalError::Version { .. } | JournalError::Damaged { .. } => {
-            CliError::input(error)
-        }
+        JournalError::OtherRun { .. }
+        | JournalError::Version { .. }
+        | JournalError::Damaged { .. } => CliError::input(error),
         JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
     }
 }

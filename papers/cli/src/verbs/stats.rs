@@ -21,7 +21,8 @@ use seatmap_statistics::median;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Operations of each experiment of a whole characterisation, where the machine does not repeat itself sooner.
+/// Operations of each experiment of a whole characterisation, where the machine does not repeat
+/// itself sooner.
 const ON_MODELS: u64 = 128;
 /// Operations on models of many PUs, where each word of a copy is simulated.
 const ON_COHERENT: u64 = 32;
@@ -69,11 +70,17 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     }
     let rooms = rooms(model);
     let Some(function) = typed.function else {
-        return all(typed, &model.name, surveyed(|| Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS)?);
+        return all(
+            typed,
+            &model.name,
+            surveyed(|| Ok(CellBed::new(Arc::clone(model))), &rooms, ON_MODELS)?,
+        );
     };
-    let (mut bed, options) = (CellBed::new(Arc::clone(model)), options(typed, function.0));
+    let mut bed = CellBed::new(Arc::clone(model));
+    let options = options(typed, function.0);
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
-    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+    let outcome =
+        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
     let counters = bed.counters().clone();
     if let Some(destination) = destination {
         trace(&mut bed, &rooms, options, &destination)?;
@@ -81,7 +88,8 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     one(typed, &model.name, &outcome, options, Some(&counters))
 }
 
-/// On a coherent machine, as on this computer, the groups of a class are chips, and a PU takes the controller's part.
+/// On a coherent machine, as on this computer, the groups of a class are chips, and a PU takes the
+/// controller's part.
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let rooms = shared_rooms(&model.topology, &pus, model.modules(), typed.class.into())?;
@@ -90,20 +98,29 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
         return Err(CliError::input("--trace needs a model of the Cell"));
     }
     let Some(function) = typed.function else {
-        return all(typed, &model.name, surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?);
+        return all(
+            typed,
+            &model.name,
+            surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?,
+        );
     };
-    let (mut bed, options) = (CoherentBed::new(Arc::clone(model)), options(typed, function.0));
-    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+    let mut bed = CoherentBed::new(Arc::clone(model));
+    let options = options(typed, function.0);
+    let outcome =
+        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
     one(typed, &model.name, &outcome, options, Some(bed.counters()))
 }
 
-/// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the controller's part.
+/// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the
+/// controller's part.
 fn on_host(typed: &Stats) -> Result<(), CliError> {
     let mut bed = HostBed::new().map_err(CliError::work)?;
     let topology = topology::of_host().map_err(CliError::work)?;
     let rooms = shared_rooms(&topology, bed.pus(), bed.modules(), typed.class.into())?;
     if typed.trace.is_some() {
-        return Err(CliError::input("--trace needs a model: what happens inside this computer cannot be seen"));
+        return Err(CliError::input(
+            "--trace needs a model: what happens inside this computer cannot be seen",
+        ));
     }
     let name = here::host_name();
     let Some(function) = typed.function else {
@@ -116,14 +133,17 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
             "mkthread is a figure of models of the Cell; without -f this computer's threads are measured",
         ));
     }
-    let outcome = measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
+    let outcome =
+        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, failed_here))?;
     one(typed, &name, &outcome, options, None::<&()>)
 }
 
 fn rooms(model: &CellModel) -> Rooms {
     let spes = model.spes.len() as u32;
     Rooms {
-        chips: (0..model.chips as u32).map(|chip| (chip * spes..(chip + 1) * spes).collect()).collect(),
+        chips: (0..model.chips as u32)
+            .map(|chip| (chip * spes..(chip + 1) * spes).collect())
+            .collect(),
         controller: Some(model.ppe()),
         modules: model.chips,
         worker: "SPE",
@@ -132,16 +152,30 @@ fn rooms(model: &CellModel) -> Rooms {
     }
 }
 
-fn shared_rooms(topology: &Topology, pus: &[u32], modules: usize, class: Level) -> Result<Rooms, CliError> {
-    let unknown = || format!("it is not known which CPUs share a {}; take another --class", class.name());
+fn shared_rooms(
+    topology: &Topology,
+    pus: &[u32],
+    modules: usize,
+    class: Level,
+) -> Result<Rooms, CliError> {
+    let unknown =
+        || format!("it is not known which CPUs share a {}; take another --class", class.name());
     Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| CliError::input(unknown()))
 }
 
 /// Primitives of Linux, beside those of the paper.
-fn with_primitives(mut survey: Survey, topology: &Topology, cpus: &[u32]) -> Result<Survey, CliError> {
-    for Timed { what, batches_ns } in seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)? {
+fn with_primitives(
+    mut survey: Survey,
+    topology: &Topology,
+    cpus: &[u32],
+) -> Result<Survey, CliError> {
+    for Timed { what, batches_ns } in
+        seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)?
+    {
         match batches_ns {
-            Ok(batches) => survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns })),
+            Ok(batches) => {
+                survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns }))
+            }
             Err(why) => survey.refused.push(Refused { what, why }),
         }
     }
@@ -157,7 +191,11 @@ fn options(typed: &Stats, function: Function) -> StatsOptions {
         module: typed.module.unwrap_or(usual.module),
         iterations: typed.iterations.unwrap_or(usual.iterations),
         warm_up: typed.warm_up.unwrap_or(usual.warm_up),
-        size_bytes: typed.size.unwrap_or(if function.transfer().is_some() { 128 } else { usual.size_bytes }),
+        size_bytes: typed.size.unwrap_or(if function.transfer().is_some() {
+            128
+        } else {
+            usual.size_bytes
+        }),
         between_workers: typed.between,
         stride_bytes: typed.stride,
         elements: typed.elements.unwrap_or(usual.elements),
@@ -180,7 +218,12 @@ fn one(
 }
 
 /// A short run of the same, with its trace.
-fn trace(bed: &mut CellBed, rooms: &Rooms, options: StatsOptions, to: &Destination) -> Result<(), CliError> {
+fn trace(
+    bed: &mut CellBed,
+    rooms: &Rooms,
+    options: StatsOptions,
+    to: &Destination,
+) -> Result<(), CliError> {
     bed.traces = true;
     let short = StatsOptions { iterations: options.iterations.min(64), warm_up: 0, ..options };
     measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
@@ -210,7 +253,10 @@ fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
     output::print(&stats::survey(machine, &survey))
 }
 
-fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) -> CliError) -> CliError {
+fn failed<E: std::error::Error + 'static>(
+    error: StatsError<E>,
+    run: impl Fn(E) -> CliError,
+) -> CliError {
     match error {
         StatsError::Impossible(text) => CliError::input(text),
         StatsError::Apart { .. } => CliError::work(error),
@@ -220,9 +266,10 @@ fn failed<E: std::error::Error + 'static>(error: StatsError<E>, run: impl Fn(E) 
 
 fn failed_here(error: BedError) -> CliError {
     match error {
-        BedError::System { .. } | BedError::Topology(_) | BedError::Crew(_) | BedError::Panicked { .. } => {
-            CliError::work(error)
-        }
+        BedError::System { .. }
+        | BedError::Topology(_)
+        | BedError::Crew(_)
+        | BedError::Panicked { .. } => CliError::work(error),
         _ => CliError::input(error),
     }
 }

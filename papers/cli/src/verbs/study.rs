@@ -7,7 +7,9 @@ use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
-use seatmap_papers_report::study::{FORMAT, Found, FoundTable, Study, Table, markdown, program_of, text};
+use seatmap_papers_report::study::{
+    FORMAT, Found, FoundTable, Study, Table, markdown, program_of, text,
+};
 use seatmap_report::counted;
 use std::collections::HashMap;
 use std::path::Path;
@@ -33,18 +35,21 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
         if study.is_of_host {
             study.about += &format!(" Measured on {}.", here()?);
         }
-        let (found, tables) = (figures(&study, &mut runs)?, tables(&study, &mut runs)?);
+        let found = figures(&study, &mut runs)?;
+        let tables = tables(&study, &mut runs)?;
         if let Some(folder) = &typed.write {
             write(&study, &found, &tables, folder)?;
         }
         if !typed.json {
             output::print(&(visible_lines(text(&study, &found, &tables)) + "\n"))?;
         }
-        documents.push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
+        documents
+            .push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
     }
-    match typed.json {
-        true => output::json(&serde_json::json!({ "format": FORMAT, "studies": documents })),
-        false => Ok(()),
+    if typed.json {
+        output::json(&serde_json::json!({ "format": FORMAT, "studies": documents }))
+    } else {
+        Ok(())
     }
 }
 
@@ -52,8 +57,10 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
 fn here() -> Result<String, CliError> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
-    let known = |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
-    let (cpu, kernel) = (known(environment.cpu_model), known(environment.kernel));
+    let known =
+        |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
+    let cpu = known(environment.cpu_model);
+    let kernel = known(environment.kernel);
     Ok(format!("{cpu}, {}, Linux {kernel}, {}", counted(cpus, "CPU"), here::today()))
 }
 
@@ -65,18 +72,22 @@ pub fn names() -> impl Iterator<Item = String> {
 /// The study of this name or in this file, or all that come with Seatmap.
 fn wanted(name: &str) -> Result<Vec<Study>, CliError> {
     if input::is_file(name) {
-        return Ok(vec![read(Path::new(name), &String::from_utf8_lossy(&input::bytes(Path::new(name))?))?]);
+        return Ok(vec![read(
+            Path::new(name),
+            &String::from_utf8_lossy(&input::bytes(Path::new(name))?),
+        )?]);
     }
     let studies = STUDIES.iter().map(|text| read(Path::new("a study of Seatmap's own"), text));
     let mut studies = studies.collect::<Result<Vec<Study>, _>>()?;
     let known: Vec<String> = studies.iter().map(|study| study.name.clone()).collect();
     studies.retain(|study| name == "all" || name == study.name);
-    match studies.is_empty() {
-        true => Err(CliError::input(format!(
+    if studies.is_empty() {
+        Err(CliError::input(format!(
             "there is no study '{name}'; there are {} and all, or a file",
             known.join(", ")
-        ))),
-        false => Ok(studies),
+        )))
+    } else {
+        Ok(studies)
     }
 }
 
@@ -91,7 +102,8 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
         bar.show(done, study.figure.len());
         let mut ours = runs.value(&figure.command, &figure.value)?;
         if figure.over.is_some() || figure.over_value.is_some() {
-            let (over, value) = (figure.over.as_ref(), figure.over_value.as_ref());
+            let over = figure.over.as_ref();
+            let value = figure.over_value.as_ref();
             ours /= runs.value(over.unwrap_or(&figure.command), value.unwrap_or(&figure.value))?;
         }
         found.push(figure.beside(ours));
@@ -114,13 +126,19 @@ fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
 }
 
 /// A page, and the pictures on it.
-fn write(study: &Study, found: &[Found], tables: &[FoundTable], folder: &Path) -> Result<(), CliError> {
+fn write(
+    study: &Study,
+    found: &[Found],
+    tables: &[FoundTable],
+    folder: &Path,
+) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
     let page = folder.join(format!("{}.md", study.name));
     Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
-        let words: Vec<String> = picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
+        let words: Vec<String> =
+            picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
         printed_by(&words)?;
     }
     Ok(())
@@ -133,13 +151,17 @@ struct Runs(HashMap<String, serde_json::Value>);
 impl Runs {
     fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
         if !self.0.contains_key(command) {
-            let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
+            let words: Vec<String> =
+                command.split(' ').chain(["--json"]).map(str::to_owned).collect();
             let document = serde_json::from_slice(&printed_by(&words)?).map_err(CliError::work)?;
             self.0.insert(command.to_owned(), document);
         }
         let value = self.0.get(command).and_then(|document| found_in(document, pointer));
         value.ok_or_else(|| {
-            CliError::work(format!("{} {command} --json has no number at {pointer}", program_of(command)))
+            CliError::work(format!(
+                "{} {command} --json has no number at {pointer}",
+                program_of(command)
+            ))
         })
     }
 }
@@ -161,11 +183,13 @@ fn printed_by(words: &[String]) -> Result<Vec<u8>, CliError> {
     let line = words.join(" ");
     let name = program_of(&line);
     let myself = std::env::current_exe().map_err(CliError::work)?;
-    // Both programs are built and installed side by side; where only this one is, the shell's path may know the other.
+    // Both programs are built and installed side by side; where only this one is, the shell's path
+    // may know the other.
     let beside = myself.with_file_name(name);
     let program = if beside.exists() { beside } else { name.into() };
     let line = format!("{name} {line}");
-    let output = limited::output(&line, Command::new(program).args(words), LIMIT).map_err(CliError::work)?;
+    let output =
+        limited::output(&line, Command::new(program).args(words), LIMIT).map_err(CliError::work)?;
     if output.status.success() {
         return Ok(output.stdout);
     }

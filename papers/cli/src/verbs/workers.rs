@@ -41,7 +41,9 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     let found = found(typed, &cpus)?;
     match (picture, &found) {
         (Some(picture), Found::Gains(figures)) => picture.write(&charts(&drawn(figures)))?,
-        (Some(picture), Found::Libspe2(found)) => picture.write(&charts(&of_programs(&found.figures)))?,
+        (Some(picture), Found::Libspe2(found)) => {
+            picture.write(&charts(&of_programs(&found.figures)))?
+        }
         _ => {}
     }
     let document = Document::new(here::host_name(), cpus, found);
@@ -59,13 +61,15 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
 fn check(typed: &Workers) -> Result<(), CliError> {
     let is_streams = typed.what == What::Streams;
     if typed.seconds.is_some() && !is_streams {
-        return Err(CliError::input("--seconds is for streams: seatmap-papers workers streams --seconds 10s"));
+        return Err(CliError::input(
+            "--seconds is for streams: seatmap-papers workers streams --seconds 10s",
+        ));
     }
     let only_others = [("--turns", typed.turns.is_some()), ("--workers", typed.workers.is_some())];
     match only_others.iter().find(|(_, is_typed)| is_streams && *is_typed) {
-        Some((option, _)) => {
-            Err(CliError::input(format!("{option} is for calls, gains and programs: streams take none")))
-        }
+        Some((option, _)) => Err(CliError::input(format!(
+            "{option} is for calls, gains and programs: streams take none"
+        ))),
         None => Ok(()),
     }
 }
@@ -78,12 +82,18 @@ fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
         Ok(()) | Err(CpuError::Forbidden { .. }) => {}
         Err(error) => return Err(CliError::input(error)),
     }
-    let (bar, turns) = (Bar::new("measuring"), typed.turns.unwrap_or(TURNS));
+    let bar = Bar::new("measuring");
+    let turns = typed.turns.unwrap_or(TURNS);
     let found = match typed.what {
         What::Calls => counted(cpus, workers, turns).map(Found::Calls),
-        What::Program(workload) => compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found))),
-        What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains),
-        What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all)).map(|it| Found::Libspe2(Box::new(it))),
+        What::Program(workload) => {
+            compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found)))
+        }
+        What::Gains => {
+            gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains)
+        }
+        What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
+            .map(|it| Found::Libspe2(Box::new(it))),
         What::Streams => through(cpus, typed.seconds.unwrap_or(LASTING)).map(Found::Streams),
     };
     found.map_err(CliError::work)
@@ -111,7 +121,9 @@ fn drawn(figures: &[Figure]) -> Vec<Chart> {
         up: "(Linux - runtime) / Linux in %".to_owned(),
         curves: figure.curves(is_worker),
     };
-    let both = |figure| [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)];
+    let both = |figure| {
+        [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)]
+    };
     figures.iter().flat_map(both).collect()
 }
 

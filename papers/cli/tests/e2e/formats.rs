@@ -1,4 +1,5 @@
-//! Every document that the papers' verbs print names its format, is one line, and has a schema with each of its keys.
+//! Every document that the papers' verbs print names its format, is one line, and has a schema with
+//! each of its keys.
 
 use crate::common::{Place, two_cpus};
 use seatmap_schema::refused;
@@ -26,11 +27,23 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 fn documents_say_what_they_are_and_of_which_machine() {
     let place = Place::new();
     for (arguments, format, machine) in [
-        (&["channels", "curve", "--on", "xeon-phi-5110p", "--json"][..], "seatmap-channels/1", "xeon-phi-5110p"),
-        (&["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"], "seatmap-ranking/1", "cell-ps3"),
+        (
+            &["channels", "curve", "--on", "xeon-phi-5110p", "--json"][..],
+            "seatmap-channels/1",
+            "xeon-phi-5110p",
+        ),
+        (
+            &["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"],
+            "seatmap-ranking/1",
+            "cell-ps3",
+        ),
     ] {
         let document = document(&place, arguments);
-        assert_eq!((&document["format"], &document["machine"]), (&format.into(), &machine.into()), "{arguments:?}");
+        assert_eq!(
+            (&document["format"], &document["machine"]),
+            (&format.into(), &machine.into()),
+            "{arguments:?}"
+        );
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::common::{Place, two_cpus, with_one_thread};
 use std::process::Command;
 
-/// Where no thread can be started beside the first, results are the same or there is an error; nothing panics.
+/// Where no thread can be started beside the first, results are the same or there is an error;
+/// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let study = ["rank", "--runs", "2", "--on", "cell-qs20", "--pattern", "ring:4"];

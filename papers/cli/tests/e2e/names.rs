@@ -15,7 +15,9 @@ fn assert_shown(arguments: &str, text: &[u8]) {
 #[test]
 fn names_are_shown_in_every_medium() {
     let place = Place::new();
-    let Some(exported) = product(&place, &["export", "xeon-e5-2680-2s", "--format", "json"]) else { return };
+    let Some(exported) = product(&place, &["export", "xeon-e5-2680-2s", "--format", "json"]) else {
+        return;
+    };
     let mut profile: serde_json::Value = serde_json::from_str(&exported).unwrap();
     profile["name"] = NAME.into();
     place.file("machine.json", profile.to_string());
@@ -30,9 +32,16 @@ fn names_are_shown_in_every_medium() {
         "rank --on twin.toml --pattern ring:3 --runs 1 --sample 3 --html -",
     ] {
         let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)), "{arguments}:\n{text}");
+        assert!(
+            ["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)),
+            "{arguments}:\n{text}"
+        );
         assert_shown(arguments, &output.stdout);
         assert_shown(arguments, &output.stderr);
     }

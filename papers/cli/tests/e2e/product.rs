@@ -1,10 +1,11 @@
-//! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that `seatmap` made.
+//! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that
+//! `seatmap` made.
 
 use crate::common::Place;
 use std::path::Path;
 
-/// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where this package alone
-/// was built.
+/// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where
+/// this package alone was built.
 pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
     let seatmap = Path::new(crate::PROGRAM).with_file_name("seatmap");
     if !seatmap.exists() {
@@ -24,12 +25,39 @@ pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
 #[test]
 fn the_best_mapping_takes_as_long_as_place_says() {
     let place = Place::new();
-    let on = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--objective", "simulated", "--packet", "16k"];
-    let Some(plan) = product(&place, &[&on[..], &["--kicks", "1000", "--json"]].concat()) else { return };
+    let on = [
+        "place",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "ring:4",
+        "--objective",
+        "simulated",
+        "--packet",
+        "16k",
+    ];
+    let Some(plan) = product(&place, &[&on[..], &["--kicks", "1000", "--json"]].concat()) else {
+        return;
+    };
     let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
-    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k", "--rounds", "4"];
-    let ranking = place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
-    assert!(ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(), "{ranking}");
+    let rank = [
+        "rank",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "ring:4",
+        "--long",
+        "--packet",
+        "16k",
+        "--rounds",
+        "4",
+    ];
+    let ranking =
+        place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
+    assert!(
+        ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(),
+        "{ranking}"
+    );
 }
 
 #[test]
@@ -38,8 +66,20 @@ fn a_twin_is_a_machine_like_any_other() {
     if product(&place, &["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]).is_none() {
         return;
     }
-    let stats = place.stdout(&["stats", "--on", "twin.toml", "-f", "fetchadd", "-n", "4", "-i", "100"]);
+    let stats =
+        place.stdout(&["stats", "--on", "twin.toml", "-f", "fetchadd", "-n", "4", "-i", "100"]);
     assert!(stats.contains("xeon-e5-2680-2s-twin"), "{stats}");
-    let rank = ["rank", "--on", "twin.toml", "--pattern", "ring:4", "--sample", "3", "--runs", "1", "--json"];
+    let rank = [
+        "rank",
+        "--on",
+        "twin.toml",
+        "--pattern",
+        "ring:4",
+        "--sample",
+        "3",
+        "--runs",
+        "1",
+        "--json",
+    ];
     assert!(place.stdout(&rank).contains("xeon-e5-2680-2s-twin"));
 }

@@ -4,8 +4,18 @@ use crate::common::{Place, files, two_cpus};
 use serde_json::Value;
 
 /// The study of the paper's figure 2, short enough for a test.
-const STUDY: [&str; 10] =
-    ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k", "--rounds", "3", "--runs"];
+const STUDY: [&str; 10] = [
+    "rank",
+    "--on",
+    "cell-ps3",
+    "--pattern",
+    "ring:6:bidirectional",
+    "--packet",
+    "1k",
+    "--rounds",
+    "3",
+    "--runs",
+];
 
 fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&STUDY[..], more].concat()
@@ -15,7 +25,9 @@ fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn the_same_bytes_whatever_the_number_of_threads() {
     let place = Place::new();
     let arguments = study(&["3", "--json"]);
-    let run = |threads: &str| place.command(&arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+    let run = |threads: &str| {
+        place.command(&arguments).env("RAYON_NUM_THREADS", threads).output().unwrap()
+    };
     let one = run("1");
     assert!(one.status.success() && one.stderr.is_empty(), "{one:?}");
     assert_eq!(one.stdout, run("3").stdout);
@@ -33,7 +45,8 @@ fn pinned_threads_and_one_way_are_other_studies() {
     let place = Place::new();
     let short = ["--rounds", "3", "--runs", "1", "--sample", "20", "--json"];
     let mean_ns = |pattern: &str, more: &[&str]| {
-        let arguments = [&["rank", "--on", "cell-ps3", "--pattern", pattern], &short[..], more].concat();
+        let arguments =
+            [&["rank", "--on", "cell-ps3", "--pattern", pattern], &short[..], more].concat();
         place.json(&arguments)["mean_ns"].clone()
     };
     let times = |more: &[&str]| mean_ns("ring:6:bidirectional", more);
@@ -47,12 +60,26 @@ fn pinned_threads_and_one_way_are_other_studies() {
 #[test]
 fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     let place = Place::new();
-    let ring = ["rank", "--on", "cell-ps3", "--pattern", "ring:4:bidirectional", "--rounds", "10", "--runs", "1"];
-    let best_ns =
-        |more: &[&str]| place.json(&[&ring[..], more, &["--json"]].concat())["best_mean_ns"].as_f64().unwrap();
+    let ring = [
+        "rank",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "ring:4:bidirectional",
+        "--rounds",
+        "10",
+        "--runs",
+        "1",
+    ];
+    let best_ns = |more: &[&str]| {
+        place.json(&[&ring[..], more, &["--json"]].concat())["best_mean_ns"].as_f64().unwrap()
+    };
     let usual = best_ns(&[]);
     assert!(best_ns(&["--set", "snoop_cycles=400"]) > 1.2 * usual);
-    assert!(best_ns(&["--set", "snoop_cycles=400", "--set", "snoop_cycles=100"]) == usual, "the last one counts");
+    assert!(
+        best_ns(&["--set", "snoop_cycles=400", "--set", "snoop_cycles=100"]) == usual,
+        "the last one counts"
+    );
     assert!(best_ns(&["--poll", "3000"]) > 1.2 * usual);
     assert_ne!(best_ns(&["--entry", "4"]), usual);
     assert_eq!(best_ns(&["--entry", "16", "--poll", "60"]), usual);
@@ -61,16 +88,33 @@ fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     insta::assert_snapshot!(refused(&["--entry", "32"]), @"seatmap-papers: entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
     let unknown = refused(&["--set", "snoop=1"]);
     assert!(
-        unknown.starts_with("seatmap-papers: cell-ps3: there is no figure 'snoop'; there are bus_cycles, beats,"),
+        unknown.starts_with(
+            "seatmap-papers: cell-ps3: there is no figure 'snoop'; there are bus_cycles, beats,"
+        ),
         "{unknown}"
     );
-    let other = place.one_line_refusal(&["rank", "--on", "scc-48", "--pattern", "ring:4", "--set", "beats=8"]);
-    assert_eq!(other, "seatmap-papers: --set changes figures of a Cell model, and scc-48 is another machine");
+    let other = place.one_line_refusal(&[
+        "rank",
+        "--on",
+        "scc-48",
+        "--pattern",
+        "ring:4",
+        "--set",
+        "beats=8",
+    ]);
+    assert_eq!(
+        other,
+        "seatmap-papers: --set changes figures of a Cell model, and scc-48 is another machine"
+    );
     let list = [&ring[..], &["--set", "snoop_cycles"]].concat();
     assert!(place.refusal(&list).contains("such as snoop_cycles=200"));
     let stats = ["stats", "-f", "mailbox", "-s", "--on", "cell-ps3", "--json"];
-    let latency = |more: &[&str]| place.json(&[&stats[..], more].concat())["latency_ns"].as_f64().unwrap();
-    assert!(latency(&["--set", "snoop_cycles=400"]) > latency(&[]) + 90.0, "a message has one command");
+    let latency =
+        |more: &[&str]| place.json(&[&stats[..], more].concat())["latency_ns"].as_f64().unwrap();
+    assert!(
+        latency(&["--set", "snoop_cycles=400"]) > latency(&[]) + 90.0,
+        "a message has one command"
+    );
 }
 
 #[test]
@@ -83,10 +127,11 @@ fn parts_make_the_whole_to_the_byte() {
     assert_eq!(place.stdout(&["rank", "merge", "c", "a", "b", "--json"]), whole);
     place.file("whole", whole);
     place.stdout(&study(&["2", "--seed", "7", "--shard", "2/3", "-o", "other"]));
-    let told: Vec<String> = [&["a", "b"][..], &["a", "b", "b", "c"], &["a", "other"], &["whole"], &["nix"]]
-        .iter()
-        .map(|parts| place.one_line_refusal(&[&["rank", "merge"], *parts].concat()))
-        .collect();
+    let told: Vec<String> =
+        [&["a", "b"][..], &["a", "b", "b", "c"], &["a", "other"], &["whole"], &["nix"]]
+            .iter()
+            .map(|parts| place.one_line_refusal(&[&["rank", "merge"], *parts].concat()))
+            .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     seatmap-papers: of 3 parts 1 are missing: 3/3
     seatmap-papers: b: part 2/3 is there twice
@@ -108,17 +153,22 @@ fn an_interrupted_study_goes_on_where_it_ended() {
     let mut head = found.as_object().unwrap().clone();
     head.retain(|key, _| SETUP.contains(&key.as_str()));
     head.insert("format".into(), "seatmap-ranking-journal/1".into());
-    let run = |index: usize| format!("{{\"index\":{},\"run\":1,\"ns\":1.5}}\n", found["ranking"][index]["index"]);
+    let run = |index: usize| {
+        format!("{{\"index\":{},\"run\":1,\"ns\":1.5}}\n", found["ranking"][index]["index"])
+    };
     place.file("kept", format!("{}\n{}{}{{\"inde", Value::Object(head), run(0), run(1)));
     let resumed = [&arguments[..], &["--resume", "kept"]].concat();
     let again: Value = place.json(&resumed);
-    let kept = again["ranking"].as_array().unwrap().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
+    let kept =
+        again["ranking"].as_array().unwrap().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
     assert_eq!(kept, 2, "runs that are kept are not run again");
     assert_eq!(files(&place), Vec::<String>::new(), "the journal is gone");
     assert_eq!(place.stdout(&resumed), whole);
     place.file("kept", "hello\n");
     assert!(
-        place.one_line_refusal(&resumed).starts_with("seatmap-papers: kept:1: no seatmap-ranking-journal/1 header")
+        place
+            .one_line_refusal(&resumed)
+            .starts_with("seatmap-papers: kept:1: no seatmap-ranking-journal/1 header")
     );
 }
 
@@ -143,25 +193,42 @@ const SETUP: [&str; 14] = [
 #[test]
 fn the_main_points_and_every_file() {
     let place = Place::new();
-    let printed = place.stdout(&study(&["2", "-o", "x.json", "--csv", "x.csv", "--svg", "x.svg", "--html", "x.html"]));
-    assert!(printed.starts_with("ring:6:bidirectional on cell-ps3: 120 mappings x 2 runs\n"), "{printed}");
+    let printed = place.stdout(&study(&[
+        "2", "-o", "x.json", "--csv", "x.csv", "--svg", "x.svg", "--html", "x.html",
+    ]));
     assert!(
-        printed.contains("may be the best, at 95 % confidence") && printed.contains("Rank correlation"),
+        printed.starts_with("ring:6:bidirectional on cell-ps3: 120 mappings x 2 runs\n"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("may be the best, at 95 % confidence")
+            && printed.contains("Rank correlation"),
         "{printed}"
     );
     assert_eq!(place.read("x.csv").lines().count(), 121);
-    assert!(place.read("x.csv").starts_with("rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best\n1,["));
+    assert!(
+        place
+            .read("x.csv")
+            .starts_with("rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best\n1,[")
+    );
     assert_eq!(place.read("x.svg").matches("<polyline").count(), 3, "a curve a run, and the mean");
-    assert!(place.read("x.html").contains("<polyline") && place.read("x.html").contains("ring-back-seats"));
+    assert!(
+        place.read("x.html").contains("<polyline")
+            && place.read("x.html").contains("ring-back-seats")
+    );
     assert_eq!(place.read("x.json"), place.stdout(&study(&["2", "--json"])));
-    assert!(place.stdout(&study(&["1"])).contains("One run does not tell which others may be the best"));
+    assert!(
+        place.stdout(&study(&["1"])).contains("One run does not tell which others may be the best")
+    );
 }
 
 #[test]
 fn what_cannot_be_ranked_is_refused() {
     let place = Place::new();
     place.file("duo.csv", ",\n40.5,\n");
-    let on = |machine: &'static str, pattern: &'static str| ["rank", "--on", machine, "--pattern", pattern];
+    let on = |machine: &'static str, pattern: &'static str| {
+        ["rank", "--on", machine, "--pattern", pattern]
+    };
     let ring = on("cell-ps3", "ring:6");
     let told: Vec<String> = [
         &on("cell-ps3", "ring:7")[..],
@@ -205,9 +272,18 @@ fn real_threads_take_real_seats() {
     if two_cpus().is_none() {
         return;
     }
-    let found = Place::new().json(&["rank", "--pattern", "ring:2:bidirectional", "--rounds", "50", "--json"]);
+    let found = Place::new().json(&[
+        "rank",
+        "--pattern",
+        "ring:2:bidirectional",
+        "--rounds",
+        "50",
+        "--json",
+    ]);
     assert_eq!((&found["mappings"], &found["best"]), (&1.into(), &"[01]".into()));
-    assert!(found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0)));
+    assert!(
+        found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0))
+    );
 }
 
 #[test]
@@ -215,7 +291,10 @@ fn counters_of_the_best_and_the_worst() {
     let place = Place::new();
     let ranking = place.json(&study(&["2", "--json", "--counters", "counters.json"]));
     let counted: serde_json::Value = serde_json::from_str(&place.read("counters.json")).unwrap();
-    assert_eq!((&counted["best"]["mapping"], &counted["worst"]["mapping"]), (&ranking["best"], &ranking["worst"]));
+    assert_eq!(
+        (&counted["best"]["mapping"], &counted["worst"]["mapping"]),
+        (&ranking["best"], &ranking["worst"])
+    );
     let run_ns = counted["best"]["counters"]["cycles"].as_f64().unwrap() / 3.2;
     let told_ns = ranking["ranking"][0]["runs_ns"][0].as_f64().unwrap();
     // The machine's clock starts before the first task does.

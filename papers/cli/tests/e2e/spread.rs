@@ -1,11 +1,21 @@
-//! `seatmap-papers rank --spread`: a study over the ranks of one start, as processes of this computer.
+//! `seatmap-papers rank --spread`: a study over the ranks of one start, as processes of this
+//! computer.
 
 use crate::common::{Place, files};
 use crate::common::{begun, outside, rank};
 use std::process::{Child, Command, Output};
 
-const STUDY: [&str; 9] =
-    ["rank", "--on", "cell-ps3", "--pattern", "ring:6:bidirectional", "--packet", "1k", "--rounds", "3"];
+const STUDY: [&str; 9] = [
+    "rank",
+    "--on",
+    "cell-ps3",
+    "--pattern",
+    "ring:6:bidirectional",
+    "--packet",
+    "1k",
+    "--rounds",
+    "3",
+];
 
 fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&STUDY[..], more].concat()
@@ -24,7 +34,11 @@ fn ranks_print_the_bytes_of_one_process() {
     let first = rank(&place, 0, 3, &typed).output().unwrap();
     assert!(first.status.success(), "{}", stderr(&first));
     assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
-    assert!(stderr(&first).starts_with("seatmap-papers: parts done by 3 ranks: "), "{}", stderr(&first));
+    assert!(
+        stderr(&first).starts_with("seatmap-papers: parts done by 3 ranks: "),
+        "{}",
+        stderr(&first)
+    );
     for other in others {
         let other = other.wait_with_output().unwrap();
         assert!(other.status.success() && other.stdout.is_empty(), "{other:?}");
@@ -32,7 +46,8 @@ fn ranks_print_the_bytes_of_one_process() {
     assert_eq!(files(&place), Vec::<String>::new(), "the meeting file is gone");
 }
 
-/// A rank is killed while there is work, and a second one never comes: rank 0 does all, and says so.
+/// A rank is killed while there is work, and a second one never comes: rank 0 does all, and says
+/// so.
 #[test]
 fn the_work_of_a_killed_rank_is_done_by_another() {
     let place = Place::new();
@@ -41,7 +56,8 @@ fn the_work_of_a_killed_rank_is_done_by_another() {
     let typed = [&long[..], &["--spread", "--timeout", "2s"]].concat();
     let first = begun(rank(&place, 0, 3, &[&typed[..], &["--resume", "kept"]].concat()));
     let mut other = begun(rank(&place, 1, 3, &[&typed[..], &["--resume", "kept"]].concat()));
-    let is_under_way = || std::fs::read_to_string(place.path("kept")).is_ok_and(|text| text.lines().count() > 1);
+    let is_under_way =
+        || std::fs::read_to_string(place.path("kept")).is_ok_and(|text| text.lines().count() > 1);
     while !is_under_way() && other.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
@@ -51,9 +67,17 @@ fn the_work_of_a_killed_rank_is_done_by_another() {
     assert!(first.status.success(), "{}", stderr(&first));
     assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
     let told = stderr(&first);
-    assert!(told.contains("rank 1 on ") && told.contains("its connection broke") || told.contains("ranks 1"), "{told}");
+    assert!(
+        told.contains("rank 1 on ") && told.contains("its connection broke")
+            || told.contains("ranks 1"),
+        "{told}"
+    );
     assert!(told.contains("2: did not come within 2 s; the others do its work"), "{told}");
-    assert_eq!(files(&place), Vec::<String>::new(), "neither the journal nor the meeting file is left");
+    assert_eq!(
+        files(&place),
+        Vec::<String>::new(),
+        "neither the journal nor the meeting file is left"
+    );
 }
 
 #[test]
@@ -90,7 +114,8 @@ fn starts_that_cannot_work_together_are_refused() {
     none.env_remove("RANK");
     let (code, told) = refused(none);
     assert!(code == Some(2) && told.contains("start it with srun, mpirun or torchrun"), "{told}");
-    let (code, told) = refused(rank(&place, 0, 1, &["rank", "--on", "host", "--pattern", "ring:2", "--spread"]));
+    let (code, told) =
+        refused(rank(&place, 0, 1, &["rank", "--on", "host", "--pattern", "ring:2", "--spread"]));
     assert!(code == Some(2) && told.contains("--spread needs a model"), "{told}");
     for wrong in [&["--meet", "here"][..], &["--spread", "--shard", "1/2"]] {
         let (code, told) = refused(rank(&place, 0, 1, &study(wrong)));
@@ -101,6 +126,10 @@ fn starts_that_cannot_work_together_are_refused() {
     let (code, told) = refused(rank(&place, 0, 2, &study(&["--spread"])));
     assert!(code == Some(2) && told.contains("has other work to do than rank 0"), "{told}");
     let other = other.wait_with_output().unwrap();
-    assert!(!other.status.success() && stderr(&other).contains("rank 0 has other work"), "{}", stderr(&other));
+    assert!(
+        !other.status.success() && stderr(&other).contains("rank 0 has other work"),
+        "{}",
+        stderr(&other)
+    );
     assert_eq!(files(&place), Vec::<String>::new());
 }

@@ -32,8 +32,11 @@ const PRINTED: [&str; 21] = [
 fn every_command_line_of_the_paper_prints_its_figure() {
     let place = Place::new();
     for line in PRINTED {
-        let typed: Vec<&str> =
-            ["stats"].into_iter().chain(line.split(' ')).chain(["--on", "cell-qs20", "--json"]).collect();
+        let typed: Vec<&str> = ["stats"]
+            .into_iter()
+            .chain(line.split(' '))
+            .chain(["--on", "cell-qs20", "--json"])
+            .collect();
         let output = place.command(&typed).output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -41,7 +44,11 @@ fn every_command_line_of_the_paper_prints_its_figure() {
         assert_eq!(found["function"], wanted.as_str());
         assert!(found["latency_ns"].as_f64() > Some(50.0), "{line}: {found}");
         let moves = wanted.starts_with("dma");
-        assert_eq!(found["bandwidth_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0), moves, "{line}");
+        assert_eq!(
+            found["bandwidth_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0),
+            moves,
+            "{line}"
+        );
         // With -s one of the workers only lends its local store.
         let tasks = found["per_spe"].as_array().unwrap().len();
         let workers: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
@@ -50,20 +57,29 @@ fn every_command_line_of_the_paper_prints_its_figure() {
     }
 }
 
-/// On each machine that is known: caches and networks differ, and none may keep a worker waiting for ever.
+/// On each machine that is known: caches and networks differ, and none may keep a worker waiting
+/// for ever.
 #[test]
 fn every_primitive_ends_on_every_machine() {
     let place = Place::new();
     let machines: Vec<&str> = seatmap_catalog::bundled::names().collect();
-    assert!(machines.contains(&"cell-qs20") && machines.contains(&"xeon-phi-5110p"), "{machines:?}");
+    assert!(
+        machines.contains(&"cell-qs20") && machines.contains(&"xeon-phi-5110p"),
+        "{machines:?}"
+    );
     let workers = ["-N 6", "-n 6", "-n 6 -s"];
     let transfers = ["dmaget", "dmaput", "dmalistget", "dmalistput"];
     let atomics = ["fetchadd", "fetchsub", "fetchinc", "fetchdec", "fetchset"];
-    let both =
-        transfers.iter().chain(&atomics).flat_map(|function| workers.map(|workers| format!("{function} {workers}")));
-    let messages = ["mailbox -n 1", "mailbox -n 2 -s", "signal -n 1", "signal -n 2 -s"].map(str::to_owned);
+    let both = transfers
+        .iter()
+        .chain(&atomics)
+        .flat_map(|function| workers.map(|workers| format!("{function} {workers}")));
+    let messages =
+        ["mailbox -n 1", "mailbox -n 2 -s", "signal -n 1", "signal -n 2 -s"].map(str::to_owned);
     let lines: Vec<String> = both.chain(messages).collect();
-    for (machine, line) in machines.iter().flat_map(|machine| lines.iter().map(move |line| (machine, line))) {
+    for (machine, line) in
+        machines.iter().flat_map(|machine| lines.iter().map(move |line| (machine, line)))
+    {
         let typed = format!("stats --on {machine} -i 32 -w 4 --json -f {line}");
         let found: serde_json::Value =
             serde_json::from_str(&place.stdout(&typed.split(' ').collect::<Vec<_>>())).unwrap();
@@ -117,7 +133,9 @@ fn what_the_hardware_would_refuse_is_refused() {
 fn a_trace_goes_to_its_file() {
     let place = Place::new();
     let typed = "stats --on cell-ps3 -f dmaget -n 2 -i 50 -b 1k --trace trace.json";
-    assert!(place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success());
+    assert!(
+        place.command(&typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success()
+    );
     let text = std::fs::read_to_string(place.folder().join("trace.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
@@ -127,8 +145,12 @@ fn a_trace_goes_to_its_file() {
 fn chips_of_this_computer_are_groups_of_a_class() {
     let place = Place::new();
     let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
-    let (packages, cores) = (place.json(&on), place.json(&[&on[..], &["--class", "core"]].concat()));
-    assert_eq!(packages["per_spe"].as_array().unwrap().len(), cores["per_spe"].as_array().unwrap().len());
+    let packages = place.json(&on);
+    let cores = place.json(&[&on[..], &["--class", "core"]].concat());
+    assert_eq!(
+        packages["per_spe"].as_array().unwrap().len(),
+        cores["per_spe"].as_array().unwrap().len()
+    );
     // There are as many cores as that, and no more.
     let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
     assert!(far.contains("100000"), "{far}");
@@ -140,11 +162,18 @@ fn chips_of_this_computer_are_groups_of_a_class() {
 fn models_with_caches_tell_nothing_of_an_operating_system() {
     let place = Place::new();
     let all = place.json(&["stats", "--on", "xeon-e5-2680-2s", "--json"]);
-    let rows: Vec<&str> = all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
+    let rows: Vec<&str> =
+        all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
     assert!(rows.contains(&"mailbox, controller to CPU on the same chip"), "{rows:?}");
-    assert!(!rows.iter().any(|what| what.contains("system call") || what.contains("thread")), "{rows:?}");
+    assert!(
+        !rows.iter().any(|what| what.contains("system call") || what.contains("thread")),
+        "{rows:?}"
+    );
     let said = all["recommendations"].to_string();
-    assert!(said.contains("a message across takes 4.0 times as long") && !said.contains("SPE"), "{said}");
+    assert!(
+        said.contains("a message across takes 4.0 times as long") && !said.contains("SPE"),
+        "{said}"
+    );
     assert!(!said.contains("Allocate next to the chip"), "its memories are equally far: {said}");
 }
 
@@ -202,12 +231,14 @@ fn workers_of_this_computer_are_at_work_together() {
         "-f mailbox -n 2 -s",
         "-f signal -s",
     ] {
-        let typed: Vec<&str> = ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
+        let typed: Vec<&str> =
+            ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
         let found = place.json(&typed);
         assert!(found["overlap"].as_f64().unwrap() >= 0.9, "{line}: {found}");
         assert!(found["iterations"].as_u64().unwrap() >= 3200, "{line}: {found}");
     }
-    let alone = place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
+    let alone =
+        place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
     assert!(alone["overlap"].is_null(), "{alone}");
 }
 
@@ -224,5 +255,8 @@ fn a_process_with_one_cpu_is_told_so() {
         return seatmap_needs::skipped!("no taskset");
     };
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && said.contains("this process may use one CPU only"), "{said}");
+    assert!(
+        output.status.code() == Some(2) && said.contains("this process may use one CPU only"),
+        "{said}"
+    );
 }

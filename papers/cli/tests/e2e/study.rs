@@ -51,18 +51,27 @@ fn a_study_of_ones_own() {
     place.file("own.toml", OWN);
     let found = place.json(&["study", "own.toml", "--write", "pages", "--json"]);
     let figures = found["studies"][0]["figures"].as_array().unwrap();
-    assert_eq!((&figures[0]["is_met"], &figures[1]["is_met"]), (&true.into(), &false.into()), "{found}");
+    assert_eq!(
+        (&figures[0]["is_met"], &figures[1]["is_met"]),
+        (&true.into(), &false.into()),
+        "{found}"
+    );
     assert!(figures[1]["ours"].as_f64() >= Some(1.0), "{found}");
     let page = place.read("pages/own.md");
     assert!(page.contains("0 of 1 checks met, 1 of 1 calibrations"), "{page}");
     assert!(page.contains("Random placements are not better than the best."), "{page}");
     let rows = found["studies"][0]["tables"][0]["rows"].as_array().unwrap();
-    let times: Vec<f64> =
-        rows.iter().flat_map(|row| row["ours"].as_array().unwrap()).map(|ours| ours.as_f64().unwrap()).collect();
+    let times: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| row["ours"].as_array().unwrap())
+        .map(|ours| ours.as_f64().unwrap())
+        .collect();
     assert!(times.len() == 4 && times[0] > times[1] && times[0] != times[2], "{found}");
     assert!(page.contains("## Skew") && page.contains("- **none**: Less."), "{page}");
     assert!(
-        page.contains("seatmap-papers rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set"),
+        page.contains(
+            "seatmap-papers rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set"
+        ),
         "{page}"
     );
     assert!(place.read("pages/own.svg").starts_with("<svg"), "a picture");

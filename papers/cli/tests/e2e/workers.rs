@@ -12,12 +12,21 @@ fn number(document: &Value, pointer: &str) -> f64 {
 fn calls_cost_something_by_each_way() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let found = place.json(&["workers", "--cpus", &cpus, "--workers", "2", "--turns", "1", "--json"]);
-    assert_eq!((&found["format"], found["calls"].as_array().unwrap().len()), (&"seatmap-workers/1".into(), 2));
-    for call in ["CtxRun", "ThrCreate", "ThrJoin", "PgmLoad", "MBoxWr", "MBoxRd", "Acquire", "Release"] {
+    let found =
+        place.json(&["workers", "--cpus", &cpus, "--workers", "2", "--turns", "1", "--json"]);
+    assert_eq!(
+        (&found["format"], found["calls"].as_array().unwrap().len()),
+        (&"seatmap-workers/1".into(), 2)
+    );
+    for call in
+        ["CtxRun", "ThrCreate", "ThrJoin", "PgmLoad", "MBoxWr", "MBoxRd", "Acquire", "Release"]
+    {
         for way in ["runtime", "threads"] {
             let at = |key: &str| number(&found, &format!("/calls/1/calls/{call}/{way}/{key}"));
-            assert!(at("median_ns") >= 0.0 && at("deviation_ns") >= 0.0 && at("samples") == 40.0, "{call} {way}");
+            assert!(
+                at("median_ns") >= 0.0 && at("deviation_ns") >= 0.0 && at("samples") == 40.0,
+                "{call} {way}"
+            );
         }
     }
     assert!(found["calls"][0]["calls"].get("MapPS").is_none(), "{found}");
@@ -30,8 +39,8 @@ fn programs_compute_what_plain_code_does() {
     for program in ["matrix:64:2", "black-scholes:1:1"] {
         // The command checks the results itself, and fails where they are wrong.
         let found = place.json(&["workers", program, "--cpus", &cpu, "--turns", "1", "--json"]);
-        let [runtime, threads] =
-            ["runtime", "thread_per_worker"].map(|way| number(&found["program"], &format!("/{way}/median_ns")));
+        let [runtime, threads] = ["runtime", "thread_per_worker"]
+            .map(|way| number(&found["program"], &format!("/{way}/median_ns")));
         let gain = number(&found, "/program/gain_percent/thread_per_worker");
         assert!((gain - (threads - runtime) / threads * 100.0).abs() < 1e-9, "{found}");
         assert_eq!(found["program"]["workload"], program);
@@ -42,9 +51,12 @@ fn programs_compute_what_plain_code_does() {
 fn streams_are_told_in_the_papers_configurations() {
     let found = Place::new().json(&["workers", "streams", "--seconds", "500ms", "--json"]);
     let streams = found["streams"].as_array().unwrap();
-    let names: Vec<&str> = streams.iter().map(|one| one["configuration"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        streams.iter().map(|one| one["configuration"].as_str().unwrap()).collect();
     assert_eq!(names, ["SingleRxTx", "TwoRxTx", "TwoRxTx-NoPrio", "TwoRxTx-Prio"]);
-    let parts = |at: usize| [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.as_array().unwrap().len());
+    let parts = |at: usize| {
+        [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.as_array().unwrap().len())
+    };
     assert_eq!([0, 1, 2, 3].map(parts), [[1, 0], [1, 0], [2, 2], [2, 2]]);
 }
 
@@ -62,7 +74,8 @@ fn what_cannot_be_meant_is_refused() {
         &["workers", "--cpus", "0", "--workers", "2"],
         &["workers", "--workers", "0", "--cpus", "0,1"],
     ];
-    let told: Vec<String> = lines.iter().map(|line| place.refusal(line).lines().next().unwrap().to_owned()).collect();
+    let told: Vec<String> =
+        lines.iter().map(|line| place.refusal(line).lines().next().unwrap().to_owned()).collect();
     insta::assert_snapshot!(told.join("\n"));
     assert!(place.refusal(&["workers", "--cpus", "100000"]).contains("CPU 100000 does not exist"));
 }
@@ -75,18 +88,32 @@ fn a_page_holds_what_was_found() {
     assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("results are right"));
     let page = place.read("x.html");
     assert!(
-        page.contains("matrix:64:1 takes ") && page.contains("% less time") | page.contains("% more time"),
+        page.contains("matrix:64:1 takes ")
+            && page.contains("% less time") | page.contains("% more time"),
         "{page}"
     );
     assert!(place.stdout(&[&ask[..], &["-"]].concat()).starts_with("<!DOCTYPE html>"));
-    assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
+    assert!(
+        place
+            .one_line_refusal(&[&ask[..], &["-", "--json"]].concat())
+            .contains("both print on stdout")
+    );
 }
 
 #[test]
 fn programs_in_c_need_their_compiler() {
     let place = Place::new();
-    let output = place.command(&["workers", "libspe2"]).env("SEATMAP_CELLCC", "no-such-cellcc").output().unwrap();
+    let output = place
+        .command(&["workers", "libspe2"])
+        .env("SEATMAP_CELLCC", "no-such-cellcc")
+        .output()
+        .unwrap();
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(words.contains("no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it"), "{words}");
+    assert!(
+        words.contains(
+            "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it"
+        ),
+        "{words}"
+    );
 }

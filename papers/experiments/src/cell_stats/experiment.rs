@@ -11,8 +11,8 @@ use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, 
 const FEWEST: u64 = 32;
 /// Two runs, one twice as long, that agree so well are the same.
 const STEADY: f64 = 2e-3;
-/// Memory that is refreshed never repeats itself to the end. Two runs of many refreshes, which come every few
-/// microseconds, are the same if they agree so well.
+/// Memory that is refreshed never repeats itself to the end. Two runs of many refreshes, which come
+/// every few microseconds, are the same if they agree so well.
 const MANY_REFRESHES_NS: f64 = 1e6;
 const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 
@@ -25,7 +25,8 @@ pub enum StatsError<E: std::error::Error> {
     /// It asks for what the machine has not.
     #[error("{0}")]
     Impossible(String),
-    /// Its workers were not at work at the same time, so that the time is not that of concurrent operations.
+    /// Its workers were not at work at the same time, so that the time is not that of concurrent
+    /// operations.
     #[error(
         "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
@@ -44,9 +45,14 @@ pub enum StatsError<E: std::error::Error> {
 /// Runs an experiment.
 ///
 /// # Errors
-/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware would refuse; on a real
-/// machine, workers that were not at work at the same time however long they ran.
-pub fn measure<B: Bed>(bed: &mut B, rooms: &Rooms, options: &StatsOptions) -> Result<Outcome, StatsError<B::Error>> {
+/// [`StatsError`]: more workers, chips or memories than there are; a transfer that the hardware
+/// would refuse; on a real machine, workers that were not at work at the same time however long
+/// they ran.
+pub fn measure<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
     if !rooms.is_deterministic {
         return in_batches(bed, rooms, options);
@@ -73,9 +79,13 @@ fn agree(found: &Outcome, longer: &Outcome) -> bool {
     change < if is_long { STEADY_BESIDE_REFRESHES } else { STEADY }
 }
 
-/// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported, together with the
-/// spread of the others.
-fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &StatsOptions) -> Result<Outcome, StatsError<B::Error>> {
+/// Neighbours and clocks disturb a real machine, so the batch with the median latency is reported,
+/// together with the spread of the others.
+fn in_batches<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<Outcome, StatsError<B::Error>> {
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
@@ -100,9 +110,13 @@ fn in_batches<B: Bed>(bed: &mut B, rooms: &Rooms, options: &StatsOptions) -> Res
     Ok(Outcome { iterations, spread, overlap, ..median })
 }
 
-pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<(), StatsError<E>> {
+pub(super) fn check<E: std::error::Error>(
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<(), StatsError<E>> {
     let impossible = |text: String| Err(StatsError::Impossible(text));
-    let (count, worker) = (rooms.count(), rooms.worker);
+    let count = rooms.count();
+    let worker = rooms.worker;
     match options {
         StatsOptions { workers: 0, .. } | StatsOptions { iterations: 0, .. } => {
             impossible("nothing to do: -n and -i start at 1".into())
@@ -116,15 +130,21 @@ pub(super) fn check<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions)
         StatsOptions { workers, .. } if *workers > count => {
             impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
         }
-        StatsOptions { function: Function::MkThread, .. } | StatsOptions { by_system_call: true, .. }
+        StatsOptions { function: Function::MkThread, .. }
+        | StatsOptions { by_system_call: true, .. }
             if !rooms.has_system =>
         {
-            impossible("what creating threads and system calls take is known on models of the Cell alone".into())
+            impossible(
+                "what creating threads and system calls take is known on models of the Cell alone"
+                    .into(),
+            )
         }
         StatsOptions { elements: 0, .. } | StatsOptions { elements: 2049.., .. } => {
             impossible("a list has 1 to 2048 elements: the MFC takes no others".into())
         }
-        StatsOptions { function, size_bytes, .. } if function.atomic().is_some() && !matches!(size_bytes, 4..=128) => {
+        StatsOptions { function, size_bytes, .. }
+            if function.atomic().is_some() && !matches!(size_bytes, 4..=128) =>
+        {
             impossible("an atomic works on 4 to 128 bytes: a cache line of the PPE at most".into())
         }
         _ => Ok(()),
@@ -140,7 +160,8 @@ pub(super) fn once<B: Bed>(
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
     let found = started(bed, rooms, options, warm_up, iterations)?;
-    // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of the figure.
+    // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of
+    // the figure.
     Ok(Outcome { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
 }
 
@@ -157,7 +178,8 @@ fn started<B: Bed>(
             run(bed, &[controller(rooms)?], &threads, options, 0)
         }
         Function::Mailbox | Function::Signal => {
-            let means = if options.function == Function::Mailbox { Means::Mailbox } else { Means::Signal };
+            let means =
+                if options.function == Function::Mailbox { Means::Mailbox } else { Means::Signal };
             let by_system_call = options.by_system_call;
             let has_controller = !options.between_workers;
             let exchange = Exchange { means, has_controller, by_system_call, warm_up, iterations };
@@ -166,8 +188,18 @@ fn started<B: Bed>(
         function => match function.atomic() {
             Some((operation, operand)) => {
                 let seats = workers(rooms, options)?;
-                let (stride_bytes, tasks, module) = (options.stride(), seats.len(), options.module);
-                let atomics = Atomics { operation, operand, tasks, stride_bytes, module, warm_up, iterations };
+                let stride_bytes = options.stride();
+                let tasks = seats.len();
+                let module = options.module;
+                let atomics = Atomics {
+                    operation,
+                    operand,
+                    tasks,
+                    stride_bytes,
+                    module,
+                    warm_up,
+                    iterations,
+                };
                 run(bed, &seats, &atomics, options, 0)
             }
             None => transfer(bed, rooms, options, warm_up, iterations),
@@ -189,7 +221,11 @@ fn transfer<B: Bed>(
         size_bytes: options.size_bytes,
         elements: options.function.has_list().then_some(options.elements),
         stride_bytes: options.stride(),
-        source: if options.between_workers { Source::FirstLocal } else { Source::Memory(options.module) },
+        source: if options.between_workers {
+            Source::FirstLocal
+        } else {
+            Source::Memory(options.module)
+        },
         warm_up,
         iterations,
     };
@@ -198,29 +234,43 @@ fn transfer<B: Bed>(
 
 fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>> {
     let why = match rooms.worker {
-        "CPU" => "the controller needs a CPU beside the worker's, and this process may use one CPU only",
+        "CPU" => {
+            "the controller needs a CPU beside the worker's, and this process may use one CPU only"
+        }
         _ => "this machine has no controller (PPE)",
     };
     rooms.controller.ok_or_else(|| StatsError::Impossible(why.into()))
 }
 
 /// The controller and a worker of the chip, or the first worker and one of the chip.
-fn talkers<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<Vec<u32>, StatsError<E>> {
+fn talkers<E: std::error::Error>(
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<Vec<u32>, StatsError<E>> {
     if options.between_workers {
         return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
     }
     let controller = controller(rooms)?;
     let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
     // On a host any CPU may be the controller, which then does not work.
-    let worker = workers.into_iter().flatten().find(|worker| *worker != controller).ok_or_else(|| too_few(rooms))?;
+    let worker = workers
+        .into_iter()
+        .flatten()
+        .find(|worker| *worker != controller)
+        .ok_or_else(|| too_few(rooms))?;
     Ok(vec![controller, worker])
 }
 
-fn workers<E: std::error::Error>(rooms: &Rooms, options: &StatsOptions) -> Result<Vec<u32>, StatsError<E>> {
-    let seats = match options.between_workers {
-        // -n counts the first worker, whose local store it is; alone it would have no other worker to serve.
-        true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1),
-        false => rooms.workers(options.chip, options.workers),
+fn workers<E: std::error::Error>(
+    rooms: &Rooms,
+    options: &StatsOptions,
+) -> Result<Vec<u32>, StatsError<E>> {
+    let seats = if options.between_workers {
+        // -n counts the first worker, whose local store it is; alone it would have no other worker
+        // to serve.
+        rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1)
+    } else {
+        rooms.workers(options.chip, options.workers)
     };
     seats.ok_or_else(|| too_few(rooms))
 }
@@ -245,15 +295,22 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
     };
     // Only the side that began a message knows its round trip.
-    let counted =
-        seats.iter().zip(&timed).filter(|(_, task)| task.operations > 0).take(if is_message { 1 } else { usize::MAX });
+    let counted = seats
+        .iter()
+        .zip(&timed)
+        .filter(|(_, task)| task.operations > 0)
+        .take(if is_message { 1 } else { usize::MAX });
     let per_spe: Vec<PerTask> = counted.map(of).collect();
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
     // A machine may serve one before the other, so the time until all are done counts.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
     Ok(Outcome {
         function: options.function.name(),
-        latency_ns: if is_message { per_spe.first().map_or(all_ns, |task| task.latency_ns) } else { all_ns },
+        latency_ns: if is_message {
+            per_spe.first().map_or(all_ns, |task| task.latency_ns)
+        } else {
+            all_ns
+        },
         bandwidth_gbps: (bytes > 0).then(|| (bytes * per_spe.len() as u64) as f64 / all_ns),
         iterations,
         per_spe,

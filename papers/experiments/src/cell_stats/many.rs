@@ -11,12 +11,13 @@ const ENOUGH_BYTES: u64 = 16384;
 /// Less of a run than this is little: as much as two runs of workers that fight differ by chance.
 const LITTLE: f64 = 0.25;
 
-/// Runs an experiment of many workers on a machine that repeats itself, a few times each; the figure is a mean over
-/// all of them.
+/// Runs an experiment of many workers on a machine that repeats itself, a few times each; the
+/// figure is a mean over all of them.
 ///
-/// Workers start one after the other with cold caches, so a run of few operations on many workers may be mostly
-/// start. A run twice as long has the same start, which cancels in their difference. Where the difference is small,
-/// workers that compete for lines make the ends of runs random, and the mean of the longer run is the better figure.
+/// Workers start one after the other with cold caches, so a run of few operations on many workers
+/// may be mostly start. A run twice as long has the same start, which cancels in their difference.
+/// Where the difference is small, workers that compete for lines make the ends of runs random, and
+/// the mean of the longer run is the better figure.
 ///
 /// # Errors
 /// As [`measure`].
@@ -37,7 +38,8 @@ pub fn measure_many<B: Bed>(
     Ok(Outcome { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
 }
 
-/// The share of the longer run that is beginning: both runs begin alike, and the longer has twice the operations.
+/// The share of the longer run that is beginning: both runs begin alike, and the longer has twice
+/// the operations.
 fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
     shorter_ns / longer_ns - 1.0
 }
@@ -70,6 +72,9 @@ mod tests {
         };
         let copies = [8, 4096, 16384].map(|size| of(size, 1, Function::DmaGet));
         assert_eq!((copies, of(16, 1024, Function::DmaListGet)), ([8, 4, 2], 2));
-        assert_eq!(operations(&StatsOptions { iterations: 1, ..StatsOptions::new(Function::FetchAdd) }), 1);
+        assert_eq!(
+            operations(&StatsOptions { iterations: 1, ..StatsOptions::new(Function::FetchAdd) }),
+            1
+        );
     }
 }

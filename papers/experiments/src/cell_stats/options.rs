@@ -103,7 +103,8 @@ pub struct StatsOptions {
     pub warm_up: u64,
     /// `-b`: bytes of a buffer, or of a list's element.
     pub size_bytes: u32,
-    /// `-s`: between workers: messages without the controller, transfers with the first worker's local store.
+    /// `-s`: between workers: messages without the controller, transfers with the first worker's
+    /// local store.
     pub between_workers: bool,
     /// `-t`: bytes from one private buffer to the next; their own size if nothing else is said.
     pub stride_bytes: Option<u32>,
@@ -114,7 +115,8 @@ pub struct StatsOptions {
 }
 
 impl StatsOptions {
-    /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand, words.
+    /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand,
+    /// words.
     #[must_use]
     pub fn new(function: Function) -> Self {
         StatsOptions {
@@ -136,9 +138,16 @@ impl StatsOptions {
     /// Bytes between buffers; `None` where all workers share one.
     #[must_use]
     pub fn stride(&self) -> Option<u32> {
-        // Where nothing is said, buffers follow each other on lines of their own (128 bytes on the Cell).
-        let whole = self.size_bytes.saturating_mul(if self.function.has_list() { self.elements as u32 } else { 1 });
-        let apart = self.stride_bytes.unwrap_or_else(|| whole.checked_next_multiple_of(128).unwrap_or(whole));
+        // Where nothing is said, buffers follow each other on lines of their own (128 bytes on the
+        // Cell).
+        let whole = self.size_bytes.saturating_mul(if self.function.has_list() {
+            self.elements as u32
+        } else {
+            1
+        });
+        let apart = self
+            .stride_bytes
+            .unwrap_or_else(|| whole.checked_next_multiple_of(128).unwrap_or(whole));
         self.is_private.then_some(apart)
     }
 }

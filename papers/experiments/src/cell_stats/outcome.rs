@@ -7,20 +7,20 @@ use serde::Serialize;
 pub struct Outcome {
     /// `-f`: the function's name.
     pub function: &'static str,
-    /// A round trip for mailboxes and signals, one operation else: the time until all workers were done, over the
-    /// operations of one.
+    /// A round trip for mailboxes and signals, one operation else: the time until all workers were
+    /// done, over the operations of one.
     pub latency_ns: f64,
     /// All workers' bytes over time; null where nothing but a word moves.
     pub bandwidth_gbps: Option<f64>,
     /// The figures of each worker.
     pub per_spe: Vec<PerTask>,
-    /// Operations that were run for it; fewer than asked for where the machine repeats itself exactly, more where
-    /// shorter runs of its workers did not overlap.
+    /// Operations that were run for it; fewer than asked for where the machine repeats itself
+    /// exactly, more where shorter runs of its workers did not overlap.
     pub iterations: u64,
     /// How far batches differ; null where the machine repeats itself exactly.
     pub spread: Option<Spread>,
-    /// The smallest share of any worker's batch during which all workers were at work, at least 0.9: a figure with
-    /// less is refused. Null on a model, where no worker is late by chance.
+    /// The smallest share of any worker's batch during which all workers were at work, at least
+    /// 0.9: a figure with less is refused. Null on a model, where no worker is late by chance.
     pub overlap: Option<f64>,
 }
 

@@ -4,12 +4,14 @@ use super::{Outcome, StatsError};
 use seatmap_port::{ENOUGH_OVERLAP, Run};
 use seatmap_workload::stats::Timed;
 
-/// How often a run is lengthened, to twice as many operations each time, before its figure is refused.
+/// How often a run is lengthened, to twice as many operations each time, before its figure is
+/// refused.
 const LENGTHENED: u32 = 10;
 
 /// Something whose workers should be at work at the same time.
 pub(super) trait Overlapping {
-    /// The smallest share of a worker's run during which all workers ran; `None` where no worker is late by chance.
+    /// The smallest share of a worker's run during which all workers ran; `None` where no worker is
+    /// late by chance.
     fn overlap(&self) -> Option<f64>;
 }
 
@@ -19,7 +21,8 @@ impl Overlapping for Outcome {
     }
 }
 
-/// Runs something, and again for twice as many times as long while its workers were not at work together.
+/// Runs something, and again for twice as many times as long while its workers were not at work
+/// together.
 pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     what: &str,
     mut attempt: impl FnMut(u64) -> Result<T, StatsError<E>>,
@@ -55,7 +58,9 @@ mod tests {
 
     #[test]
     fn a_run_is_lengthened_until_its_workers_overlap() {
-        let found = lengthened("fetchadd", |times| Ok::<_, StatsError<io::Error>>(Tried(times, times as f64 / 10.0)));
+        let found = lengthened("fetchadd", |times| {
+            Ok::<_, StatsError<io::Error>>(Tried(times, times as f64 / 10.0))
+        });
         assert_eq!(found.unwrap().0, 16);
     }
 

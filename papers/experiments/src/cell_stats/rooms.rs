@@ -15,29 +15,45 @@ pub struct Rooms {
     pub worker: &'static str,
     /// Whether a run repeats itself exactly, so that a long one can be compared with a short one.
     pub is_deterministic: bool,
-    /// Whether creating threads and calling the system take what they take there: on models of the Cell alone.
+    /// Whether creating threads and calling the system take what they take there: on models of the
+    /// Cell alone.
     pub has_system: bool,
 }
 
 impl Rooms {
-    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the controller's part where
-    /// there is another. `None` where the topology does not say which CPUs share that level.
+    /// An ordinary computer: the groups of a level are chips, and the first CPU takes the
+    /// controller's part where there is another. `None` where the topology does not say which CPUs
+    /// share that level.
     #[must_use]
-    pub fn of_computer(topology: &Topology, pus: &[u32], class: Level, modules: usize) -> Option<Self> {
+    pub fn of_computer(
+        topology: &Topology,
+        pus: &[u32],
+        class: Level,
+        modules: usize,
+    ) -> Option<Self> {
         let groups = class.groups(topology, pus)?;
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         let mut chips = vec![Vec::new(); count];
         pus.iter().zip(groups).for_each(|(os, group)| chips[group as usize].push(*os));
         let controller = pus.first().copied().filter(|_| pus.len() > 1);
-        Some(Rooms { chips, controller, modules, worker: "CPU", is_deterministic: false, has_system: false })
+        Some(Rooms {
+            chips,
+            controller,
+            modules,
+            worker: "CPU",
+            is_deterministic: false,
+            has_system: false,
+        })
     }
 
-    /// Seats for this many workers, on one chip first and then on the others; `None` where the machine has fewer.
+    /// Seats for this many workers, on one chip first and then on the others; `None` where the
+    /// machine has fewer.
     #[must_use]
     pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let others = (0..self.chips.len()).filter(|other| *other != chip);
         let order = std::iter::once(chip).chain(others);
-        let seats: Vec<u32> = order.filter_map(|chip| self.chips.get(chip)).flatten().copied().take(count).collect();
+        let seats: Vec<u32> =
+            order.filter_map(|chip| self.chips.get(chip)).flatten().copied().take(count).collect();
         (seats.len() == count && chip < self.chips.len()).then_some(seats)
     }
 
@@ -45,7 +61,8 @@ impl Rooms {
     #[must_use]
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;
-        let others = self.workers(chip, count + 1)?.into_iter().filter(|seat| *seat != first).take(count);
+        let others =
+            self.workers(chip, count + 1)?.into_iter().filter(|seat| *seat != first).take(count);
         Some(std::iter::once(first).chain(others).collect())
     }
 
@@ -63,7 +80,8 @@ mod tests {
     #[test]
     fn groups_of_a_level_are_chips() {
         let topology = &seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap().topology;
-        let rooms = |class| Rooms::of_computer(topology, &[8, 0, 9, 16, 24], class, 2).unwrap().chips;
+        let rooms =
+            |class| Rooms::of_computer(topology, &[8, 0, 9, 16, 24], class, 2).unwrap().chips;
         assert_eq!(rooms(Level::Package), [vec![8, 9, 24], vec![0, 16]]);
         assert_eq!(rooms(Level::Core), [vec![8, 24], vec![0, 16], vec![9]]);
         assert_eq!(Rooms::of_computer(topology, &[0, 4711], Level::Package, 2), None);

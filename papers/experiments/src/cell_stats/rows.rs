@@ -12,12 +12,20 @@ use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, Way};
 const TOGETHER: u64 = 64;
 
 /// Thread creation, tables 1 and 2, and the collectives of section 5.2.
-pub(super) fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Result<Survey, StatsError<B::Error>> {
+pub(super) fn rows<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    iterations: u64,
+) -> Result<Survey, StatsError<B::Error>> {
     let mut found = Survey::default();
-    let mut add = |what: String, options: StatsOptions, bed: &mut B| -> Result<(), StatsError<B::Error>> {
-        found.take(what, told_apart(measure(bed, rooms, &options).map(|outcome| outcome.latency_ns))?);
-        Ok(())
-    };
+    let mut add =
+        |what: String, options: StatsOptions, bed: &mut B| -> Result<(), StatsError<B::Error>> {
+            found.take(
+                what,
+                told_apart(measure(bed, rooms, &options).map(|outcome| outcome.latency_ns))?,
+            );
+            Ok(())
+        };
     let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
     if rooms.controller.is_some() && rooms.has_system {
         add("thread create, run, join".into(), of(Function::MkThread), bed)?;
@@ -25,7 +33,8 @@ pub(super) fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Resul
     for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
         for chip in 0..rooms.chips.len() {
             let options = StatsOptions { chip, ..of(function) };
-            let where_ = if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
+            let where_ =
+                if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
             if rooms.controller.is_some() {
                 add(format!("{name}, controller to {} on {where_}", rooms.worker), options, bed)?;
                 if rooms.has_system {
@@ -43,18 +52,28 @@ pub(super) fn rows<B: Bed>(bed: &mut B, rooms: &Rooms, iterations: u64) -> Resul
     Ok(found)
 }
 
-fn together<B: Bed>(bed: &mut B, rooms: &Rooms, found: &mut Survey) -> Result<(), StatsError<B::Error>> {
-    let (tasks, first_chip) = (rooms.count().min(30), rooms.chips[0].len());
+fn together<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    found: &mut Survey,
+) -> Result<(), StatsError<B::Error>> {
+    let tasks = rooms.count().min(30);
+    let first_chip = rooms.chips[0].len();
     let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(()) };
     for is_blocking in [true, false] {
-        for (name, way) in [("one root", Way::Naive), ("tree", Way::Tree), ("a root a chip", Way::TwoRoots)] {
+        for (name, way) in
+            [("one root", Way::Naive), ("tree", Way::Tree), ("a root a chip", Way::TwoRoots)]
+        {
             let how = if is_blocking { ", each signal awaited" } else { "" };
             let what = format!("barrier of {tasks}, {name}{how}");
-            let barrier = |iterations| BarrierBySignal { way, tasks, first_chip, is_blocking, iterations };
+            let barrier =
+                |iterations| BarrierBySignal { way, tasks, first_chip, is_blocking, iterations };
             found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, barrier))?);
         }
     }
-    for (name, kind) in [("broadcast", CollectiveKind::Broadcast), ("reduce", CollectiveKind::Reduce)] {
+    for (name, kind) in
+        [("broadcast", CollectiveKind::Broadcast), ("reduce", CollectiveKind::Reduce)]
+    {
         let what = format!("{name} of 1 KiB among {tasks}, tree");
         let program = |iterations| Collective { kind, tasks, size_bytes: 1024, iterations };
         found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, program))?);

@@ -1,4 +1,5 @@
-//! The whole characterisation: the tables and figures of the paper's evaluation, and its recommendations' figures.
+//! The whole characterisation: the tables and figures of the paper's evaluation, and its
+//! recommendations' figures.
 
 use super::many::measure_many;
 use super::rows::rows;
@@ -12,10 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 /// Elements of the lists that move 16 KiB.
 const LISTS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/// With more workers than this, a machine that repeats itself is asked for the time of one more operation, not for a
-/// mean over enough operations that the start does not count.
+/// With more workers than this, a machine that repeats itself is asked for the time of one more
+/// operation, not for a mean over enough operations that the start does not count.
 const MANY: usize = 16;
-/// Atomics of a machine that does not repeat itself, for each operation of another sort: they are the quickest.
+/// Atomics of a machine that does not repeat itself, for each operation of another sort: they are
+/// the quickest.
 const ATOMICS: u64 = 20;
 
 /// All figures and curves of the measurements.
@@ -79,8 +81,8 @@ pub struct Point {
     pub bandwidth_gbps: Option<f64>,
 }
 
-/// Measures everything, on machines that `bed` makes: several side by side where they repeat themselves exactly.
-/// `told` is called with the number of steps done and the number of all steps.
+/// Measures everything, on machines that `bed` makes: several side by side where they repeat
+/// themselves exactly. `told` is called with the number of steps done and the number of all steps.
 ///
 /// # Errors
 /// As [`measure`].
@@ -97,7 +99,8 @@ pub fn survey<B: Bed>(
     let one = |bed: &mut Result<B, B::Error>, (at, options): &(u64, StatsOptions)| {
         let bed = bed.as_mut().map_err(|error| StatsError::Impossible(error.to_string()))?;
         let has_many = rooms.is_deterministic && rooms.count() > MANY;
-        let outcome = if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
+        let outcome =
+            if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
         let outcome = told_apart(outcome)?;
         told(1 + done.fetch_add(1, Relaxed), steps.len());
         Ok(outcome.map(|outcome| Point {
@@ -151,14 +154,19 @@ struct Plan {
 
 impl Plan {
     /// The figure, from what was found for its experiments one after the other.
-    fn drawn(self, found: &mut impl Iterator<Item = Result<Point, String>>, refused: &mut Vec<Refused>) -> Figure {
+    fn drawn(
+        self,
+        found: &mut impl Iterator<Item = Result<Point, String>>,
+        refused: &mut Vec<Refused>,
+    ) -> Figure {
         let Plan { title, across, series } = self;
         let mut curve = |(name, steps): (String, Vec<(u64, StatsOptions)>)| {
             let mut points = Vec::new();
             for ((at, _), found) in steps.iter().zip(found.by_ref()) {
                 match found {
                     Ok(point) => points.push(point),
-                    Err(why) => refused.push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
+                    Err(why) => refused
+                        .push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
                 }
             }
             Series { name, points }
@@ -172,7 +180,9 @@ impl Plan {
 fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
     let by_size = |options: StatsOptions, count: usize| {
-        let point = |size: &u32| (u64::from(*size), StatsOptions { size_bytes: *size, workers: count, ..options });
+        let point = |size: &u32| {
+            (u64::from(*size), StatsOptions { size_bytes: *size, workers: count, ..options })
+        };
         (called(count, rooms), SIZES.iter().map(point).collect::<Vec<_>>())
     };
     let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
@@ -192,7 +202,8 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
         for chip in 0..rooms.chips.len() {
             let options = StatsOptions { between_workers: true, chip, ..of(function) };
-            let beside = counts.iter().filter(|count| **count > 1 && **count <= rooms.chips[chip].len());
+            let beside =
+                counts.iter().filter(|count| **count > 1 && **count <= rooms.chips[chip].len());
             plans.push(Plan {
                 title: format!("{name} on the first local store, from chip {chip}"),
                 across: "bytes",
@@ -201,7 +212,8 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
         }
     }
     plans.extend(lists(rooms, &counts, iterations));
-    // A few hundred atomics are over before the last task has come, on a machine where tasks come one by one.
+    // A few hundred atomics are over before the last task has come, on a machine where tasks come
+    // one by one.
     let atomic = if rooms.is_deterministic { iterations } else { ATOMICS * iterations };
     plans.push(atomics(rooms, &counts, atomic));
     plans
@@ -221,7 +233,8 @@ fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
                 (*elements as u64, StatsOptions { size_bytes, workers: count, ..base })
             }
         };
-        let curve = |count: &usize| (called(*count, rooms), LISTS.iter().map(point(*count)).collect());
+        let curve =
+            |count: &usize| (called(*count, rooms), LISTS.iter().map(point(*count)).collect());
         Plan {
             title: format!("Lists of {name}, 16 KiB in all, memory {module}"),
             across: "elements",
@@ -229,7 +242,9 @@ fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
         }
     };
     (0..rooms.modules)
-        .flat_map(|module| [plan("GETs", Function::DmaListGet, module), plan("PUTs", Function::DmaListPut, module)])
+        .flat_map(|module| {
+            [plan("GETs", Function::DmaListGet, module), plan("PUTs", Function::DmaListPut, module)]
+        })
         .collect()
 }
 
@@ -242,13 +257,14 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
             iterations,
             ..StatsOptions::new(Function::FetchAdd)
         };
-        let points = counts
-            .iter()
-            .map(|count| (*count as u64, StatsOptions { workers: *count, stride_bytes: Some(128), ..base }));
+        let points = counts.iter().map(|count| {
+            (*count as u64, StatsOptions { workers: *count, stride_bytes: Some(128), ..base })
+        });
         let sort = if is_private { "private" } else { "shared" };
         (format!("{sort}, chip {chip}, memory {module}"), points.collect())
     };
-    let shared = (0..rooms.chips.len()).flat_map(|chip| (0..rooms.modules).map(move |module| (false, chip, module)));
+    let shared = (0..rooms.chips.len())
+        .flat_map(|chip| (0..rooms.modules).map(move |module| (false, chip, module)));
     let all = shared.chain([(true, 0, 0)]);
     Plan {
         title: "Atomic fetch and add".to_owned(),
@@ -260,7 +276,8 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
 /// The counts 1, 2, 4 and so on, and all.
 fn counts(rooms: &Rooms) -> Vec<usize> {
     let all = rooms.count();
-    let mut counts: Vec<usize> = (0..).map(|power| 1 << power).take_while(|count| *count < all).collect();
+    let mut counts: Vec<usize> =
+        (0..).map(|power| 1 << power).take_while(|count| *count < all).collect();
     counts.push(all);
     counts
 }

@@ -12,11 +12,12 @@ const OPTIONS: usize = 4096;
 const INPUTS: usize = 4;
 /// The interest of a year, the same for all.
 const RATE: f32 = 0.02;
-/// How far single precision may be from the formula in double precision: prices go up to 30, and seven digits remain.
+/// How far single precision may be from the formula in double precision: prices go up to 30, and
+/// seven digits remain.
 const TOLERANCE: f32 = 2e-4;
 
-/// European calls in blocks of 64 KiB. A task is a block: one transfer brings it into the local store, another puts the
-/// prices back.
+/// European calls in blocks of 64 KiB. A task is a block: one transfer brings it into the local
+/// store, another puts the prices back.
 pub struct BlackScholes(Arc<Data>);
 
 struct Data {
@@ -40,7 +41,8 @@ impl BlackScholes {
             }
         }
         let wanted = inputs.chunks_exact(INPUTS * OPTIONS).flat_map(plain).collect();
-        let (inputs, prices) = (Floats::new(inputs), Floats::zeros(count));
+        let inputs = Floats::new(inputs);
+        let prices = Floats::zeros(count);
         BlackScholes(Arc::new(Data { blocks, inputs, prices, wanted }))
     }
 }
@@ -49,10 +51,12 @@ impl BlackScholes {
 fn plain(block: &[f32]) -> Vec<f32> {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let price = |at: usize| {
-        let [share, strike, years, volatility] = [0, 1, 2, 3].map(|input| f64::from(block[input * OPTIONS + at]));
+        let [share, strike, years, volatility] =
+            [0, 1, 2, 3].map(|input| f64::from(block[input * OPTIONS + at]));
         let rate = f64::from(RATE);
         let deviation = volatility * years.sqrt();
-        let d1 = ((share / strike).ln() + (rate + volatility * volatility / 2.0) * years) / deviation;
+        let d1 =
+            ((share / strike).ln() + (rate + volatility * volatility / 2.0) * years) / deviation;
         (share * normal(d1) - strike * (-rate * years).exp() * normal(d1 - deviation)) as f32
     };
     (0..OPTIONS).map(price).collect()
@@ -70,7 +74,9 @@ fn normal(x: f32) -> f32 {
     const B: [f32; 5] = [0.319_381_53, -0.356_563_78, 1.781_477_9, -1.821_255_9, 1.330_274_4];
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
     let sum = B.iter().rev().fold(0.0, |sum, b| (sum + b) * t);
-    let tail = (-x * x * 0.5).exp() * sum * (0.5 * std::f32::consts::FRAC_2_SQRT_PI * std::f32::consts::FRAC_1_SQRT_2);
+    let tail = (-x * x * 0.5).exp()
+        * sum
+        * (0.5 * std::f32::consts::FRAC_2_SQRT_PI * std::f32::consts::FRAC_1_SQRT_2);
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
@@ -81,7 +87,9 @@ impl Data {
         if !self.inputs.get(inside, 0, task * BLOCK, BLOCK) {
             return false;
         }
-        let Some((inputs, rest)) = floats(inside.store()).split_at_mut_checked(BLOCK) else { return false };
+        let Some((inputs, rest)) = floats(inside.store()).split_at_mut_checked(BLOCK) else {
+            return false;
+        };
         let Some(prices) = rest.get_mut(..OPTIONS) else { return false };
         for (at, price) in prices.iter_mut().enumerate() {
             *price = call([0, 1, 2, 3].map(|input| inputs[input * OPTIONS + at]));
@@ -111,7 +119,12 @@ impl Problem for BlackScholes {
         };
         match got.iter().zip(&self.0.wanted).position(is_off) {
             None => Ok(()),
-            Some(at) => Err(CelluleError::Wrong { what: "black-scholes", at, got: got[at], wanted: self.0.wanted[at] }),
+            Some(at) => Err(CelluleError::Wrong {
+                what: "black-scholes",
+                at,
+                got: got[at],
+                wanted: self.0.wanted[at],
+            }),
         }
     }
 }
@@ -124,7 +137,11 @@ mod tests {
     fn prices_are_those_of_the_formula() {
         // The formula by the error function, in double precision.
         assert!((call([42.0, 40.0, 0.5, 0.2]) - 3.694_565).abs() < 1e-5);
-        assert!((normal(0.0) - 0.5).abs() < 1e-6 && (normal(1.0) - 0.841_344_7).abs() < 1e-6 && normal(-9.0) < 1e-6);
+        assert!(
+            (normal(0.0) - 0.5).abs() < 1e-6
+                && (normal(1.0) - 0.841_344_7).abs() < 1e-6
+                && normal(-9.0) < 1e-6
+        );
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub struct Comparison {
     pub workers: usize,
     /// The number of tasks in an iteration.
     pub tasks: u32,
-    /// Times with persistent workers: load a program, start it on each worker, send it its repetitions by a message,
-    /// read the answer, wait.
+    /// Times with persistent workers: load a program, start it on each worker, send it its
+    /// repetitions by a message, read the answer, wait.
     pub runtime: Spread,
     /// Times with a thread made and joined for each worker, as libspe2 does it on Linux.
     pub thread_per_worker: Spread,
@@ -84,35 +84,61 @@ impl Turns {
 /// A CPU that cannot be had, or a result that is wrong.
 pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparison, CelluleError> {
     let problem = workload.problem();
-    let (problem, iterations) = (&*problem, workload.iterations());
+    let problem = &*problem;
+    let iterations = workload.iterations();
     let timed = seats.control(|| {
         let mut timed = ByWay::<Turns>::default();
         for _ in 0..turns.max(1) {
             timed.runtime.push(by_runtime(seats, problem, iterations)?);
             let mut threads = seats.threads(seats.for_programs())?;
-            timed.thread_per_worker.push(turn(problem, || by_worker(&mut threads, problem, iterations))?);
-            timed.thread_per_task.push(turn(problem, || by_task(&mut threads, problem, iterations))?);
+            timed
+                .thread_per_worker
+                .push(turn(problem, || by_worker(&mut threads, problem, iterations))?);
+            timed
+                .thread_per_task
+                .push(turn(problem, || by_task(&mut threads, problem, iterations))?);
         }
         Ok(timed)
     })?;
-    let (runtime, thread_per_worker) = (timed.runtime.spread()?, timed.thread_per_worker.spread()?);
+    let runtime = timed.runtime.spread()?;
+    let thread_per_worker = timed.thread_per_worker.spread()?;
     let thread_per_task = timed.thread_per_task.spread()?;
     let gain = |linux: Spread| (linux.median_ns - runtime.median_ns) / linux.median_ns * 100.0;
-    let gain_percent = Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
-    let (workload, workers, tasks) = (workload.to_string(), seats.workers.len(), problem.tasks());
+    let gain_percent =
+        Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
+    let workload = workload.to_string();
+    let workers = seats.workers.len();
+    let tasks = problem.tasks();
     let kernel = ByWay {
         runtime: timed.runtime.kernel(),
         thread_per_worker: timed.thread_per_worker.kernel(),
         thread_per_task: timed.thread_per_task.kernel(),
     };
-    Ok(Comparison { workload, workers, tasks, runtime, thread_per_worker, thread_per_task, gain_percent, kernel })
+    Ok(Comparison {
+        workload,
+        workers,
+        tasks,
+        runtime,
+        thread_per_worker,
+        thread_per_task,
+        gain_percent,
+        kernel,
+    })
 }
 
-/// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the next.
-fn by_runtime(seats: &Seats, problem: &dyn Problem, iterations: u32) -> Result<(Vec<f64>, Usage), CelluleError> {
+/// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the
+/// next.
+fn by_runtime(
+    seats: &Seats,
+    problem: &dyn Problem,
+    iterations: u32,
+) -> Result<(Vec<f64>, Usage), CelluleError> {
     let runtime = seats.runtime(seats.for_programs())?;
-    let mut contexts =
-        seats.workers.iter().map(|_| Ok(runtime.context()?)).collect::<Result<Vec<_>, CelluleError>>()?;
+    let mut contexts = seats
+        .workers
+        .iter()
+        .map(|_| Ok(runtime.context()?))
+        .collect::<Result<Vec<_>, CelluleError>>()?;
     turn(problem, || by_worker(&mut contexts, problem, iterations))
 }
 
@@ -124,7 +150,9 @@ fn turn(
     problem.clear();
     run()?;
     problem.check()?;
-    let (before, began, mut times_ns) = (Usage::of_process(), Instant::now(), Vec::new());
+    let before = Usage::of_process();
+    let began = Instant::now();
+    let mut times_ns = Vec::new();
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;
@@ -134,7 +162,11 @@ fn turn(
 }
 
 /// Each context has its part of the tasks.
-fn by_worker<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+fn by_worker<C: Calls>(
+    contexts: &mut [C],
+    problem: &dyn Problem,
+    iterations: u32,
+) -> Result<(), CelluleError> {
     let step = contexts.len() as u32;
     for (first, context) in (0..).zip(&mut *contexts) {
         context.load(problem.program());
@@ -145,7 +177,11 @@ fn by_worker<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u3
 }
 
 /// Each start of a context does one task.
-fn by_task<C: Calls>(contexts: &mut [C], problem: &dyn Problem, iterations: u32) -> Result<(), CelluleError> {
+fn by_task<C: Calls>(
+    contexts: &mut [C],
+    problem: &dyn Problem,
+    iterations: u32,
+) -> Result<(), CelluleError> {
     contexts.iter_mut().for_each(|context| context.load(problem.program()));
     let step = problem.tasks();
     let tasks: Vec<u32> = (0..iterations).flat_map(|_| 0..step).collect();

@@ -15,18 +15,30 @@ const NUMBERS: usize = 4096;
 /// Rounds of a turn.
 const ROUNDS: usize = 40;
 
-/// The calls, in the table's order, with its names. The last two are missing in the table; the paper's text mentions
-/// them.
+/// The calls, in the table's order, with its names. The last two are missing in the table; the
+/// paper's text mentions them.
 pub const CALLS: [(Call, &str, &str); 9] = [
     (Call::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
     (Call::ThrCreate, "ThrCreate", "a program started"),
     (Call::ThrJoin, "ThrJoin", "a program waited for that has told its end"),
     (Call::PgmLoad, "PgmLoad", "a program loaded"),
-    (Call::MapPS, "MapPS", "registers mapped: mailboxes are memory from the first, so there is no such call"),
+    (
+        Call::MapPS,
+        "MapPS",
+        "registers mapped: mailboxes are memory from the first, so there is no such call",
+    ),
     (Call::MBoxWr, "MBoxWr", "a message to a worker that waits for it"),
     (Call::MBoxRd, "MBoxRd", "a message read that is there"),
-    (Call::Acquire, "Acquire", "a context made: a worker borrowed and scrubbed, or memory mapped, locked and touched"),
-    (Call::Release, "Release", "a context destroyed: a worker scrubbed and given back, or memory unmapped"),
+    (
+        Call::Acquire,
+        "Acquire",
+        "a context made: a worker borrowed and scrubbed, or memory mapped, locked and touched",
+    ),
+    (
+        Call::Release,
+        "Release",
+        "a context destroyed: a worker scrubbed and given back, or memory unmapped",
+    ),
 ];
 
 /// One of [`CALLS`].
@@ -75,19 +87,24 @@ pub struct Costs {
 /// Nanoseconds of each call, in one round.
 type Round = BTreeMap<Call, f64>;
 
-/// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16 KiB, adds one to each
-/// number, and puts them back; in the end they are checked.
+/// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16
+/// KiB, adds one to each number, and puts them back; in the end they are checked.
 ///
 /// # Errors
 /// A CPU that cannot be had, or numbers that are wrong.
 pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
     let bench = Bench::new(seats.workers.len());
-    let (mut runtime, mut threads) = (Vec::new(), Vec::new());
+    let mut runtime = Vec::new();
+    let mut threads = Vec::new();
     seats.control(|| {
         for _ in 0..turns.max(1) {
             // It lives for its turn alone: idle workers must not spin beside the threads.
             let workers = seats.runtime(seats.for_calls())?;
-            let contexts = || (0..workers.workers()).map(|_| Ok(workers.context()?)).collect::<Result<Vec<_>, _>>();
+            let contexts = || {
+                (0..workers.workers())
+                    .map(|_| Ok(workers.context()?))
+                    .collect::<Result<Vec<_>, _>>()
+            };
             runtime.push(bench.turn(contexts)?);
             drop(workers);
             threads.push(bench.turn(|| seats.threads(seats.for_calls()))?);
@@ -98,7 +115,9 @@ pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
     let mut calls = BTreeMap::new();
     for (call, _, _) in CALLS {
         let of = |turns: &[Vec<Round>]| {
-            let turn = |rounds: &Vec<Round>| rounds.iter().filter_map(|round| round.get(&call).copied()).collect();
+            let turn = |rounds: &Vec<Round>| {
+                rounds.iter().filter_map(|round| round.get(&call).copied()).collect()
+            };
             Spread::of(&turns.iter().map(turn).collect::<Vec<Vec<f64>>>())
         };
         if let (Some(runtime), Some(threads)) = (of(&runtime), of(&threads)) {
@@ -118,30 +137,51 @@ struct Bench {
 
 impl Bench {
     fn new(workers: usize) -> Self {
-        let blocks: Vec<Arc<Floats>> = (0..workers).map(|_| Arc::new(Floats::zeros(NUMBERS))).collect();
+        let blocks: Vec<Arc<Floats>> =
+            (0..workers).map(|_| Arc::new(Floats::zeros(NUMBERS))).collect();
         let example = blocks.iter().map(|block| example(Arc::clone(block))).collect();
-        Bench { clock: HostClock::calibrated(), blocks, example, empty: Arc::new(|_: &mut Inside, _: u64| 0) }
+        Bench {
+            clock: HostClock::calibrated(),
+            blocks,
+            example,
+            empty: Arc::new(|_: &mut Inside, _: u64| 0),
+        }
     }
 
-    fn turn<C: Calls>(&self, made: impl Fn() -> Result<Vec<C>, CelluleError>) -> Result<Vec<Round>, CelluleError> {
+    fn turn<C: Calls>(
+        &self,
+        made: impl Fn() -> Result<Vec<C>, CelluleError>,
+    ) -> Result<Vec<Round>, CelluleError> {
         (0..ROUNDS).map(|_| self.round(&made)).collect()
     }
 
-    fn round<C: Calls>(&self, made: &impl Fn() -> Result<Vec<C>, CelluleError>) -> Result<Round, CelluleError> {
+    fn round<C: Calls>(
+        &self,
+        made: &impl Fn() -> Result<Vec<C>, CelluleError>,
+    ) -> Result<Round, CelluleError> {
         let mut round = Round::new();
         let mut contexts = self.timed(&mut round, Call::Acquire, made)?;
         self.timed(&mut round, Call::PgmLoad, || {
-            contexts.iter_mut().zip(&self.example).for_each(|(context, program)| context.load(Arc::clone(program)));
+            contexts
+                .iter_mut()
+                .zip(&self.example)
+                .for_each(|(context, program)| context.load(Arc::clone(program)));
         });
-        self.timed(&mut round, Call::ThrCreate, || contexts.iter_mut().try_for_each(|context| context.start(0)))?;
-        self.timed(&mut round, Call::MBoxWr, || contexts.iter_mut().try_for_each(|context| context.write(1)))?;
+        self.timed(&mut round, Call::ThrCreate, || {
+            contexts.iter_mut().try_for_each(|context| context.start(0))
+        })?;
+        self.timed(&mut round, Call::MBoxWr, || {
+            contexts.iter_mut().try_for_each(|context| context.write(1))
+        })?;
         for context in &contexts {
             while !context.has_mail()? {
                 // It may be on the worker's own CPU.
                 std::thread::yield_now();
             }
         }
-        self.timed(&mut round, Call::MBoxRd, || contexts.iter_mut().try_for_each(|context| context.read().map(drop)))?;
+        self.timed(&mut round, Call::MBoxRd, || {
+            contexts.iter_mut().try_for_each(|context| context.read().map(drop))
+        })?;
         self.timed(&mut round, Call::ThrJoin, || waited(&mut contexts))?;
         contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
         self.timed(&mut round, Call::CtxRun, || {
@@ -165,7 +205,12 @@ impl Bench {
         let wanted = rounds as f32;
         for values in self.blocks.iter().map(|block| block.values()) {
             if let Some(at) = values.iter().position(|value| *value != wanted) {
-                return Err(CelluleError::Wrong { what: "the example", at, got: values[at], wanted });
+                return Err(CelluleError::Wrong {
+                    what: "the example",
+                    at,
+                    got: values[at],
+                    wanted,
+                });
             }
         }
         Ok(())

@@ -18,7 +18,9 @@ pub enum CelluleError {
     #[error("{0}")]
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
-    #[error("{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU")]
+    #[error(
+        "{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU"
+    )]
     Workers {
         /// The workers that were asked for.
         workers: usize,

@@ -8,7 +8,8 @@ use serde::Serialize;
 const SIZES: [u32; 5] = [128, 256, 512, 1024, 2048];
 /// Iterations of figure 4 b.
 const ITERATIONS: [u32; 3] = [1, 4, 16];
-/// The largest size that is run more than once: beyond it there is nothing left to see, and a run takes seconds.
+/// The largest size that is run more than once: beyond it there is nothing left to see, and a run
+/// takes seconds.
 const LARGEST_REPEATED: u32 = 512;
 /// Cycles of figure 5.
 const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
@@ -52,12 +53,15 @@ impl Figure {
     pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
         let gain = |of: Gain| if is_per_worker { of.thread_per_worker } else { of.thread_per_task };
         let point = |point: &Point| (f64::from(point.at), gain(point.gain_percent));
-        self.series.iter().map(|series| (series.name.clone(), series.points.iter().map(point).collect())).collect()
+        self.series
+            .iter()
+            .map(|series| (series.name.clone(), series.points.iter().map(point).collect()))
+            .collect()
     }
 }
 
-/// The figures, on up to this many workers; `step` is called with the number of points done and the number of all
-/// points.
+/// The figures, on up to this many workers; `step` is called with the number of points done and the
+/// number of all points.
 ///
 /// # Errors
 /// As [`compare()`].
@@ -80,7 +84,11 @@ pub fn gains(
                 step(done, all);
                 done += 1;
                 let found = compare(workload, &seats, turns)?;
-                points.push(Point { at, gain_percent: found.gain_percent, runtime_ns: found.runtime.median_ns });
+                points.push(Point {
+                    at,
+                    gain_percent: found.gain_percent,
+                    runtime_ns: found.runtime.median_ns,
+                });
             }
             series.push(Series { name, points });
         }
@@ -95,10 +103,16 @@ type Curve = (String, usize, Vec<(u32, Workload)>);
 /// The plan of the figures: title, horizontal axis and curves.
 fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
     let matrix = |size, iterations| (size, Workload::Matrix { size, iterations });
-    let by_workers = |count: u32| (named(count, "worker"), count as usize, SIZES.map(|size| matrix(size, 1)).to_vec());
+    let by_workers = |count: u32| {
+        (named(count, "worker"), count as usize, SIZES.map(|size| matrix(size, 1)).to_vec())
+    };
     let by_iterations = |count: u32| {
         let sizes = SIZES.iter().filter(|size| count == 1 || **size <= LARGEST_REPEATED);
-        (named(count, "iteration"), workers as usize, sizes.map(|size| matrix(*size, count)).collect())
+        (
+            named(count, "iteration"),
+            workers as usize,
+            sizes.map(|size| matrix(*size, count)).collect(),
+        )
     };
     let cycles = |cycles| (cycles, Workload::BlackScholes { blocks: BLOCKS * workers, cycles });
     let prices = (named(workers, "worker"), workers as usize, CYCLES.map(cycles).to_vec());
@@ -108,7 +122,11 @@ fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
             "rows and columns",
             (1..=workers).map(by_workers).collect(),
         ),
-        ("matrix multiplication, all workers (figure 4 b)", "rows and columns", ITERATIONS.map(by_iterations).to_vec()),
+        (
+            "matrix multiplication, all workers (figure 4 b)",
+            "rows and columns",
+            ITERATIONS.map(by_iterations).to_vec(),
+        ),
         ("Black-Scholes, two blocks a worker (figure 5)", "cycles", vec![prices]),
     ]
 }
@@ -124,7 +142,10 @@ mod tests {
     #[test]
     fn the_plan_has_the_papers_axes() {
         let [a, b, prices] = plan(2);
-        assert_eq!(a.2.iter().map(|curve| (curve.1, curve.2.len())).collect::<Vec<_>>(), [(1, 5), (2, 5)]);
+        assert_eq!(
+            a.2.iter().map(|curve| (curve.1, curve.2.len())).collect::<Vec<_>>(),
+            [(1, 5), (2, 5)]
+        );
         assert_eq!(
             b.2.iter().map(|curve| (&*curve.0, curve.2.len())).collect::<Vec<_>>(),
             [("1 iteration", 5), ("4 iterations", 3), ("16 iterations", 3)]

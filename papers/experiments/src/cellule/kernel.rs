@@ -5,11 +5,12 @@ use serde::Serialize;
 
 /// The kernel's part in the runs of one way.
 ///
-/// The paper samples with oprofile; here the kernel's own account of the process is read around each turn. Sleep
-/// counts in neither part, and a controller that spins counts as user time.
+/// The paper samples with oprofile; here the kernel's own account of the process is read around
+/// each turn. Sleep counts in neither part, and a controller that spins counts as user time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Kernel {
-    /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no tick.
+    /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no
+    /// tick.
     pub kernel_percent: Option<f64>,
     /// CPU time of a run, of all threads together.
     pub cpu_us: f64,
@@ -44,7 +45,11 @@ mod tests {
     #[test]
     fn figures_are_of_a_run_and_shares_of_all() {
         let [user, kernel] = [30, 10].map(Duration::from_micros);
-        let kernel = Kernel::of(Usage { voluntary_switches: 6, user, kernel, ..Usage::default() }, 4);
-        assert_eq!((kernel.kernel_percent, kernel.cpu_us, kernel.voluntary_switches), (Some(25.0), 10.0, 1.5));
+        let kernel =
+            Kernel::of(Usage { voluntary_switches: 6, user, kernel, ..Usage::default() }, 4);
+        assert_eq!(
+            (kernel.kernel_percent, kernel.cpu_us, kernel.voluntary_switches),
+            (Some(25.0), 10.0, 1.5)
+        );
     }
 }

@@ -14,11 +14,12 @@ const NUMBERS: usize = BLOCK * BLOCK;
 /// Bytes of a block: 16 KiB, the most that one transfer of a Cell's MFC moves.
 const BYTES: usize = NUMBERS * size_of::<f32>();
 
-/// C = A x B of matrices whose size is a multiple of 64. A task is a block of C: a worker fetches the blocks of A and B
-/// that it needs into its local store, two at a time, and puts the block back when it is whole.
+/// C = A x B of matrices whose size is a multiple of 64. A task is a block of C: a worker fetches
+/// the blocks of A and B that it needs into its local store, two at a time, and puts the block back
+/// when it is whole.
 ///
-/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and a result can be compared
-/// bit by bit.
+/// The elements are small multiples of 1/8. All sums are therefore exact in any order, and a result
+/// can be compared bit by bit.
 pub struct Matrix(Arc<Data>);
 
 struct Data {
@@ -35,10 +36,18 @@ impl Matrix {
     pub fn new(size: u32) -> Self {
         let size = size as usize;
         let mut random = fastrand::Rng::with_seed(size as u64);
-        let mut made = || (0..size * size).map(|_| f32::from(random.i8(-8..=8)) / 8.0).collect::<Vec<_>>();
-        let (a, b) = (made(), made());
+        let mut made =
+            || (0..size * size).map(|_| f32::from(random.i8(-8..=8)) / 8.0).collect::<Vec<_>>();
+        let a = made();
+        let b = made();
         let wanted = plain(size, &a, &b);
-        Matrix(Arc::new(Data { size, a: Floats::new(a), b: Floats::new(b), c: Floats::zeros(size * size), wanted }))
+        Matrix(Arc::new(Data {
+            size,
+            a: Floats::new(a),
+            b: Floats::new(b),
+            c: Floats::zeros(size * size),
+            wanted,
+        }))
     }
 }
 
@@ -61,16 +70,19 @@ impl Data {
 
     /// Computes a block of C; false where the store has no room for three blocks.
     fn compute(&self, inside: &mut Inside, task: usize) -> bool {
-        let (row, column) = (task / self.blocks(), task % self.blocks());
-        let Some(c) = floats(inside.store()).get_mut(2 * NUMBERS..3 * NUMBERS) else { return false };
+        let row = task / self.blocks();
+        let column = task % self.blocks();
+        let Some(c) = floats(inside.store()).get_mut(2 * NUMBERS..3 * NUMBERS) else {
+            return false;
+        };
         c.fill(0.0);
         (0..self.blocks()).all(|k| {
-            let is_here = self.fetch(&self.a, inside, 0, (row, k)) && self.fetch(&self.b, inside, BYTES, (k, column));
+            let is_here = self.fetch(&self.a, inside, 0, (row, k))
+                && self.fetch(&self.b, inside, BYTES, (k, column));
             is_here && multiply(floats(inside.store()))
-        }) && self
-            .rows((row, column))
-            .enumerate()
-            .all(|(at, first)| self.c.put(inside, 2 * BYTES + at * BLOCK * size_of::<f32>(), first, BLOCK))
+        }) && self.rows((row, column)).enumerate().all(|(at, first)| {
+            self.c.put(inside, 2 * BYTES + at * BLOCK * size_of::<f32>(), first, BLOCK)
+        })
     }
 
     /// Brings a block into the store at a byte, row by row, as a Cell's list command does.
@@ -104,7 +116,12 @@ impl Problem for Matrix {
         let got = self.0.c.values();
         match got.iter().zip(&self.0.wanted).position(|(got, wanted)| got != wanted) {
             None => Ok(()),
-            Some(at) => Err(CelluleError::Wrong { what: "matrix", at, got: got[at], wanted: self.0.wanted[at] }),
+            Some(at) => Err(CelluleError::Wrong {
+                what: "matrix",
+                at,
+                got: got[at],
+                wanted: self.0.wanted[at],
+            }),
         }
     }
 }

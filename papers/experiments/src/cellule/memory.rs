@@ -3,8 +3,9 @@
 use seatmap_worker::Inside;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers in main memory. Workers copy them in and out while others share them. The caller that runs programs must
-/// ensure that no two touch the same numbers unless one starts after the other has ended.
+/// Numbers in main memory. Workers copy them in and out while others share them. The caller that
+/// runs programs must ensure that no two touch the same numbers unless one starts after the other
+/// has ended.
 pub struct Floats(Vec<AtomicU32>);
 
 impl Floats {
@@ -28,10 +29,12 @@ impl Floats {
         self.0.iter().for_each(|bits| bits.store(0, Ordering::Relaxed));
     }
 
-    /// Copies `count` of them, from `first` on, into a store at a byte; false where either has no such window.
+    /// Copies `count` of them, from `first` on, into a store at a byte; false where either has no
+    /// such window.
     pub fn get(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
-            // SAFETY: this many numbers lie there; the type's documentation says which other code may touch them.
+            // SAFETY: this many numbers lie there; the type's documentation says which other code
+            // may touch them.
             unsafe { inside.get(local, window.as_ptr().cast(), size_of_val(window)) }
         })
     }
@@ -39,8 +42,8 @@ impl Floats {
     /// Copies `count` numbers of a store at a byte to here; false where either has no such window.
     pub fn put(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
-            // SAFETY: this many numbers lie there, and atomics may be written through shared references; the type's
-            // documentation says which other code may touch them.
+            // SAFETY: this many numbers lie there, and atomics may be written through shared
+            // references; the type's documentation says which other code may touch them.
             unsafe { inside.put(local, window.as_ptr().cast_mut().cast(), size_of_val(window)) }
         })
     }
@@ -50,7 +53,8 @@ impl Floats {
     }
 }
 
-/// The numbers that fill a store; a store begins at a page, so no bytes before the first are left over.
+/// The numbers that fill a store; a store begins at a page, so no bytes before the first are left
+/// over.
 pub fn floats(store: &mut [u8]) -> &mut [f32] {
     // SAFETY: every pattern of 32 bits is an f32.
     unsafe { store.align_to_mut().1 }

@@ -1,9 +1,10 @@
-//! The experiments of Gupta et al. 2010 ("Cellule: lightweight execution environment for accelerator-based systems").
+//! The experiments of Gupta et al. 2010 ("Cellule: lightweight execution environment for
+//! accelerator-based systems").
 //!
-//! The paper runs the same programs by a kernel that makes a thread for each accelerator and by a runtime that has
-//! its workers ready, and says what each call costs. Here both ways are the calls of [`seatmap_worker`], on the same
-//! CPUs, by turns within one process, so that their ratio holds on a shared machine. A program's result is checked
-//! before its time counts.
+//! The paper runs the same programs by a kernel that makes a thread for each accelerator and by a
+//! runtime that has its workers ready, and says what each call costs. Here both ways are the calls
+//! of [`seatmap_worker`], on the same CPUs, by turns within one process, so that their ratio holds
+//! on a shared machine. A program's result is checked before its time counts.
 //!
 //! | module | holds |
 //! |---|---|

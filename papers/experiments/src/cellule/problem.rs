@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// A problem in tasks that do not depend on each other.
 ///
-/// Its program waits for a message, which says how often to do its tasks, answers when all are done, and ends with 0,
-/// or with 1 where its local store is too small.
+/// Its program waits for a message, which says how often to do its tasks, answers when all are
+/// done, and ends with 0, or with 1 where its local store is too small.
 pub trait Problem: Send + Sync {
     /// The program; its argument is a [`Part`].
     fn program(&self) -> Arc<dyn Program>;
@@ -118,9 +118,10 @@ impl FromStr for Workload {
             ["matrix", _] | ["matrix", _, _] if number(1, 4096)? % 64 == 0 => {
                 Ok(Workload::Matrix { size: number(1, 4096)?, iterations: number(2, 1_000_000)? })
             }
-            ["black-scholes", _] | ["black-scholes", _, _] => {
-                Ok(Workload::BlackScholes { blocks: number(1, 1024)?, cycles: number(2, 1_000_000)? })
-            }
+            ["black-scholes", _] | ["black-scholes", _, _] => Ok(Workload::BlackScholes {
+                blocks: number(1, 1024)?,
+                cycles: number(2, 1_000_000)?,
+            }),
             _ => Err(unknown()),
         }
     }
@@ -130,7 +131,9 @@ impl fmt::Display for Workload {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Workload::Matrix { size, iterations } => write!(to, "matrix:{size}:{iterations}"),
-            Workload::BlackScholes { blocks, cycles } => write!(to, "black-scholes:{blocks}:{cycles}"),
+            Workload::BlackScholes { blocks, cycles } => {
+                write!(to, "black-scholes:{blocks}:{cycles}")
+            }
         }
     }
 }

@@ -6,11 +6,11 @@ use seatmap_os::partners::Loss;
 use seatmap_worker::{Polling, Runtime, ThreadContext, WorkerOptions};
 use std::time::Duration;
 
-/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two threads that spin on
-/// one CPU wait for the end of each other's time slices.
+/// How long a reader looks before it sleeps where the controller's CPU holds a worker too: two
+/// threads that spin on one CPU wait for the end of each other's time slices.
 const SHARED_SPIN: Duration = Duration::from_micros(20);
-/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others. Waking it takes a
-/// few microseconds, which is little compared with a wait this long.
+/// How long a controller looks for a program's end before it sleeps and leaves its CPU to others.
+/// Waking it takes a few microseconds, which is little compared with a wait this long.
 const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
@@ -18,13 +18,14 @@ const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 pub struct Seats {
     /// Where the controller sits.
     pub controller: u32,
-    /// Where the workers sit; the controller's CPU comes last, where there are as many workers as CPUs.
+    /// Where the workers sit; the controller's CPU comes last, where there are as many workers as
+    /// CPUs.
     pub workers: Vec<u32>,
 }
 
 impl Seats {
-    /// The first CPU for the controller, the others for workers; where the workers are as many as the CPUs, one
-    /// shares the controller's.
+    /// The first CPU for the controller, the others for workers; where the workers are as many as
+    /// the CPUs, one shares the controller's.
     ///
     /// # Errors
     /// [`CelluleError::Workers`].
@@ -53,7 +54,10 @@ impl Seats {
     /// The options for running programs: long waits sleep.
     #[must_use]
     pub fn for_programs(&self) -> WorkerOptions {
-        WorkerOptions { polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)), ..WorkerOptions::default() }
+        WorkerOptions {
+            polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)),
+            ..WorkerOptions::default()
+        }
     }
 
     fn polling(&self, alone: Polling) -> Polling {
@@ -81,20 +85,28 @@ impl Seats {
     ///
     /// # Errors
     /// As [`on`].
-    pub fn control<T: Send>(&self, work: impl FnOnce() -> Result<T, CelluleError> + Send) -> Result<T, CelluleError> {
+    pub fn control<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, CelluleError> + Send,
+    ) -> Result<T, CelluleError> {
         on(&[self.controller], work)
     }
 }
 
-/// Does work in a thread of its own on these CPUs, which the threads that it makes inherit; the caller keeps its own.
+/// Does work in a thread of its own on these CPUs, which the threads that it makes inherit; the
+/// caller keeps its own.
 ///
 /// # Errors
 /// The CPUs cannot be had, or were taken away meanwhile; or what the work says.
-pub fn on<T: Send>(cpus: &[u32], work: impl FnOnce() -> Result<T, CelluleError> + Send) -> Result<T, CelluleError> {
+pub fn on<T: Send>(
+    cpus: &[u32],
+    work: impl FnOnce() -> Result<T, CelluleError> + Send,
+) -> Result<T, CelluleError> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
     let seated = || {
-        affinity::pin(cpus).map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
+        affinity::pin(cpus)
+            .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
         let done = work()?;
         match affinity::current() {
             Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
@@ -103,7 +115,8 @@ pub fn on<T: Send>(cpus: &[u32], work: impl FnOnce() -> Result<T, CelluleError> 
     };
     let ended = std::thread::scope(|scope| {
         let started = std::thread::Builder::new().spawn_scoped(scope, seated);
-        let thread = started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
+        let thread =
+            started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
         Ok::<_, CelluleError>(thread.join())
     })?;
     // A panic of the work's own goes on where it came from.

@@ -17,7 +17,8 @@ pub struct Spread {
     pub ci95_high_ns: f64,
     /// The time that one call in a hundred exceeds.
     pub p99_ns: f64,
-    /// The standard deviation, which the paper gives. Beside the median it shows the few calls that were interrupted.
+    /// The standard deviation, which the paper gives. Beside the median it shows the few calls that
+    /// were interrupted.
     pub deviation_ns: f64,
     /// Samples behind them.
     pub samples: usize,

@@ -1,8 +1,9 @@
 //! TCP streams through pollers: section 4.2.
 //!
-//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3, and measures the
-//! throughput of each. Here two senders saturate a TCP connection each over the loopback, a service receives (Rx) and
-//! forwards (Tx), and two sinks receive the bytes and compare them with those that were sent.
+//! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3,
+//! and measures the throughput of each. Here two senders saturate a TCP connection each over the
+//! loopback, a service receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare
+//! them with those that were sent.
 //!
 //! | module | holds |
 //! |---|---|
@@ -28,7 +29,8 @@ use std::time::{Duration, Instant};
 pub const PRIORITIES: [u32; 2] = [4, 3];
 /// Its pollers in all.
 pub const POLLERS: usize = 14;
-/// Windows for which shares are reported: one that a person notices, and one that a buffer has to bridge.
+/// Windows for which shares are reported: one that a person notices, and one that a buffer has to
+/// bridge.
 const WINDOWS_MS: [u64; 2] = [100, 10];
 
 /// The paper's configurations.
@@ -84,28 +86,36 @@ pub struct Through {
 ///
 /// # Errors
 /// No socket or thread to be had, or bytes that arrived changed.
-pub fn run(configuration: (Configuration, &'static str), lasting: Duration) -> Result<Through, CelluleError> {
+pub fn run(
+    configuration: (Configuration, &'static str),
+    lasting: Duration,
+) -> Result<Through, CelluleError> {
     let forwarded = transfer(configuration.0, Amount::until(Instant::now() + lasting))?;
     let seconds = forwarded.last().map_or(f64::NAN, |last| last.at_ns as f64 / 1e9);
-    let bytes = |stream| forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum::<u64>();
+    let bytes = |stream| {
+        forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum::<u64>()
+    };
     let streams = configuration.0.streams();
     let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
-    // The bytes that senders and sockets held when the time was up flow out without rivals, so they are not part of a
-    // window.
+    // The bytes that senders and sockets held when the time was up flow out without rivals, so they
+    // are not part of a window.
     let busy = Duration::as_nanos(&lasting) as u64;
-    let windows = windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
+    let windows =
+        windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
     Ok(Through { configuration: configuration.1, mbps, shares: windows })
 }
 
-/// Sends this amount through each stream of a configuration, and returns the chunks that were forwarded, with their
-/// times.
+/// Sends this amount through each stream of a configuration, and returns the chunks that were
+/// forwarded, with their times.
 fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
     let failed = |error| CelluleError::System("a stream over the loopback", error);
     let count = configuration.streams();
-    let pairs = (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    let pairs =
+        (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
     let (mut outer, mut inner): (Vec<TcpStream>, Vec<TcpStream>) = pairs.into_iter().unzip();
-    let (sinks, egress) = (outer.split_off(count), inner.split_off(count));
+    let sinks = outer.split_off(count);
+    let egress = inner.split_off(count);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new;
         let send = |(stream, to)| thread().spawn_scoped(scope, move || source(stream, to, amount));
@@ -114,7 +124,8 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
         let sources = sources.map_err(failed)?;
         let sinks: io::Result<Vec<_>> = (0..count).zip(sinks).map(receive).collect();
         let sinks = sinks.map_err(failed)?;
-        let forwarded = Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
+        let forwarded =
+            Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
         // A stream that broke and a thread that panicked are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());
         let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
@@ -142,7 +153,8 @@ mod tests {
             let bytes = 3_000_000;
             let forwarded = transfer(configuration, Amount { end: None, bytes }).unwrap();
             for stream in 0..configuration.streams() {
-                let sum: u64 = forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum();
+                let sum: u64 =
+                    forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum();
                 assert_eq!(sum, bytes, "{name}");
             }
             assert!(forwarded.is_sorted_by_key(|one| one.at_ns), "{name}");

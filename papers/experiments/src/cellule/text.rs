@@ -34,13 +34,19 @@ pub fn costs(all: &[Costs]) -> String {
             workers(costs.workers),
             time(costs.clock_step_ns)
         );
-        let _ = writeln!(text, "  {:<10} {:>22}  {:>22}  {:>7}", "call", "runtime", "threads", "ratio");
+        let _ =
+            writeln!(text, "  {:<10} {:>22}  {:>22}  {:>7}", "call", "runtime", "threads", "ratio");
         for (call, name, _) in CALLS {
             let _ = match costs.calls.get(&call) {
                 None => writeln!(text, "  {name:<10} {:>22}  {:>22}", "none", "none"),
                 Some(cost) => {
                     let ratio = cost.runtime.median_ns / cost.threads.median_ns;
-                    writeln!(text, "  {name:<10} {}  {}  {ratio:>7.4}", spread(&cost.runtime), spread(&cost.threads))
+                    writeln!(
+                        text,
+                        "  {name:<10} {}  {}  {ratio:>7.4}",
+                        spread(&cost.runtime),
+                        spread(&cost.threads)
+                    )
                 }
             };
         }
@@ -61,30 +67,50 @@ pub fn comparison(found: &Comparison) -> String {
     };
     let [by_runtime, by_worker, by_task] =
         [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
-    let tasks = if found.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", found.tasks) };
-    format!("{}, {}, {tasks} an iteration; results are right\n", found.workload, workers(found.workers))
-        + &line("runtime", &found.runtime, by_runtime, None)
-        + &line("a thread a worker", &found.thread_per_worker, by_worker, Some(found.gain_percent.thread_per_worker))
-        + &line("a thread a task", &found.thread_per_task, by_task, Some(found.gain_percent.thread_per_task))
+    let tasks =
+        if found.tasks == 1 { "1 task".to_owned() } else { format!("{} tasks", found.tasks) };
+    format!(
+        "{}, {}, {tasks} an iteration; results are right\n",
+        found.workload,
+        workers(found.workers)
+    ) + &line("runtime", &found.runtime, by_runtime, None)
+        + &line(
+            "a thread a worker",
+            &found.thread_per_worker,
+            by_worker,
+            Some(found.gain_percent.thread_per_worker),
+        )
+        + &line(
+            "a thread a task",
+            &found.thread_per_task,
+            by_task,
+            Some(found.gain_percent.thread_per_task),
+        )
 }
 
 /// The kernel's part, and how often a run waited.
 fn kernel(kernel: Kernel) -> String {
-    let share = kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));
+    let share =
+        kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));
     format!("{share:>3} % in the kernel, {:>6.1} waits", kernel.voluntary_switches)
 }
 
 /// The gains by size.
 #[must_use]
 pub fn gains(figures: &[Figure]) -> String {
-    let mut text = "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
+    let mut text =
+        "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
     for figure in figures {
         let _ = writeln!(text, "\n{}, by {}", figure.title, figure.across);
         for series in &figure.series {
             let _ = write!(text, "  {:<14}", series.name);
             for point in &series.points {
                 let gain = point.gain_percent;
-                let _ = write!(text, " {}: {:.0} | {:.0} ", point.at, gain.thread_per_worker, gain.thread_per_task);
+                let _ = write!(
+                    text,
+                    " {}: {:.0} | {:.0} ",
+                    point.at, gain.thread_per_worker, gain.thread_per_task
+                );
             }
             text.truncate(text.trim_end().len());
             text.push('\n');
@@ -96,8 +122,10 @@ pub fn gains(figures: &[Figure]) -> String {
 /// The throughput.
 #[must_use]
 pub fn streams(all: &[Through]) -> String {
-    let mut text =
-        format!("{:<16} {:>12} {:>12}   share of stream 1: median (least-most)\n", "", "stream 1", "stream 2");
+    let mut text = format!(
+        "{:<16} {:>12} {:>12}   share of stream 1: median (least-most)\n",
+        "", "stream 1", "stream 2"
+    );
     for one in all {
         let _ = write!(text, "{:<16}", one.configuration);
         for mbps in &one.mbps {

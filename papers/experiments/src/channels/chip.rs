@@ -5,7 +5,8 @@ use fastrand::Rng;
 use seatmap_machine::Topology;
 use std::collections::BTreeMap;
 
-/// The cores of a machine in the order of their numbers, which on a ring is their order around it, each with its PUs.
+/// The cores of a machine in the order of their numbers, which on a ring is their order around it,
+/// each with its PUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
     /// OS indices, ascending by hardware thread.
@@ -43,7 +44,11 @@ impl Chip {
     /// The first hardware thread of a core, around the ring.
     #[must_use]
     pub fn first(&self, core: usize) -> u32 {
-        self.cores.get(core % self.cores.len().max(1)).and_then(|pus| pus.first()).copied().unwrap_or(0)
+        self.cores
+            .get(core % self.cores.len().max(1))
+            .and_then(|pus| pus.first())
+            .copied()
+            .unwrap_or(0)
     }
 
     /// All PUs but these.
@@ -51,11 +56,17 @@ impl Chip {
         self.cores.iter().flatten().copied().filter(|pu| !taken.contains(pu)).collect()
     }
 
-    /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many times as fast.
+    /// This many pairs of these PUs, each pair on two cores: a pair on one core would finish many
+    /// times as fast.
     ///
     /// # Errors
     /// The chip has fewer PUs than that takes.
-    pub fn pairs_of(&self, mut free: Vec<u32>, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
+    pub fn pairs_of(
+        &self,
+        mut free: Vec<u32>,
+        count: usize,
+        rng: &mut Rng,
+    ) -> Result<Vec<u32>, ChannelsError> {
         let there = free.len();
         let too_few = || {
             ChannelsError::Unfit(format!(
@@ -69,15 +80,17 @@ impl Chip {
             let core = self.core_of(first)?;
             let second = match take(&mut free, rng, |pu| !self.cores[core].contains(&pu)) {
                 Some(second) => second,
-                None => self.crossed(&mut seats, core, take(&mut free, rng, |_| true)).ok_or_else(too_few)?,
+                None => self
+                    .crossed(&mut seats, core, take(&mut free, rng, |_| true))
+                    .ok_or_else(too_few)?,
             };
             seats.extend([first, second]);
         }
         Ok(seats)
     }
 
-    /// A partner for the last PU of a core whose free PUs are all that is left: the partner of an earlier pair on other
-    /// cores, which takes the other free PU instead.
+    /// A partner for the last PU of a core whose free PUs are all that is left: the partner of an
+    /// earlier pair on other cores, which takes the other free PU instead.
     fn crossed(&self, seats: &mut [u32], core: usize, other: Option<u32>) -> Option<u32> {
         let is_elsewhere = |pair: &&mut [u32]| pair.iter().all(|pu| !self.cores[core].contains(pu));
         let pair = seats.chunks_exact_mut(2).find(is_elsewhere)?;
@@ -88,12 +101,17 @@ impl Chip {
     ///
     /// # Errors
     /// As [`Chip::pairs_of`].
-    pub fn pairs(&self, count: usize, taken: &[u32], rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
+    pub fn pairs(
+        &self,
+        count: usize,
+        taken: &[u32],
+        rng: &mut Rng,
+    ) -> Result<Vec<u32>, ChannelsError> {
         self.pairs_of(self.pus_without(taken), count, rng)
     }
 
-    /// This many threads at random, one on each core, as a kernel that balances load would place them. Second
-    /// hardware threads are used only where cores run out.
+    /// This many threads at random, one on each core, as a kernel that balances load would place
+    /// them. Second hardware threads are used only where cores run out.
     ///
     /// # Errors
     /// There are more threads than PUs.
@@ -121,10 +139,14 @@ impl Chip {
     pub fn sections(&self, sections: usize) -> Result<Vec<std::ops::Range<usize>>, ChannelsError> {
         let cores = self.cores.len();
         if sections == 0 || cores == 0 || !cores.is_multiple_of(sections) {
-            let fitting: Vec<String> =
-                (1..=cores).filter(|count| cores.is_multiple_of(*count)).map(|count| count.to_string()).collect();
+            let fitting: Vec<String> = (1..=cores)
+                .filter(|count| cores.is_multiple_of(*count))
+                .map(|count| count.to_string())
+                .collect();
             let fitting = fitting.join(", ");
-            return Err(ChannelsError::Unfit(format!("{sections} sections do not divide {cores} cores; {fitting} do")));
+            return Err(ChannelsError::Unfit(format!(
+                "{sections} sections do not divide {cores} cores; {fitting} do"
+            )));
         }
         let size = cores / sections;
         Ok((0..sections).map(|at| at * size..(at + 1) * size).collect())
@@ -148,7 +170,8 @@ mod tests {
 
     #[test]
     fn pairs_never_share_a_core() {
-        let (chip, mut rng) = (chip(), Rng::with_seed(1));
+        let chip = chip();
+        let mut rng = Rng::with_seed(1);
         for _ in 0..100 {
             let seats = chip.pairs(3, &[0], &mut rng).unwrap();
             assert!(seats.chunks(2).all(|pair| pair[0] / 2 != pair[1] / 2) && !seats.contains(&0));
@@ -172,8 +195,10 @@ mod tests {
 
     #[test]
     fn threads_take_cores_before_hardware_threads() {
-        let (chip, mut rng) = (chip(), Rng::with_seed(2));
-        let mut cores: Vec<u32> = chip.spread(6, &mut rng).unwrap().iter().map(|pu| pu / 2).collect();
+        let chip = chip();
+        let mut rng = Rng::with_seed(2);
+        let mut cores: Vec<u32> =
+            chip.spread(6, &mut rng).unwrap().iter().map(|pu| pu / 2).collect();
         cores.sort_unstable();
         assert_eq!(cores, [0, 1, 2, 3, 4, 5]);
         assert!(chip.spread(13, &mut rng).is_err());

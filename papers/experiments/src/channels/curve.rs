@@ -13,7 +13,8 @@ pub struct Wanted {
     pub from: u32,
     /// The line over which, beyond [`FIRST_LINE`].
     pub line: u32,
-    /// Pairs at once, the one that is measured among them; the others sit at random, each with a line of its own.
+    /// Pairs at once, the one that is measured among them; the others sit at random, each with a
+    /// line of its own.
     pub pairs: usize,
     /// How often the others are drawn anew.
     pub runs: u32,
@@ -65,15 +66,21 @@ pub struct Point {
 ///
 /// # Errors
 /// A PU does not exist, more pairs are asked for than fit, or the testbed failed.
-pub fn curve<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Curve, ChannelsError> {
-    let (home, mut rng) = (chip.core_of(wanted.from)?, Rng::with_seed(wanted.seed));
+pub fn curve<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+) -> Result<Curve, ChannelsError> {
+    let home = chip.core_of(wanted.from)?;
+    let mut rng = Rng::with_seed(wanted.seed);
     let others = (0..chip.cores.len()).filter(|core| *core != home);
     let points = others.map(|core| point(bed, chip, wanted, chip.first(core), &mut rng));
     let points = points.collect::<Result<Vec<Point>, _>>()?;
     let sibling = chip.cores[home].iter().find(|pu| **pu != wanted.from);
     let same_core = sibling.map(|pu| point(bed, chip, wanted, *pu, &mut rng)).transpose()?;
     let nearest = points.iter().min_by(|a, b| a.cycles.total_cmp(&b.cycles));
-    let nearest = nearest.ok_or_else(|| ChannelsError::Unfit("a distance needs two cores".to_owned()))?.pu;
+    let nearest =
+        nearest.ok_or_else(|| ChannelsError::Unfit("a distance needs two cores".to_owned()))?.pu;
     let all = || points.iter().map(|point| point.cycles);
     Ok(Curve {
         from: wanted.from,
@@ -97,13 +104,16 @@ fn point<T: Testbed>(
     to: u32,
     rng: &mut Rng,
 ) -> Result<Point, ChannelsError> {
-    let (mut means, mut slowest) = (Vec::new(), 0.0_f64);
+    let mut means = Vec::new();
+    let mut slowest = 0.0_f64;
     for _ in 0..wanted.runs {
         let mut seats = vec![wanted.from, to];
         let others = wanted.pairs.saturating_sub(1);
         seats.extend(chip.pairs(others, &[wanted.from, to], rng)?);
-        let lines: Vec<u32> =
-            [FIRST_LINE + wanted.line].into_iter().chain(lines_beyond(wanted.line, others, rng)).collect();
+        let lines: Vec<u32> = [FIRST_LINE + wanted.line]
+            .into_iter()
+            .chain(lines_beyond(wanted.line, others, rng))
+            .collect();
         let (pairs, _) = round_trips(bed, &seats, &lines, wanted.batches)?;
         means.extend(pairs.first().map(|pair| pair.mean));
         slowest = pairs.first().map_or(slowest, |pair| slowest.max(pair.slowest));

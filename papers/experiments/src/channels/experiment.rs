@@ -18,14 +18,16 @@ const IMAGES: u32 = 100;
 const SHRUNK: u32 = 8;
 /// The width of each next image over that of the one before.
 const ZOOM: f64 = 0.9;
-/// Where the images zoom in: a spiral at the edge of the set that keeps its detail over all of them.
+/// Where the images zoom in: a spiral at the edge of the set that keeps its detail over all of
+/// them.
 const CENTRE: (f64, f64) = (-0.743_643_887, 0.131_825_904);
 /// Iterations after which a point is taken to belong to the set.
 const MOST_ITERATIONS: u16 = 256;
-/// Cycles of an iteration: about ten dependent operations of four cycles each on an in-order core. An assumption: the
-/// paper says neither how large its images are nor how long a point takes.
+/// Cycles of an iteration: about ten dependent operations of four cycles each on an in-order core.
+/// An assumption: the paper says neither how large its images are nor how long a point takes.
 const CYCLES_PER_ITERATION: u64 = 40;
-/// Timed batches where distances are the result; where only the nearest core is wanted, one will do.
+/// Timed batches where distances are the result; where only the nearest core is wanted, one will
+/// do.
 const BATCHES: u32 = 4;
 
 /// An experiment.
@@ -77,24 +79,26 @@ pub struct Load {
 }
 
 impl Load {
-    /// The busy shares of this many cycles: of each lane the busy cycles of all its links, and those of each
-    /// directory.
+    /// The busy shares of this many cycles: of each lane the busy cycles of all its links, and
+    /// those of each directory.
     #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
-        let most = |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
+        let most =
+            |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
         Load { link_share: most(lanes) / links.max(1) as f64, directory_share: most(directories) }
     }
 }
 
 impl Found {
-    /// The seats and lines of the last comparison. For a curve these are the pairs with the farthest CPU and with the
-    /// nearest.
+    /// The seats and lines of the last comparison. For a curve these are the pairs with the
+    /// farthest CPU and with the nearest.
     #[must_use]
     pub fn seated(&self) -> Option<Seated> {
         match &self.figures {
             Figures::Curve(curve) => {
                 let farthest = curve.points.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
-                let run = |to| Run { pus: vec![curve.from, to], lines: vec![FIRST_LINE + curve.line] };
+                let run =
+                    |to| Run { pus: vec![curve.from, to], lines: vec![FIRST_LINE + curve.line] };
                 Some(Seated::pairs(run(farthest.pu), run(curve.nearest)))
             }
             Figures::Slices(slices) => slices.seated.clone(),
@@ -110,9 +114,16 @@ impl Wanted {
         Wanted::Curve(curve::Wanted { from, line, pairs, runs, batches: BATCHES, seed })
     }
 
-    /// Pairs at random and in slices; a quarter more candidate lines than pairs where `lines` is `None`.
+    /// Pairs at random and in slices; a quarter more candidate lines than pairs where `lines` is
+    /// `None`.
     #[must_use]
-    pub fn slices(pairs: usize, sections: usize, lines: Option<usize>, runs: u32, seed: u64) -> Self {
+    pub fn slices(
+        pairs: usize,
+        sections: usize,
+        lines: Option<usize>,
+        runs: u32,
+        seed: u64,
+    ) -> Self {
         let lines = lines.unwrap_or_else(|| with_spares(pairs));
         Wanted::Slices(slices::Wanted { pairs, sections, lines, runs, batches: BATCHES, seed })
     }
@@ -123,7 +134,8 @@ impl Wanted {
         Wanted::Pairs(pair_gain::Wanted { seats, iterations, values, batches: 1, seed })
     }
 
-    /// The renderer: (coordinators, workers of each), (points of an image's side, images that are run).
+    /// The renderer: (coordinators, workers of each), (points of an image's side, images that are
+    /// run).
     #[must_use]
     pub fn renderer(
         tasks: (usize, usize),
@@ -139,14 +151,26 @@ impl Wanted {
             size: (shrunk, shrunk),
             frames,
             most_iterations: MOST_ITERATIONS,
-            view: View { centre: CENTRE, width: 3.0, zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))) },
+            view: View {
+                centre: CENTRE,
+                width: 3.0,
+                zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))),
+            },
             points: 1,
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
-        let times = f64::from(IMAGES) / f64::from(frames.max(1)) * (f64::from(side) / f64::from(shrunk)).powi(2);
+        let times = f64::from(IMAGES) / f64::from(frames.max(1))
+            * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
-        Wanted::Renderer(renderer_gain::Wanted { renderer, times, lines, iterations, batches: 1, seed })
+        Wanted::Renderer(renderer_gain::Wanted {
+            renderer,
+            times,
+            lines,
+            iterations,
+            batches: 1,
+            seed,
+        })
     }
 
     /// The same with this many timed batches of each pair, where single batches are noisy.
@@ -191,8 +215,12 @@ pub fn run<T: Testbed>(
     let (what, figures) = match wanted {
         Wanted::Curve(wanted) => ("curve", Figures::Curve(curve::curve(bed, chip, wanted)?)),
         Wanted::Slices(wanted) => ("slices", Figures::Slices(slices::slices(bed, chip, wanted)?)),
-        Wanted::Pairs(wanted) => ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, wanted)?)),
-        Wanted::Renderer(wanted) => ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?)),
+        Wanted::Pairs(wanted) => {
+            ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, wanted)?))
+        }
+        Wanted::Renderer(wanted) => {
+            ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?))
+        }
     };
     Ok(Found { format: FORMAT, what, figures, load: load(bed) })
 }

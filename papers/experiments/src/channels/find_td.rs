@@ -12,18 +12,25 @@ pub struct Found {
     pub ticks: u64,
 }
 
-/// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits core after core, and
-/// the home is where the round trip is shortest. The first thread's own core is left out, because distances within a
-/// core do not depend on homes.
+/// `FindTD` (algorithm 2 of Liu et al. 2015): one thread stays on the first PU, the other visits
+/// core after core, and the home is where the round trip is shortest. The first thread's own core
+/// is left out, because distances within a core do not depend on homes.
 ///
 /// # Errors
 /// Fewer than two cores, or the testbed's.
-pub fn find_td<T: Testbed>(bed: &mut T, chip: &Chip, line: u32, batches: u32) -> Result<Found, ChannelsError> {
+pub fn find_td<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    line: u32,
+    batches: u32,
+) -> Result<Found, ChannelsError> {
     // The last core, so that the search runs around the ring from its first.
     let stays = chip.cores.len().saturating_sub(1);
-    let (mut nearest, mut ticks) = (None, 0);
+    let mut nearest = None;
+    let mut ticks = 0;
     for core in 0..stays {
-        let (pairs, took) = round_trips(bed, &[chip.first(stays), chip.first(core)], &[line], batches)?;
+        let (pairs, took) =
+            round_trips(bed, &[chip.first(stays), chip.first(core)], &[line], batches)?;
         let round_trip = pairs.first().map_or(f64::INFINITY, |pair| pair.mean);
         ticks += took;
         if nearest.is_none_or(|(least, _)| round_trip < least) {

@@ -45,7 +45,9 @@ impl Gain {
     pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
         let ratio = |times: &Times| times.usual as f64 / (times.search + times.placed) as f64;
         let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
-        let mean = |of: &dyn Fn(&Times) -> f64| times.iter().map(of).sum::<f64>() / times.len().max(1) as f64;
+        let mean = |of: &dyn Fn(&Times) -> f64| {
+            times.iter().map(of).sum::<f64>() / times.len().max(1) as f64
+        };
         Gain {
             mean: mean(&ratio),
             median: median(&speed_ups).unwrap_or(f64::NAN),
@@ -66,8 +68,14 @@ mod tests {
 
     #[test]
     fn the_search_counts() {
-        let times = [Times { usual: 300, search: 50, placed: 100 }, Times { usual: 100, search: 0, placed: 100 }];
+        let times = [
+            Times { usual: 300, search: 50, placed: 100 },
+            Times { usual: 100, search: 0, placed: 100 },
+        ];
         let gain = Gain::of(&times, 1.0);
-        assert_eq!((gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search), (&[2.0, 1.0][..], 1.5, 2.0));
+        assert_eq!(
+            (gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search),
+            (&[2.0, 1.0][..], 1.5, 2.0)
+        );
     }
 }

@@ -36,7 +36,8 @@ use seatmap_workload::{PingPong, Trace};
 pub const FIRST_LINE: u32 = 64;
 /// Timed batches of a pair on a computer that others use as well: a model's few would be noise.
 pub const BATCHES_ON_HOSTS: u32 = 200;
-/// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them run.
+/// Round trips in a timed batch: few, since many pairs at once are timed for as long as all of them
+/// run.
 const ROUND_TRIPS: u32 = 2;
 
 /// The time of one pair's round trips, in cycles of the testbed's clock.
@@ -55,7 +56,8 @@ impl RoundTrips {
     }
 }
 
-/// Round trips of pairs that run at once, `seats` two by two, and the ticks that the whole run took.
+/// Round trips of pairs that run at once, `seats` two by two, and the ticks that the whole run
+/// took.
 ///
 /// # Errors
 /// The testbed's.
@@ -68,13 +70,27 @@ pub fn round_trips<T: Testbed>(
     // The last word: a channel on the same line finds its own words as it left them.
     let words = lines.iter().map(|line| Addr::line(*line).word(7)).collect();
     // The first batch fills the caches.
-    let pairs = PingPong { lines: words, gate: Addr::line(0), batches: batches + 1, round_trips: ROUND_TRIPS };
+    let pairs = PingPong {
+        lines: words,
+        gate: Addr::line(0),
+        batches: batches + 1,
+        round_trips: ROUND_TRIPS,
+    };
     let traces = bed.run(seats, &pairs).map_err(ChannelsError::run)?;
     let ends = || traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
-    let first = traces.iter().filter_map(|trace| trace.stamps.first()).map(|stamp| stamp.ticks).min().unwrap_or(0);
+    let first = traces
+        .iter()
+        .filter_map(|trace| trace.stamps.first())
+        .map(|stamp| stamp.ticks)
+        .min()
+        .unwrap_or(0);
     let until = ends().min().unwrap_or(0);
     let ticks_per_cycle = f64::from(bed.ticks_per_cycle());
-    let told = traces.chunks(2).filter_map(later).map(|later| of_trace(later, until).per(ticks_per_cycle)).collect();
+    let told = traces
+        .chunks(2)
+        .filter_map(later)
+        .map(|later| of_trace(later, until).per(ticks_per_cycle))
+        .collect();
     Ok((told, ends().max().unwrap_or(0).saturating_sub(first)))
 }
 
@@ -86,7 +102,8 @@ fn later(pair: &[Trace]) -> Option<&Trace> {
 /// The batches of one task in ticks, but for the first, up to the time when others begin to end.
 fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
-    let last = ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
+    let last =
+        ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
     let batch = |two: &[u64]| two[1].saturating_sub(two[0]) as f64 / f64::from(ROUND_TRIPS);
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
     let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);

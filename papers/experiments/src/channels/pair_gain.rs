@@ -31,14 +31,19 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Compares the model on two cores at random with the model near its channel's home. Both runs use the same line, and
-/// the search for its home counts (section IV.A of Liu et al. 2015).
+/// Compares the model on two cores at random with the model near its channel's home. Both runs use
+/// the same line, and the search for its home counts (section IV.A of Liu et al. 2015).
 ///
 /// # Errors
 /// A machine without such seats, or the testbed's.
-pub fn pair_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Gain, ChannelsError> {
+pub fn pair_gain<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+) -> Result<Gain, ChannelsError> {
     let mut rng = Rng::with_seed(wanted.seed);
-    let (mut times, mut last) = (Vec::new(), None);
+    let mut times = Vec::new();
+    let mut last = None;
     for line in FIRST_LINE..FIRST_LINE + wanted.iterations {
         let on = |pus| Run { pus, lines: vec![line] };
         let before = on(chip.pairs(1, &[], &mut rng)?);
@@ -55,17 +60,23 @@ pub fn pair_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Resul
 fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsError> {
     match (seats, chip.cores[core].as_slice()) {
         (Seats::SameCore, [first, second, ..]) => Ok([*first, *second]),
-        (Seats::SameCore, _) => {
-            Err(ChannelsError::Unfit("two threads on one core take SMT, and this machine has none".to_owned()))
-        }
+        (Seats::SameCore, _) => Err(ChannelsError::Unfit(
+            "two threads on one core take SMT, and this machine has none".to_owned(),
+        )),
         (Seats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }
 }
 
 /// The ticks from the first start to the last end.
-fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], line: u32, values: u64) -> Result<u64, ChannelsError> {
-    let both =
-        bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values }).map_err(ChannelsError::run)?;
+fn ticks<T: Testbed>(
+    bed: &mut T,
+    seats: &[u32],
+    line: u32,
+    values: u64,
+) -> Result<u64, ChannelsError> {
+    let both = bed
+        .run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values })
+        .map_err(ChannelsError::run)?;
     let began = both.iter().map(|task| task.began.ticks).min().unwrap_or(0);
     Ok(both.iter().map(|task| task.ended.ticks).max().unwrap_or(0) - began)
 }

@@ -13,8 +13,8 @@ use seatmap_workload::Mandelbrot;
 pub struct Wanted {
     /// The renderer; its channels are set here, comparison by comparison.
     pub renderer: Mandelbrot,
-    /// The work of a whole run over that of `renderer`: the time is scaled by this factor, and then compared with the
-    /// search.
+    /// The work of a whole run over that of `renderer`: the time is scaled by this factor, and then
+    /// compared with the search.
     pub times: f64,
     /// Candidate lines; a quarter more than channels in the paper.
     pub lines: usize,
@@ -26,26 +26,38 @@ pub struct Wanted {
     pub seed: u64,
 }
 
-/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of the ring. The
-/// search for homes counts (section IV.B of Liu et al. 2015).
+/// Compares the renderer on cores at random with each coordinator's threads and lines in a slice of
+/// the ring. The search for homes counts (section IV.B of Liu et al. 2015).
 ///
 /// # Errors
-/// More channels than lines, cores that coordinators do not divide or that are too few, or the testbed's.
-pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Gain, ChannelsError> {
+/// More channels than lines, cores that coordinators do not divide or that are too few, or the
+/// testbed's.
+pub fn renderer_gain<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+) -> Result<Gain, ChannelsError> {
     let renderer = &wanted.renderer;
     let sections = chip.sections(renderer.coordinators)?;
-    let (threads, room) = (1 + renderer.workers, sections.first().map_or(0, ExactSizeIterator::len));
+    let threads = 1 + renderer.workers;
+    let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {
-        return Err(ChannelsError::Unfit(format!("{threads} threads need as many cores, and a section has {room}")));
+        return Err(ChannelsError::Unfit(format!(
+            "{threads} threads need as many cores, and a section has {room}"
+        )));
     }
     let channels = 2 * renderer.coordinators * renderer.workers;
     enough(channels, wanted.lines)?;
     let mut rng = Rng::with_seed(wanted.seed);
-    let (mut times, mut last) = (Vec::new(), None);
+    let mut times = Vec::new();
+    let mut last = None;
     for iteration in 0..wanted.iterations {
         let first = FIRST_LINE + iteration * wanted.lines as u32;
         let lines: Vec<u32> = (first..first + wanted.lines as u32).collect();
-        let before = Run { pus: chip.spread(renderer.coordinators * threads, &mut rng)?, lines: lines.clone() };
+        let before = Run {
+            pus: chip.spread(renderer.coordinators * threads, &mut rng)?,
+            lines: lines.clone(),
+        };
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
         let mut search = 0;
         let mut homes = Vec::new();
@@ -55,10 +67,12 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
             homes.push((*line, found.core));
         }
         let (chosen, _) = in_slices(&homes, channels, &sections);
-        // `in_slices` deals channels over sections in turn; the renderer wants its coordinators' side by side.
+        // `in_slices` deals channels over sections in turn; the renderer wants its coordinators'
+        // side by side.
         let mine = |at: usize| chosen.iter().skip(at).step_by(sections.len()).copied();
         let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
-        let after = Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
+        let after =
+            Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
         let whole = |ticks: u64| (ticks as f64 * wanted.times) as u64;
         times.push(Times { usual: whole(usual), search, placed: whole(placed) });
@@ -71,12 +85,14 @@ pub fn renderer_gain<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> R
 fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
     let of = |coordinator: usize| {
         let first = coordinator * (1 + renderer.workers);
-        (1..=renderer.workers).flat_map(move |worker| [(first, first + worker), (first + worker, first)])
+        (1..=renderer.workers)
+            .flat_map(move |worker| [(first, first + worker), (first + worker, first)])
     };
     (0..renderer.coordinators).flat_map(of).collect()
 }
 
-/// The coordinator in the middle of its section, each worker on the core nearest to its line's home that is left there.
+/// The coordinator in the middle of its section, each worker on the core nearest to its line's home
+/// that is left there.
 fn sliced(
     chip: &Chip,
     sections: &[std::ops::Range<usize>],
@@ -89,7 +105,10 @@ fn sliced(
         let mut free: Vec<usize> = section.clone().collect();
         seats.push(chip.first(free.remove(free.len() / 2)));
         for line in lines[2 * at * workers..].iter().step_by(2).take(workers) {
-            let home = homes.iter().find(|(other, _)| other == line).map_or(section.start, |(_, core)| *core);
+            let home = homes
+                .iter()
+                .find(|(other, _)| other == line)
+                .map_or(section.start, |(_, core)| *core);
             let nearest = (0..free.len()).min_by_key(|at| free[*at].abs_diff(home)).unwrap_or(0);
             seats.push(chip.first(free.remove(nearest)));
         }
@@ -97,10 +116,16 @@ fn sliced(
     seats
 }
 
-fn ticks<T: Testbed>(bed: &mut T, seats: &[u32], renderer: &Mandelbrot, lines: &[u32]) -> Result<u64, ChannelsError> {
+fn ticks<T: Testbed>(
+    bed: &mut T,
+    seats: &[u32],
+    renderer: &Mandelbrot,
+    lines: &[u32],
+) -> Result<u64, ChannelsError> {
     let channels = lines.chunks_exact(2).take(renderer.coordinators * renderer.workers);
     let channels = channels.map(|two| [Addr::line(two[0]), Addr::line(two[1])]).collect();
-    let rendered = bed.run(seats, &Mandelbrot { channels, ..renderer.clone() }).map_err(ChannelsError::run)?;
+    let rendered =
+        bed.run(seats, &Mandelbrot { channels, ..renderer.clone() }).map_err(ChannelsError::run)?;
     let began = rendered.iter().map(|task| task.began.ticks).min().unwrap_or(0);
     Ok(rendered.iter().map(|task| task.ended.ticks).max().unwrap_or(0) - began)
 }

@@ -23,6 +23,10 @@ pub struct Seated {
 impl Seated {
     /// Tasks that talk two by two.
     pub(super) fn pairs(usual: Run, placed: Run) -> Self {
-        Seated { channels: (0..usual.pus.len() / 2).map(|pair| (2 * pair, 2 * pair + 1)).collect(), usual, placed }
+        Seated {
+            channels: (0..usual.pus.len() / 2).map(|pair| (2 * pair, 2 * pair + 1)).collect(),
+            usual,
+            placed,
+        }
     }
 }

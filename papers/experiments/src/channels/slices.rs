@@ -15,7 +15,8 @@ pub struct Wanted {
     pub pairs: usize,
     /// Slices of the ring.
     pub sections: usize,
-    /// Candidate lines, among which each slice looks for those at home in it; a quarter more than pairs in the paper.
+    /// Candidate lines, among which each slice looks for those at home in it; a quarter more than
+    /// pairs in the paper.
     pub lines: usize,
     /// How often seats and lines are drawn.
     pub runs: u32,
@@ -36,8 +37,8 @@ pub struct Slices {
     pub random: Spread,
     /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
-    /// The share of pairs whose line is at home in their slice; `None` where the same core is nearest to all lines,
-    /// which then have no homes of their own.
+    /// The share of pairs whose line is at home in their slice; `None` where the same core is
+    /// nearest to all lines, which then have no homes of their own.
     pub at_home_share: Option<f64>,
     /// The seats in the last run.
     #[serde(skip)]
@@ -61,15 +62,26 @@ pub struct Spread {
 ///
 /// # Errors
 /// More pairs than lines or than PUs, sections that do not divide the cores, or the testbed's.
-pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<Slices, ChannelsError> {
+pub fn slices<T: Testbed>(
+    bed: &mut T,
+    chip: &Chip,
+    wanted: &Wanted,
+) -> Result<Slices, ChannelsError> {
     let sections = chip.sections(wanted.sections)?;
     enough(wanted.pairs, wanted.lines)?;
     let mut rng = Rng::with_seed(wanted.seed);
-    let (mut random, mut sliced, mut at_home, mut last) = (Vec::new(), Vec::new(), 0, None);
+    let mut random = Vec::new();
+    let mut sliced = Vec::new();
+    let mut at_home = 0;
+    let mut last = None;
     let mut nearest = BTreeSet::new();
     for _ in 0..wanted.runs {
-        let lines: Vec<u32> = (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
-        let usual = Run { pus: chip.pairs(wanted.pairs, &[], &mut rng)?, lines: lines[..wanted.pairs].to_vec() };
+        let lines: Vec<u32> =
+            (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
+        let usual = Run {
+            pus: chip.pairs(wanted.pairs, &[], &mut rng)?,
+            lines: lines[..wanted.pairs].to_vec(),
+        };
         random.extend(round_trips(bed, &usual.pus, &usual.lines, wanted.batches)?.0);
         let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
         let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
@@ -96,14 +108,18 @@ pub fn slices<T: Testbed>(bed: &mut T, chip: &Chip, wanted: &Wanted) -> Result<S
 /// # Errors
 /// There are fewer lines than channels.
 pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError> {
-    match channels <= lines {
-        true => Ok(()),
-        false => Err(ChannelsError::Unfit(format!("{channels} channels take as many lines, and there are {lines}"))),
+    if channels <= lines {
+        Ok(())
+    } else {
+        Err(ChannelsError::Unfit(format!(
+            "{channels} channels take as many lines, and there are {lines}"
+        )))
     }
 }
 
-/// A line for each pair, with the pairs distributed over the sections, and the number of lines that are at home in
-/// their own section. Where a section has no line left, any other line is used (footnote 3 of the paper).
+/// A line for each pair, with the pairs distributed over the sections, and the number of lines that
+/// are at home in their own section. Where a section has no line left, any other line is used
+/// (footnote 3 of the paper).
 pub(super) fn in_slices(
     homes: &[(u32, usize)],
     pairs: usize,

@@ -25,26 +25,32 @@ impl Choice {
     /// # Errors
     /// [`SetupError`]: too many to run them all, or none.
     pub fn indices(self, tasks: usize, seed: u64) -> Result<Vec<u64>, SetupError> {
-        let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else { return Err(SetupError::Tasks(tasks)) };
-        // All but the reduced ring of up to two, and of those mappings that are their own mirror image: none from
-        // three on.
+        let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else {
+            return Err(SetupError::Tasks(tasks));
+        };
+        // All but the reduced ring of up to two, and of those mappings that are their own mirror
+        // image: none from three on.
         let distinct = if self.is_reduced_by_symmetry && tasks > 2 { count / 2 } else { count };
         match self.sample {
             Some(0) => Err(SetupError::EmptySample),
             Some(sample) if sample > LARGEST_SAMPLE => Err(SetupError::LargeSample(sample)),
             Some(sample) if sample < distinct => Ok(self.drawn(tasks, count, sample, seed)),
-            _ if tasks > MOST_EXHAUSTIVE_TASKS => Err(SetupError::Exhaustive { tasks, mappings: count }),
+            _ if tasks > MOST_EXHAUSTIVE_TASKS => {
+                Err(SetupError::Exhaustive { tasks, mappings: count })
+            }
             _ => Ok((0..count).filter(|index| self.canonical(tasks, *index) == *index).collect()),
         }
     }
 
     /// The first of a mapping and its mirror image, where they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
-        let mirrored = || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
+        let mirrored =
+            || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
         if self.is_reduced_by_symmetry { index.min(mirrored()) } else { index }
     }
 
-    /// The named ones, then others by rejection: a sample is smaller than the whole, so that this ends.
+    /// The named ones, then others by rejection: a sample is smaller than the whole, so that this
+    /// ends.
     fn drawn(self, tasks: usize, count: u64, sample: u64, seed: u64) -> Vec<u64> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let named = named(tasks).into_iter().map(|(_, mapping)| mapping.index());

@@ -1,4 +1,5 @@
-//! The errors of a study: refusals before it begins, failures while it runs, and faults of a ranking in a file.
+//! The errors of a study: refusals before it begins, failures while it runs, and faults of a
+//! ranking in a file.
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
@@ -23,7 +24,9 @@ pub enum SetupError {
         pus: usize,
     },
     /// Too many mappings to run them all.
-    #[error("{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that many")]
+    #[error(
+        "{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that many"
+    )]
     Exhaustive {
         /// The number of tasks.
         tasks: usize,
@@ -37,7 +40,9 @@ pub enum SetupError {
     #[error("a sample of {0} mappings: {most} is the most", most = super::choice::LARGEST_SAMPLE)]
     LargeSample(u64),
     /// A ring that is not its own mirror image.
-    #[error("a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ")]
+    #[error(
+        "a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ"
+    )]
     Symmetry,
     /// A packet that the hardware would refuse.
     #[error("{0}")]

@@ -39,11 +39,17 @@ pub struct Run {
 
 impl Run {
     /// The figures of a run; `best` is the row of the mapping that is best in the mean.
-    pub(super) fn of(times: &Times, run: usize, best: usize, mapping: impl Fn(usize) -> String) -> Self {
+    pub(super) fn of(
+        times: &Times,
+        run: usize,
+        best: usize,
+        mapping: impl Fn(usize) -> String,
+    ) -> Self {
         let ns = times.of_run(run);
         let mut order: Vec<usize> = (0..ns.len()).collect();
         order.sort_by(|a, b| ns[*a].total_cmp(&ns[*b]));
-        let (fastest, slowest) = (order[0], order[order.len() - 1]);
+        let fastest = order[0];
+        let slowest = order[order.len() - 1];
         Run {
             run: run as u32 + 1,
             best: mapping(fastest),
@@ -84,7 +90,8 @@ impl Quantiles {
     }
 }
 
-/// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about another.
+/// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about
+/// another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Correlation {
     /// The mean over all pairs of runs.
@@ -103,10 +110,15 @@ impl Correlation {
             runs[at + 1..].iter().map(|later| spearman(run, later).map(decimals)).collect()
         };
         let last = runs.len().checked_sub(1)?;
-        let with_later_runs = runs.iter().enumerate().take(last).map(row).collect::<Option<Vec<Vec<f64>>>>()?;
+        let with_later_runs =
+            runs.iter().enumerate().take(last).map(row).collect::<Option<Vec<Vec<f64>>>>()?;
         let all = with_later_runs.concat();
         let lowest = all.iter().copied().reduce(f64::min)?;
-        Some(Correlation { mean: decimals(all.iter().sum::<f64>() / all.len() as f64), lowest, with_later_runs })
+        Some(Correlation {
+            mean: decimals(all.iter().sum::<f64>() / all.len() as f64),
+            lowest,
+            with_later_runs,
+        })
     }
 }
 

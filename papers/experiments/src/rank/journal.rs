@@ -33,8 +33,8 @@ struct Record {
 pub struct RankJournal(Lines);
 
 impl RankJournal {
-    /// Goes on with the journal in a file open for reading and writing, and fills in the times that it holds; an
-    /// empty file becomes a new one.
+    /// Goes on with the journal in a file open for reading and writing, and fills in the times that
+    /// it holds; an empty file becomes a new one.
     ///
     /// # Errors
     /// The file is a journal of another study, is not a journal, or is in use by another process.
@@ -46,15 +46,12 @@ impl RankJournal {
         times: &mut Times,
     ) -> Result<Self, JournalError> {
         let (mut lines, text) = Lines::resume(path, file)?;
-        match text.is_empty() {
-            true => {
-                lines.cut("")?;
-                lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
-            }
-            false => {
-                fill(path, &text, (setup, shard), times)?;
-                lines.cut(&text)?;
-            }
+        if text.is_empty() {
+            lines.cut("")?;
+            lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
+        } else {
+            fill(path, &text, (setup, shard), times)?;
+            lines.cut(&text)?;
         }
         Ok(RankJournal(lines))
     }
@@ -82,7 +79,11 @@ fn fill(
     (setup, shard): (&Setup, Option<Shard>),
     times: &mut Times,
 ) -> Result<(), JournalError> {
-    let damaged = |line: usize, problem: String| JournalError::Damaged { path: path.to_owned(), line, problem };
+    let damaged = |line: usize, problem: String| JournalError::Damaged {
+        path: path.to_owned(),
+        line,
+        problem,
+    };
     let mut lines = text.lines();
     let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
         .map_err(|error| damaged(1, format!("no {FORMAT} header: {}", json_problem(error))))?;
@@ -92,9 +93,13 @@ fn fill(
         return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
     }
     for (at, line) in lines.enumerate() {
-        let record: Record = serde_json::from_str(line).map_err(|error| damaged(at + 2, json_problem(error)))?;
+        let record: Record =
+            serde_json::from_str(line).map_err(|error| damaged(at + 2, json_problem(error)))?;
         if !times.set(record.job, record.ns) {
-            return Err(damaged(at + 2, "no run of this study, or one for the second time".to_owned()));
+            return Err(damaged(
+                at + 2,
+                "no run of this study, or one for the second time".to_owned(),
+            ));
         }
     }
     Ok(())
@@ -118,7 +123,8 @@ mod tests {
     fn journal() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = RankJournal::open(&path, file(&path), &setup(4), None, &mut times(&setup(4))).unwrap();
+        let mut journal =
+            RankJournal::open(&path, file(&path), &setup(4), None, &mut times(&setup(4))).unwrap();
         journal.record(Job { index: 3, run: 1 }, 20.5).unwrap();
         journal.record(Job { index: 0, run: 0 }, 10.25).unwrap();
         (folder, path)
@@ -126,7 +132,8 @@ mod tests {
 
     fn opened(path: &Path, setup: &Setup, shard: Option<Shard>) -> Result<Times, String> {
         let mut times = times(setup);
-        RankJournal::open(path, file(path), setup, shard, &mut times).map_err(|error| error.to_string())?;
+        RankJournal::open(path, file(path), setup, shard, &mut times)
+            .map_err(|error| error.to_string())?;
         Ok(times)
     }
 
@@ -155,9 +162,11 @@ mod tests {
     fn damage_is_told_with_its_line() {
         let (_folder, path) = journal();
         let text = std::fs::read_to_string(&path).unwrap();
-        for (right, wrong) in
-            [("\"index\":0", "\"index\":6"), ("10.25", "-1"), ("\"index\":0,\"run\":0", "\"index\":3,\"run\":1")]
-        {
+        for (right, wrong) in [
+            ("\"index\":0", "\"index\":6"),
+            ("10.25", "-1"),
+            ("\"index\":0,\"run\":0", "\"index\":3,\"run\":1"),
+        ] {
             std::fs::write(&path, text.replace(right, wrong)).unwrap();
             let told = opened(&path, &setup(4), None).unwrap_err();
             assert!(told.contains("journal:3: no run of this study"), "{told}");

@@ -5,9 +5,9 @@ use std::fmt;
 /// The most tasks: the number of their mappings, 20!, just fits 64 bits.
 pub const MOST_TASKS: usize = 21;
 
-/// The task that each thread executes: `[a0...a(k-1)]` says that thread i, on worker i, executes task a_i (Keller &
-/// Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring changes nothing that another thread
-/// order would not, which leaves (k-1)! mappings.
+/// The task that each thread executes: `[a0...a(k-1)]` says that thread i, on worker i, executes
+/// task a_i (Keller & Varbanescu 2010, section 2.2). Task 0 stays with thread 0: turning the ring
+/// changes nothing that another thread order would not, which leaves (k-1)! mappings.
 ///
 /// ```
 /// use seatmap_experiments::rank::Mapping;
@@ -43,20 +43,23 @@ impl Mapping {
         Some(Mapping(mapping))
     }
 
-    /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that begins with 0.
+    /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that
+    /// begins with 0.
     #[must_use]
     pub fn new(tasks: Vec<u8>) -> Option<Self> {
         let mut sorted = tasks.clone();
         sorted.sort_unstable();
         let is_permutation = sorted.iter().enumerate().all(|(at, task)| at == usize::from(*task));
-        (is_permutation && tasks.first() == Some(&0) && tasks.len() <= MOST_TASKS).then_some(Mapping(tasks))
+        (is_permutation && tasks.first() == Some(&0) && tasks.len() <= MOST_TASKS)
+            .then_some(Mapping(tasks))
     }
 
     /// Its place in lexicographic order, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
         let following = |at: usize| factorial(self.0.len() - 1 - at);
-        let smaller = |at: usize| self.0[at + 1..].iter().filter(|later| **later < self.0[at]).count() as u64;
+        let smaller =
+            |at: usize| self.0[at + 1..].iter().filter(|later| **later < self.0[at]).count() as u64;
         (0..self.0.len()).map(|at| smaller(at) * following(at)).sum()
     }
 
@@ -110,10 +113,18 @@ mod tests {
     #[test]
     fn the_order_is_lexicographic() {
         let all: Vec<Mapping> = (0..120).map(|index| Mapping::nth(6, index).unwrap()).collect();
-        assert!(all.is_sorted() && all.iter().all(|mapping| Mapping::new(mapping.0.clone()).is_some()));
-        assert_eq!((all[0].to_string(), all[1].to_string()), ("[012345]".into(), "[012354]".into()));
+        assert!(
+            all.is_sorted() && all.iter().all(|mapping| Mapping::new(mapping.0.clone()).is_some())
+        );
+        assert_eq!(
+            (all[0].to_string(), all[1].to_string()),
+            ("[012345]".into(), "[012354]".into())
+        );
         assert_eq!(Mapping::nth(6, 120), None);
-        assert_eq!((Mapping::count(1), Mapping::count(8), Mapping::count(22)), (Some(1), Some(5040), None));
+        assert_eq!(
+            (Mapping::count(1), Mapping::count(8), Mapping::count(22)),
+            (Some(1), Some(5040), None)
+        );
         assert_eq!(Mapping::nth(12, 0).unwrap().to_string(), "[0 1 2 3 4 5 6 7 8 9 10 11]");
     }
 

@@ -1,10 +1,10 @@
-//! Which mappings may be the best: multiple comparisons with the best (Hsu 1984, "Constrained simultaneous confidence
-//! intervals for multiple comparisons with the best").
+//! Which mappings may be the best: multiple comparisons with the best (Hsu 1984, "Constrained
+//! simultaneous confidence intervals for multiple comparisons with the best").
 //!
-//! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs are blocks: a
-//! change that affects all mappings of a run alike does not count. A mapping may be the best unless its mean exceeds
-//! the smallest of the others by more than the critical value allows; the true best is among those that are left with
-//! the confidence stated.
+//! Times are compared by their logarithms, because disturbances slow a run down in proportion. Runs
+//! are blocks: a change that affects all mappings of a run alike does not count. A mapping may be
+//! the best unless its mean exceeds the smallest of the others by more than the critical value
+//! allows; the true best is among those that are left with the confidence stated.
 
 use super::Times;
 use libm::{erfc, lgamma};
@@ -30,15 +30,17 @@ pub struct MayBeBest {
     pub margin: f64,
 }
 
-/// Compares all mappings with the best; `None` for a single run, which says nothing of how much runs differ, and for a
-/// single mapping.
+/// Compares all mappings with the best; `None` for a single run, which says nothing of how much
+/// runs differ, and for a single mapping.
 #[must_use]
 pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
-    let (mappings, runs) = (times.indices().len(), times.runs());
+    let mappings = times.indices().len();
+    let runs = times.runs();
     if mappings < 2 || runs < 2 || times.rows().flatten().any(|ns| *ns <= 0.0) {
         return None;
     }
-    let logs: Vec<Vec<f64>> = times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
+    let logs: Vec<Vec<f64>> =
+        times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
     let sigma = (residual(&logs, &means) / freedom).sqrt();
@@ -57,8 +59,9 @@ fn mean(values: &[f64]) -> f64 {
 /// The sum of squares that neither the mapping nor the run explains.
 fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     let runs = logs[0].len();
-    let of_run: Vec<f64> =
-        (0..runs).map(|run| logs.iter().map(|row| row[run]).sum::<f64>() / logs.len() as f64).collect();
+    let of_run: Vec<f64> = (0..runs)
+        .map(|run| logs.iter().map(|row| row[run]).sum::<f64>() / logs.len() as f64)
+        .collect();
     let all = mean(means);
     let of_row = |(row, own): (&Vec<f64>, &f64)| -> f64 {
         row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
@@ -66,11 +69,12 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
     logs.iter().zip(means).map(of_row).sum()
 }
 
-/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom` degrees of freedom and
-/// equal numbers of runs, at [`CONFIDENCE`].
+/// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom`
+/// degrees of freedom and equal numbers of runs, at [`CONFIDENCE`].
 #[must_use]
 pub fn critical(others: usize, freedom: f64) -> f64 {
-    let (mut low, mut high) = (0.0, LARGEST);
+    let mut low = 0.0;
+    let mut high = LARGEST;
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
         if confidence(middle, others, freedom) < CONFIDENCE { low = middle } else { high = middle }
@@ -78,12 +82,14 @@ pub fn critical(others: usize, freedom: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// How likely no mapping, all being alike, reads better than a given one by more than `value` estimated deviations: the
-/// integral over the estimate of the deviation and over the given one's own error.
+/// How likely no mapping, all being alike, reads better than a given one by more than `value`
+/// estimated deviations: the integral over the estimate of the deviation and over the given one's
+/// own error.
 fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
     let spread = TAIL / (2.0 * freedom).sqrt();
     simpson((1.0 - spread).max(1e-9), 1.0 + spread, |sigma| {
-        let none_exceeds = |own: f64| density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64);
+        let none_exceeds =
+            |own: f64| density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64);
         chi_density(sigma, freedom) * simpson(-TAIL, TAIL, none_exceeds)
     })
 }
@@ -107,7 +113,9 @@ fn below(z: f64) -> f64 {
 /// The density of the estimate of a deviation of 1 with this many degrees of freedom.
 fn chi_density(sigma: f64, freedom: f64) -> f64 {
     let half = 0.5 * freedom;
-    (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln() - half * sigma * sigma).exp()
+    (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln()
+        - half * sigma * sigma)
+        .exp()
 }
 
 #[cfg(test)]
@@ -117,7 +125,8 @@ mod tests {
 
     #[test]
     fn critical_values_are_those_of_the_table() {
-        // Dunnett 1955, table 1a: one-sided, 95 %, by others and degrees of freedom; Student's t for one other.
+        // Dunnett 1955, table 1a: one-sided, 95 %, by others and degrees of freedom; Student's t
+        // for one other.
         let table = [
             (1, 1.0, 6.31),
             (1, 10.0, 1.81),
@@ -145,7 +154,12 @@ mod tests {
 
     #[test]
     fn those_within_the_margin_are_left() {
-        let rows = [[100.0, 110.0, 121.0], [101.0, 112.0, 120.0], [130.0, 143.0, 157.0], [160.0, 175.0, 194.0]];
+        let rows = [
+            [100.0, 110.0, 121.0],
+            [101.0, 112.0, 120.0],
+            [130.0, 143.0, 157.0],
+            [160.0, 175.0, 194.0],
+        ];
         let found = may_be_best(&times(&rows)).unwrap();
         assert_eq!(found.flags, [true, true, false, false]);
         assert!(
@@ -157,7 +171,12 @@ mod tests {
 
     #[test]
     fn noise_leaves_more_of_them() {
-        let rows = [[100.0, 150.0, 90.0], [140.0, 95.0, 130.0], [170.0, 100.0, 180.0], [900.0, 1200.0, 950.0]];
+        let rows = [
+            [100.0, 150.0, 90.0],
+            [140.0, 95.0, 130.0],
+            [170.0, 100.0, 180.0],
+            [900.0, 1200.0, 950.0],
+        ];
         assert_eq!(may_be_best(&times(&rows)).unwrap().flags, [true, true, true, false]);
     }
 

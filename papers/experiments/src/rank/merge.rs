@@ -9,8 +9,8 @@ const MOST_LISTED: usize = 8;
 /// The whole of these parts, as if one process had run it.
 ///
 /// # Errors
-/// The place of the part that is at fault and why; [`RankingError::Missing`] and others that have no single part at
-/// fault have none.
+/// The place of the part that is at fault and why; [`RankingError::Missing`] and others that have
+/// no single part at fault have none.
 pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)> {
     let first = parts.first().ok_or((None, RankingError::Nothing))?;
     let whole = |part: Option<Shard>| part.ok_or(RankingError::Whole);
@@ -31,8 +31,12 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
         add().map_err(|error| (Some(at), error))?;
     }
     if !missing.is_empty() {
-        let list: Vec<String> = missing.iter().take(MOST_LISTED).map(|number| format!("{number}/{of}")).collect();
-        return Err((None, RankingError::Missing { of, missing: missing.len(), list: list.join(", ") }));
+        let list: Vec<String> =
+            missing.iter().take(MOST_LISTED).map(|number| format!("{number}/{of}")).collect();
+        return Err((
+            None,
+            RankingError::Missing { of, missing: missing.len(), list: list.join(", ") },
+        ));
     }
     Ranking::new(first.setup.clone(), None, &times).ok_or((None, RankingError::Incomplete))
 }
@@ -57,7 +61,8 @@ mod tests {
     fn parts_in_any_order_make_the_whole() {
         let mut parts = parts(&setup(5), 7);
         parts.swap(0, 5);
-        let read: Vec<Ranking> = parts.iter().map(|part| Ranking::from_json(&part.to_json()).unwrap()).collect();
+        let read: Vec<Ranking> =
+            parts.iter().map(|part| Ranking::from_json(&part.to_json()).unwrap()).collect();
         assert_eq!(read, parts);
         assert_eq!(merge(&read).unwrap().to_json(), ranked(&setup(5)).to_json());
     }

@@ -1,9 +1,9 @@
-//! Every way of mapping tasks to workers, run, timed and ranked: Keller & Varbanescu 2010, "Performance impact of task
-//! mapping on the Cell BE multicore processor".
+//! Every way of mapping tasks to workers, run, timed and ranked: Keller & Varbanescu 2010,
+//! "Performance impact of task mapping on the Cell BE multicore processor".
 //!
-//! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried, several times each,
-//! and ranked by their mean. Everything is generic over [`Bed`](seatmap_port::channels::Bed): a model and a real
-//! machine go through the same study.
+//! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
+//! several times each, and ranked by their mean. Everything is generic over
+//! [`Bed`](seatmap_port::channels::Bed): a model and a real machine go through the same study.
 //!
 //! | module | is |
 //! |---|---|

@@ -2,9 +2,10 @@
 
 use super::Mapping;
 
-/// Each with its name. The gang order of Linux on the Cell (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4,
-/// 6, 7, 5, 3, 1) seats neighbours of the ring side by side, and Keller & Varbanescu 2010 name it and its reverse as
-/// the mappings "which one would choose intuitively". Whether such a list names the task of each thread, as their
+/// Each with its name. The gang order of Linux on the Cell
+/// (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4, 6, 7, 5, 3, 1) seats neighbours of the
+/// ring side by side, and Keller & Varbanescu 2010 name it and its reverse as the mappings "which
+/// one would choose intuitively". Whether such a list names the task of each thread, as their
 /// notation says, or the seat of each task makes two mappings of one; both are here.
 ///
 /// | name | of eight tasks |
@@ -16,7 +17,8 @@ use super::Mapping;
 #[must_use]
 pub fn named(tasks: usize) -> Vec<(&'static str, Mapping)> {
     let all = 0..tasks as u8;
-    let (even, odd) = (all.clone().filter(|task| task % 2 == 0), all.clone().filter(|task| task % 2 == 1));
+    let even = all.clone().filter(|task| task % 2 == 0);
+    let odd = all.clone().filter(|task| task % 2 == 1);
     let ring: Vec<u8> = even.clone().chain(odd.clone().rev()).collect();
     let back: Vec<u8> = ring.iter().take(1).chain(ring.iter().skip(1).rev()).copied().collect();
     let lists = [
@@ -45,7 +47,12 @@ mod tests {
     fn those_of_the_paper() {
         assert_eq!(
             shown(6)[1..5],
-            ["ring [024531]", "ring-seats [051423]", "ring-back [013542]", "ring-back-seats [015243]"]
+            [
+                "ring [024531]",
+                "ring-seats [051423]",
+                "ring-back [013542]",
+                "ring-back-seats [015243]"
+            ]
         );
         assert_eq!(shown(8)[1], "ring [02467531]");
         assert_eq!(shown(8)[3], "ring-back [01357642]");

@@ -49,7 +49,12 @@ impl Program for Timed {
 ///
 /// # Errors
 /// The machine could not run it there.
-pub fn time_ns<B: Bed>(bed: &mut B, program: &Timed, seats: &[u32], seed: u64) -> Result<f64, B::Error> {
+pub fn time_ns<B: Bed>(
+    bed: &mut B,
+    program: &Timed,
+    seats: &[u32],
+    seed: u64,
+) -> Result<f64, B::Error> {
     let tasks = bed.run(seats, program, seed)?;
     let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began, task.ended)));
     Ok(ticks as f64 * bed.ns_per_cycle())

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-ranking/1";
 
-/// A ranking, with all times that it stands on. Unknown fields on file are ignored, unknown versions refused.
+/// A ranking, with all times that it stands on. Unknown fields on file are ignored, unknown
+/// versions refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// [`FORMAT`].
@@ -39,11 +40,13 @@ pub struct Ranking {
     pub median_ns: f64,
     /// The median over the mean; near 1 where the curve over the ranks is straight.
     pub median_to_mean: f64,
-    /// Mappings in the faster half of the range from best to worst; near 50 where the curve is straight.
+    /// Mappings in the faster half of the range from best to worst; near 50 where the curve is
+    /// straight.
     pub below_mid_range_percent: f64,
     /// Quantiles of the means.
     pub quantiles_ns: Quantiles,
-    /// The ranks of the mappings that one would try first, by name; those that were not run are left out.
+    /// The ranks of the mappings that one would try first, by name; those that were not run are
+    /// left out.
     pub rank_of: BTreeMap<String, usize>,
     /// The rank of well-known mappings.
     pub named: Vec<Named>,
@@ -65,8 +68,10 @@ impl Ranking {
             return None;
         }
         let found = may_be_best(times);
-        let (order, ranking) = rows(setup.tasks, times, found.as_ref().map(|found| &found.flags[..]));
-        let (first, last) = (ranking.first()?, ranking.last()?);
+        let (order, ranking) =
+            rows(setup.tasks, times, found.as_ref().map(|found| &found.flags[..]));
+        let first = ranking.first()?;
+        let last = ranking.last()?;
         let means: Vec<f64> = ranking.iter().map(|row| row.mean_ns).collect();
         let mean_ns = decimals(means.iter().sum::<f64>() / means.len() as f64);
         let quantiles_ns = Quantiles::of(&means);
@@ -103,10 +108,12 @@ impl Ranking {
         })
     }
 
-    /// Reads a ranking. Only its setup and its times are taken from the file; the figures are computed from them again.
+    /// Reads a ranking. Only its setup and its times are taken from the file; the figures are
+    /// computed from them again.
     ///
     /// # Errors
-    /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not fit its setup.
+    /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not
+    /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_document::read(text, FORMAT)?;
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
@@ -133,10 +140,12 @@ impl Ranking {
     }
 }
 
-/// The order of the times' rows by their means, and the mappings in that order; equal ones in lexicographic order.
+/// The order of the times' rows by their means, and the mappings in that order; equal ones in
+/// lexicographic order.
 fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec<Row>) {
     let rows: Vec<&[f64]> = times.rows().collect();
-    let means: Vec<f64> = rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
+    let means: Vec<f64> =
+        rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
     let row = |(at, row): (usize, &usize)| Row {
@@ -155,7 +164,11 @@ fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec
 fn names(setup: &Setup, ranking: &[Row]) -> Vec<Named> {
     let row_of: BTreeMap<u64, &Row> = ranking.iter().map(|row| (row.index, row)).collect();
     let mirrored = |mapping: &Mapping| {
-        setup.choice.is_reduced_by_symmetry.then(|| row_of.get(&mapping.mirrored().index())).flatten()
+        setup
+            .choice
+            .is_reduced_by_symmetry
+            .then(|| row_of.get(&mapping.mirrored().index()))
+            .flatten()
     };
     let of = |(name, mapping): (&str, Mapping)| {
         let row = row_of.get(&mapping.index()).or_else(|| mirrored(&mapping))?;

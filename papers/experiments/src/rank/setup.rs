@@ -12,17 +12,17 @@ const QUADWORD: u32 = 16;
 /// Runs of a study; more would not fit in a file that is read.
 pub const MOST_RUNS: u64 = 10_000_000;
 
-/// Packets that each task takes from each side unless the user gives a number. Models settle within a few dozen: ten
-/// times as many agree no better between runs, and all 5,040 mappings of a Cell chip then take ten times their one or
-/// two minutes.
+/// Packets that each task takes from each side unless the user gives a number. Models settle within
+/// a few dozen: ten times as many agree no better between runs, and all 5,040 mappings of a Cell
+/// chip then take ten times their one or two minutes.
 pub const USUAL_ROUNDS: u32 = 150;
 
 /// Where thread i sits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// On a worker that the run draws at random, like an operating system that makes no promise. It stays there for
-    /// all mappings of the run.
+    /// On a worker that the run draws at random, like an operating system that makes no promise. It
+    /// stays there for all mappings of the run.
     #[default]
     Default,
     /// Thread i on worker i.
@@ -51,11 +51,12 @@ pub struct Setup {
     pub packet_bytes: u32,
     /// Packets that each task takes from each side.
     pub rounds: u32,
-    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications, where it is not the usual
-    /// one.
+    /// Bytes of an entry of the matrix in which the ring's library keeps its notifications, where
+    /// it is not the usual one.
     #[serde(default = "usual_entry", skip_serializing_if = "is_usual_entry")]
     pub entry_bytes: u32,
-    /// Cycles of the library's code between two looks at the matrix, where it is not the usual number.
+    /// Cycles of the library's code between two looks at the matrix, where it is not the usual
+    /// number.
     #[serde(default = "usual_poll", skip_serializing_if = "is_usual_poll")]
     pub poll_cycles: u32,
     /// How often each mapping is run.
@@ -88,7 +89,8 @@ fn is_usual_poll(cycles: &u32) -> bool {
 }
 
 impl Setup {
-    /// The mappings to run, by their places in lexicographic order: all that were chosen, or a part's share of them.
+    /// The mappings to run, by their places in lexicographic order: all that were chosen, or a
+    /// part's share of them.
     ///
     /// # Errors
     /// [`SetupError`]: something that cannot be run.
@@ -100,9 +102,10 @@ impl Setup {
         }
         let Some(shard) = shard else { return Ok(all) };
         let part = shard.part(&all);
-        match part.is_empty() {
-            true => Err(SetupError::EmptyShard { number: shard.number, of: shard.of, mappings: all.len() }),
-            false => Ok(part),
+        if part.is_empty() {
+            Err(SetupError::EmptyShard { number: shard.number, of: shard.of, mappings: all.len() })
+        } else {
+            Ok(part)
         }
     }
 
@@ -132,13 +135,19 @@ impl Setup {
     /// The program that is timed.
     #[must_use]
     pub fn program(&self) -> Timed {
-        let Setup { tasks, packet_bytes, rounds, is_unidirectional, entry_bytes, poll_cycles, .. } = *self;
+        let Setup {
+            tasks, packet_bytes, rounds, is_unidirectional, entry_bytes, poll_cycles, ..
+        } = *self;
         if self.messages.is_empty() {
             let ring = MessageRing { tasks, packet_bytes, rounds, is_unidirectional };
             return Timed::Ring(ring.over(MessageLibrary { entry_bytes, poll_cycles }));
         }
-        let message =
-            |[from, to, step]: &[usize; 3]| Message { from: *from, to: *to, step: *step, size_bytes: packet_bytes };
+        let message = |[from, to, step]: &[usize; 3]| Message {
+            from: *from,
+            to: *to,
+            step: *step,
+            size_bytes: packet_bytes,
+        };
         let messages = self.messages.iter().map(message).collect();
         Timed::Long(LongMessages { tasks, messages, rounds })
     }
@@ -168,7 +177,10 @@ impl Setup {
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         [
-            ("another machine", (&self.machine, &self.machine_hash) != (&other.machine, &other.machine_hash)),
+            (
+                "another machine",
+                (&self.machine, &self.machine_hash) != (&other.machine, &other.machine_hash),
+            ),
             ("other workers", self.pus != other.pus),
             ("another pattern", (&self.pattern, self.tasks) != (&other.pattern, other.tasks)),
             ("another direction", self.is_unidirectional != other.is_unidirectional),
@@ -242,7 +254,9 @@ pub(crate) mod tests {
 
     #[test]
     fn pinned_threads_stay_and_others_are_drawn_once_a_run() {
-        let (pinned, first, last) = (setup(6), Mapping::nth(6, 0).unwrap(), Mapping::nth(6, 119).unwrap());
+        let pinned = setup(6);
+        let first = Mapping::nth(6, 0).unwrap();
+        let last = Mapping::nth(6, 119).unwrap();
         assert_eq!(pinned.seats(&first, 0), [10, 11, 12, 13, 14, 15]);
         assert_eq!(pinned.seats(&last, 2), [10, 15, 14, 13, 12, 11]);
         let drawn = Setup { variant: Variant::Default, ..pinned };
@@ -270,6 +284,10 @@ pub(crate) mod tests {
             Setup { choice: Choice { sample: Some(2), ..Choice::default() }, ..usual.clone() },
         ];
         let told: Vec<_> = others.iter().map(|other| usual.difference(other).unwrap()).collect();
-        assert_eq!(told.iter().collect::<std::collections::HashSet<_>>().len(), others.len(), "{told:?}");
+        assert_eq!(
+            told.iter().collect::<std::collections::HashSet<_>>().len(),
+            others.len(),
+            "{told:?}"
+        );
     }
 }

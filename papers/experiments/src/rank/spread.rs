@@ -1,7 +1,8 @@
-//! A study on a model, spread over the ranks of one start: rank 0 hands out runs, and all ranks run them.
+//! A study on a model, spread over the ranks of one start: rank 0 hands out runs, and all ranks run
+//! them.
 //!
-//! The time of a run depends on nothing but the setup, so the result is to the byte that of one process, whichever rank
-//! does a run, and however often.
+//! The time of a run depends on nothing but the setup, so the result is to the byte that of one
+//! process, whichever rank does a run, and however often.
 
 use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
@@ -25,8 +26,8 @@ pub enum SpreadStudyError {
     Journal(#[from] JournalError),
 }
 
-/// Runs what is missing, as rank 0. [`Spread::is_whole`] says whether all is known now. `is_asked` says that the study
-/// is to end early.
+/// Runs what is missing, as rank 0. [`Spread::is_whole`] says whether all is known now. `is_asked`
+/// says that the study is to end early.
 ///
 /// # Errors
 /// [`SpreadStudyError`]. A rank that goes away is none: others do its runs.
@@ -62,7 +63,9 @@ pub fn follow<B: Bed>(
     setup: &Setup,
     bed: impl Fn() -> B + Send + Sync,
 ) -> Result<usize, SpreadError> {
-    ranks.follow(&name(setup), &|jobs: &[Job], is_over: &AtomicBool| done(setup, &bed, jobs, is_over))
+    ranks.follow(&name(setup), &|jobs: &[Job], is_over: &AtomicBool| {
+        done(setup, &bed, jobs, is_over)
+    })
 }
 
 /// All that the times depend on: ranks with another setup have other work.
@@ -77,16 +80,20 @@ fn done<B: Bed>(
     jobs: &[Job],
     is_over: &AtomicBool,
 ) -> Result<Vec<f64>, String> {
-    let one = |bed: &mut B, job: &Job| match is_over.load(Ordering::Relaxed) {
-        true => Err("nobody wants the result any more".to_owned()),
-        false => time(bed, setup, *job).map_err(|error| words(&error)),
+    let one = |bed: &mut B, job: &Job| {
+        if is_over.load(Ordering::Relaxed) {
+            Err("nobody wants the result any more".to_owned())
+        } else {
+            time(bed, setup, *job).map_err(|error| words(&error))
+        }
     };
     pool::try_map(jobs, bed, one)
 }
 
 /// An error with its causes, in one line.
 fn words<E: Error + 'static>(error: &RankError<E>) -> String {
-    let (mut text, mut next) = (error.to_string(), error.source());
+    let mut text = error.to_string();
+    let mut next = error.source();
     while let Some(cause) = next {
         text = format!("{text}: {cause}");
         next = cause.source();
@@ -94,7 +101,11 @@ fn words<E: Error + 'static>(error: &RankError<E>) -> String {
     text
 }
 
-fn note(keeper: &mut Keeper<'_, '_>, jobs: &[Job], ns: &[f64]) -> Result<ControlFlow<()>, SpreadStudyError> {
+fn note(
+    keeper: &mut Keeper<'_, '_>,
+    jobs: &[Job],
+    ns: &[f64],
+) -> Result<ControlFlow<()>, SpreadStudyError> {
     for (job, ns) in jobs.iter().zip(ns) {
         match keeper.note(*job, *ns)? {
             None => return Err(SpreadError::Numbers.into()),

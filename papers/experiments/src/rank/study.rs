@@ -1,4 +1,5 @@
-//! Running every mapping: in parallel where runs cannot disturb each other, else one after the other in random blocks.
+//! Running every mapping: in parallel where runs cannot disturb each other, else one after the
+//! other in random blocks.
 
 use super::journal::RankJournal;
 use super::{Job, Mapping, RankError, Setup, Times, time_ns};
@@ -11,11 +12,12 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// The callback that a study calls after each run with (done, wanted); the study stops when it answers `Break`.
+/// The callback that a study calls after each run with (done, wanted); the study stops when it
+/// answers `Break`.
 pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
-/// Runs what is missing on as many models as there are threads. The times depend on nothing but the setup. Whether all
-/// is known now.
+/// Runs what is missing on as many models as there are threads. The times depend on nothing but the
+/// setup. Whether all is known now.
 ///
 /// # Errors
 /// The machine or the journal failed; the times that are known are in `times` and in the journal.
@@ -31,15 +33,20 @@ pub fn in_parallel<B: Bed>(
     let stop = AtomicBool::new(false);
     let Some(pool) = pool::get() else {
         let mut bed = bed();
-        return ended(jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))));
+        return ended(
+            jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))),
+        );
     };
     let (sender, receiver) = mpsc::channel();
     pool.in_place_scope(|scope| {
-        let (jobs, stop, bed) = (&jobs, &stop, &bed);
+        let jobs = &jobs;
+        let stop = &stop;
+        let bed = &bed;
         scope.spawn(move |_| {
             // Ends early only where the receiver has gone.
             let _ = jobs.par_iter().try_for_each_init(bed, |bed, job| {
-                let timed = if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
+                let timed =
+                    if stop.load(Ordering::Relaxed) { return None } else { time(bed, setup, *job) };
                 sender.send((*job, timed)).ok()
             });
         });
@@ -49,8 +56,9 @@ pub fn in_parallel<B: Bed>(
     })
 }
 
-/// Runs what is missing one after the other: run by run all mappings in an order of its own, so that what drifts in the
-/// room does not favour any (a randomised complete block design). Whether all is known now.
+/// Runs what is missing one after the other: run by run all mappings in an order of its own, so
+/// that what drifts in the room does not favour any (a randomised complete block design). Whether
+/// all is known now.
 ///
 /// # Errors
 /// The machine or the journal failed; the times that are known are in `times` and in the journal.
@@ -70,7 +78,11 @@ pub fn in_blocks<B: Bed>(
 }
 
 /// The time of one run, in nanoseconds.
-pub(super) fn time<B: Bed>(bed: &mut B, setup: &Setup, job: Job) -> Result<f64, RankError<B::Error>> {
+pub(super) fn time<B: Bed>(
+    bed: &mut B,
+    setup: &Setup,
+    job: Job,
+) -> Result<f64, RankError<B::Error>> {
     // Jobs are made only of indices that exist.
     let mapping = Mapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
@@ -99,7 +111,11 @@ pub(super) struct Keeper<'a, 'o> {
 }
 
 impl Keeper<'_, '_> {
-    fn keep<E: std::error::Error>(&mut self, job: Job, timed: Result<f64, RankError<E>>) -> Result<(), Early<E>> {
+    fn keep<E: std::error::Error>(
+        &mut self,
+        job: Job,
+        timed: Result<f64, RankError<E>>,
+    ) -> Result<(), Early<E>> {
         let ns = timed.map_err(Some)?;
         match self.note(job, ns).map_err(|error| Some(error.into()))? {
             Some(ControlFlow::Break(())) => Err(None),
@@ -107,8 +123,13 @@ impl Keeper<'_, '_> {
         }
     }
 
-    /// Keeps a time. Whether to go on; `None` where the time cannot be that of a run which is not known yet.
-    pub(super) fn note(&mut self, job: Job, ns: f64) -> Result<Option<ControlFlow<()>>, JournalError> {
+    /// Keeps a time. Whether to go on; `None` where the time cannot be that of a run which is not
+    /// known yet.
+    pub(super) fn note(
+        &mut self,
+        job: Job,
+        ns: f64,
+    ) -> Result<Option<ControlFlow<()>>, JournalError> {
         let ns = rounded_ns(ns);
         if !self.times.set(job, ns) {
             return Ok(None);
@@ -116,7 +137,8 @@ impl Keeper<'_, '_> {
         if let Some(journal) = &mut self.journal {
             journal.record(job, ns)?;
         }
-        let (wanted, known) = (self.times.wanted(), self.times.known());
+        let wanted = self.times.wanted();
+        let known = self.times.known();
         match (self.observe)(known, wanted) {
             ControlFlow::Break(()) if known < wanted => Ok(Some(ControlFlow::Break(()))),
             _ => Ok(Some(ControlFlow::Continue(()))),

@@ -33,11 +33,15 @@ impl Times {
         Times { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
     }
 
-    /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that can be.
+    /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that
+    /// can be.
     pub fn set(&mut self, job: Job, ns: f64) -> bool {
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
-        if run >= self.runs || !(0.0..=LONGEST_NS).contains(&ns) || !self.ns[row * self.runs + run].is_nan() {
+        if run >= self.runs
+            || !(0.0..=LONGEST_NS).contains(&ns)
+            || !self.ns[row * self.runs + run].is_nan()
+        {
             return false;
         }
         self.ns[row * self.runs + run] = rounded_ns(ns);
@@ -48,7 +52,8 @@ impl Times {
     /// The runs that are still to be done.
     #[must_use]
     pub fn missing(&self) -> Vec<Job> {
-        let job = |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };
+        let job =
+            |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };
         (0..self.ns.len()).filter(|at| self.ns[*at].is_nan()).map(job).collect()
     }
 
@@ -97,7 +102,8 @@ mod tests {
         let mut times = Times::new(vec![2, 5], 2);
         assert_eq!((times.missing().len(), times.wanted()), (4, 4));
         assert!(times.set(Job { index: 5, run: 1 }, 10.000_4));
-        for (index, run, ns) in [(5, 1, 10.0), (3, 0, 1.0), (2, 2, 1.0), (2, 0, -1.0), (2, 0, f64::NAN), (2, 0, 1e300)]
+        for (index, run, ns) in
+            [(5, 1, 10.0), (3, 0, 1.0), (2, 2, 1.0), (2, 0, -1.0), (2, 0, f64::NAN), (2, 0, 1e300)]
         {
             assert!(!times.set(Job { index, run }, ns), "{index} {run} {ns}");
         }

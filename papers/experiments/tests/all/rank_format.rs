@@ -1,4 +1,5 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_experiments::rank::ranking::FORMAT;
@@ -7,7 +8,10 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/papers/formats/seatmap-ranking-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!(
+        "../../../../docs/papers/formats/seatmap-ranking-1.schema.json"
+    ))
+    .unwrap()
 }
 
 /// A ranking in which nothing is left out: a part of a sample.

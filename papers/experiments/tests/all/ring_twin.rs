@@ -24,7 +24,10 @@ const PLACEMENTS: u32 = 12;
 fn measured(model: &Arc<CoherentModel>) -> Profile {
     let mut profile = seatmap_sim::coherent::profile(model).unwrap();
     let pus = profile.core_distance.as_ref().unwrap().pus.clone();
-    let plan = SurveyPlan { seed: SEED, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan = SurveyPlan {
+        seed: SEED,
+        ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise()
+    };
     let bed = CoherentBed::new(Arc::clone(model));
     let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).unwrap();
     let go_on = &mut |_: &_, _| ControlFlow::Continue(());
@@ -42,7 +45,12 @@ fn placements() -> Vec<Vec<u32>> {
 
 /// How long a ring of messages takes on each of them.
 fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
-    let to_next = |from: usize| Handoff { from, to: (from + 1) % TASKS, messages: 1, line: Addr::line(from as u32) };
+    let to_next = |from: usize| Handoff {
+        from,
+        to: (from + 1) % TASKS,
+        messages: 1,
+        line: Addr::line(from as u32),
+    };
     let ring = Handoffs { tasks: TASKS, handoffs: (0..TASKS).map(to_next).collect(), rounds: 8 };
     let mut bed = CoherentBed::new(Arc::clone(model));
     placements().iter().map(|seats| handoffs_ns(&mut bed, &ring, seats).unwrap()).collect()

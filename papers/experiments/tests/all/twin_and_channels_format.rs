@@ -1,5 +1,5 @@
-//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by key in both
-//! directions.
+//! The JSON Schemas of channels and fits in `docs/formats/` against what is really written, key by
+//! key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_experiments::channels;
@@ -14,11 +14,15 @@ use serde_json::Value;
 const NOTHING: Vec<String> = Vec::new();
 
 fn channels_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/papers/formats/seatmap-channels-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!(
+        "../../../../docs/papers/formats/seatmap-channels-1.schema.json"
+    ))
+    .unwrap()
 }
 
 fn fit_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-fit-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../docs/formats/seatmap-fit-1.schema.json"))
+        .unwrap()
 }
 
 /// One document of each kind, the first without siblings and load.
@@ -63,7 +67,14 @@ fn fits() -> Vec<Value> {
     let median_ns = seatmap_machine::Matrix::from_fn(8, of);
     *distance = seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns);
     profile.topology.pus.truncate(8);
-    let point = |pairs| Loaded { pairs, median_ns: 900.0, p10_ns: 800.0, p90_ns: 1000.0, draws: 20, samples: 640 };
+    let point = |pairs| Loaded {
+        pairs,
+        median_ns: 900.0,
+        p10_ns: 800.0,
+        p90_ns: 1000.0,
+        draws: 20,
+        samples: 640,
+    };
     profile.loaded = [1, 2, 3].map(point).to_vec();
     let full = seatmap_twin::fit(&profile, Needs { homes: true, loaded: true }).unwrap();
     profile.loaded.clear();
@@ -98,13 +109,20 @@ fn fits_have_the_keys_of_the_schema_and_no_others() {
 
 #[test]
 fn the_schemas_refuse_other_documents() {
-    let (curve, fit) = (experiments().remove(1), fits().remove(0));
-    for (key, value) in [("format", "seatmap-channels/2".into()), ("what", "slices".into()), ("points", Value::Null)] {
+    let curve = experiments().remove(1);
+    let fit = fits().remove(0);
+    for (key, value) in [
+        ("format", "seatmap-channels/2".into()),
+        ("what", "slices".into()),
+        ("points", Value::Null),
+    ] {
         let mut bad = curve.clone();
         bad[key] = value;
         assert_ne!(refused(&channels_schema(), &bad), NOTHING, "{key}");
     }
-    for (key, value) in [("format", "seatmap-fit/2".into()), ("cores", (-1).into()), ("all", "near".into())] {
+    for (key, value) in
+        [("format", "seatmap-fit/2".into()), ("cores", (-1).into()), ("all", "near".into())]
+    {
         let mut bad = fit.clone();
         bad[key] = value;
         assert_ne!(refused(&fit_schema(), &bad), NOTHING, "{key}");

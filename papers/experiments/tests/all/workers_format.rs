@@ -16,7 +16,10 @@ use serde_json::Value;
 const NOTHING: [&str; 0] = [];
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../docs/papers/formats/seatmap-workers-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!(
+        "../../../../docs/papers/formats/seatmap-workers-1.schema.json"
+    ))
+    .unwrap()
 }
 
 fn json(found: Found) -> Value {
@@ -28,10 +31,15 @@ fn documents() -> Vec<Value> {
     let spread = Spread::of(&[vec![1.0, 2.0]]).unwrap();
     let calls = [(Call::CtxRun, Cost { runtime: spread, threads: spread })].into();
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
-    let program = compare("matrix:64".parse().unwrap(), &Seats::new(&[cpu], 1).unwrap(), 1).unwrap();
+    let program =
+        compare("matrix:64".parse().unwrap(), &Seats::new(&[cpu], 1).unwrap(), 1).unwrap();
     let point = gains::Point { at: 64, gain_percent: program.gain_percent, runtime_ns: 1.0 };
     let series = vec![gains::Series { name: "one".to_owned(), points: vec![point] }];
-    let through = Through { configuration: "TwoRxTx-Prio", mbps: vec![1.0, 2.0], shares: vec![shares(&[], 1, 1)] };
+    let through = Through {
+        configuration: "TwoRxTx-Prio",
+        mbps: vec![1.0, 2.0],
+        shares: vec![shares(&[], 1, 1)],
+    };
     vec![
         json(Found::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
         json(Found::Program(Box::new(program))),
@@ -67,9 +75,11 @@ fn the_schema_describes_every_kind() {
 #[test]
 fn the_schema_refuses_what_is_not_written() {
     let good = documents().remove(0);
-    for (key, value) in
-        [("format", "seatmap-workers/2".into()), ("cpus", Value::Array(vec![])), ("program", Value::Null)]
-    {
+    for (key, value) in [
+        ("format", "seatmap-workers/2".into()),
+        ("cpus", Value::Array(vec![])),
+        ("program", Value::Null),
+    ] {
         let mut bad = good.clone();
         bad[key] = value;
         assert!(!refused(&schema(), &bad).is_empty(), "{key}");

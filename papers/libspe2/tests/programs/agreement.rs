@@ -1,5 +1,5 @@
-//! The same experiment written twice: in C against libspe2, and in Rust over `Channels`. On the simulated Cell both
-//! take the same time, within 2 %.
+//! The same experiment written twice: in C against libspe2, and in Rust over `Channels`. On the
+//! simulated Cell both take the same time, within 2 %.
 
 use crate::tool::Tool;
 use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
@@ -18,7 +18,8 @@ fn example(tool: &Tool, name: &str) -> PathBuf {
     let folder = tool.source("../examples");
     let folder = folder.to_str().unwrap();
     let options = ["-std=gnu11", "-O2", "-I", folder];
-    let (spu, ppu) = (format!("{folder}/{name}_spu.c"), format!("{folder}/{name}.c"));
+    let spu = format!("{folder}/{name}_spu.c");
+    let ppu = format!("{folder}/{name}.c");
     tool.cellcc(&[&["spu"], &options[..], &["-o", "one.spu", &spu]].concat()).unwrap();
     tool.cellcc(&["embed", &format!("{name}_spu"), "one.spu", "one.o"]).unwrap();
     tool.cellcc(&[&["ppu"], &options[..], &["-o", name, &ppu, "one.o"]].concat()).unwrap();
@@ -30,13 +31,16 @@ fn run(program: &PathBuf, machine: &str, arguments: &[&str]) -> String {
     let mut command = std::process::Command::new(program);
     command.args(arguments).env("SEATMAP_SPE", machine).env("SEATMAP_SPE_COMPUTE", "none");
     let output = command.output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{machine} {arguments:?}: {output:?}");
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{machine} {arguments:?}: {output:?}"
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
 const ROUNDS: u32 = 1000;
-/// Small packets in one direction circulate in phases that lock, and the two programs find different ones: 2.2 % apart
-/// in 1,000 rounds, 2.5 % in 4,000. This misses the bar.
+/// Small packets in one direction circulate in phases that lock, and the two programs find
+/// different ones: 2.2 % apart in 1,000 rounds, 2.5 % in 4,000. This misses the bar.
 const APART_IN_PHASE: f64 = 0.03;
 
 fn model(name: &str) -> Arc<CellModel> {
@@ -47,8 +51,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A program whose tasks begin when the PPE has written their mailboxes: where they disturb each other, their phases
-/// decide how long they take.
+/// A program whose tasks begin when the PPE has written their mailboxes: where they disturb each
+/// other, their phases decide how long they take.
 struct Begun<P> {
     program: P,
     begins: Vec<u64>,
@@ -79,15 +83,16 @@ fn begun_on<P: Program>(model: &Arc<CellModel>, seats: &[u32], program: P) -> Ve
     CellBed::new(Arc::clone(model)).run(seats, &program, 0).unwrap()
 }
 
-/// When the message arrives that lets each SPE begin: the PPE looks for room, stores, and goes on to the next; a store
-/// takes half a load.
+/// When the message arrives that lets each SPE begin: the PPE looks for room, stores, and goes on
+/// to the next; a store takes half a load.
 fn begins(model: &CellModel, seats: &[u32]) -> Vec<u64> {
     let mut now = 0.0;
     let arrives = |seat: &u32| {
         let figures = &model.figures;
-        let (load, room) = match (*seat as usize) < model.spes.len() {
-            true => (&figures.ppe_load_cycles, &figures.ppe_room_cycles),
-            false => (&figures.ppe_load_far_cycles, &figures.ppe_room_far_cycles),
+        let (load, room) = if (*seat as usize) < model.spes.len() {
+            (&figures.ppe_load_cycles, &figures.ppe_room_cycles)
+        } else {
+            (&figures.ppe_load_far_cycles, &figures.ppe_room_far_cycles)
         };
         now += room.value;
         let arrives = now + load.value / 2.0;
@@ -112,19 +117,33 @@ fn the_ring_takes_as_long_in_c_as_in_rust() {
     for (machine, tasks, packet_bytes, is_unidirectional) in rings {
         let model = model(machine);
         let ring = MessageRing { tasks, packet_bytes, rounds: ROUNDS, is_unidirectional };
-        let took =
-            begun(&model, ring).into_iter().map(|taken| (taken.ended - taken.began) as f64 / model.frequency_ghz);
+        let took = begun(&model, ring)
+            .into_iter()
+            .map(|taken| (taken.ended - taken.began) as f64 / model.frequency_ghz);
         let rust_ns = mean(&took.collect::<Vec<_>>());
-        let (tasks, bytes) = (tasks.to_string(), packet_bytes.to_string());
+        let tasks = tasks.to_string();
+        let bytes = packet_bytes.to_string();
         let direction: &[&str] = if is_unidirectional { &["-u"] } else { &[] };
-        let said = run(&program, machine, &[direction, &["-t", "-w", &tasks, &ROUNDS.to_string(), &bytes]].concat());
-        let ticks =
-            said.lines().filter_map(|line| line.strip_suffix(" ticks")?.rsplit(' ').next()?.parse::<f64>().ok());
-        let c_ns = mean(&ticks.map(|ticks| ticks * model.figures.decrementer_ns.value).collect::<Vec<_>>());
+        let said = run(
+            &program,
+            machine,
+            &[direction, &["-t", "-w", &tasks, &ROUNDS.to_string(), &bytes]].concat(),
+        );
+        let ticks = said.lines().filter_map(|line| {
+            line.strip_suffix(" ticks")?.rsplit(' ').next()?.parse::<f64>().ok()
+        });
+        let c_ns = mean(
+            &ticks.map(|ticks| ticks * model.figures.decrementer_ns.value).collect::<Vec<_>>(),
+        );
         let apart = c_ns / rust_ns - 1.0;
-        eprintln!("ring, {machine}, {tasks} tasks, {bytes} bytes: C {c_ns:.0} ns, Rust {rust_ns:.0} ns, {apart:+.4}");
+        eprintln!(
+            "ring, {machine}, {tasks} tasks, {bytes} bytes: C {c_ns:.0} ns, Rust {rust_ns:.0} ns, {apart:+.4}"
+        );
         let bar = if is_unidirectional { APART_IN_PHASE } else { APART };
-        assert!(apart.abs() < bar, "{machine}, {tasks} tasks, {bytes} bytes: {c_ns:.0} and {rust_ns:.0} ns");
+        assert!(
+            apart.abs() < bar,
+            "{machine}, {tasks} tasks, {bytes} bytes: {c_ns:.0} and {rust_ns:.0} ns"
+        );
     }
 }
 
@@ -134,29 +153,50 @@ fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
     said.trim().strip_suffix(" ns").unwrap().rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// SPEs that change one word: each one's reservation is lost by the others' stores, and the phases in which they begin
-/// decide who starves. From the same phases both take the same time.
+/// SPEs that change one word: each one's reservation is lost by the others' stores, and the phases
+/// in which they begin decide who starves. From the same phases both take the same time.
 #[test]
 fn contended_atomics_take_as_long_in_c_as_in_rust() {
     let Some(tool) = Tool::new() else { return };
     let program = example(&tool, "cell_stats");
     let model = model("cell-qs20");
     for tasks in [2, 4, 8, 16] {
-        let (operation, stride_bytes) = (Atomic::Add, None);
-        let atomics = Atomics { operation, operand: 1, tasks, stride_bytes, module: 0, warm_up: 0, iterations: 1000 };
-        let latency = |timed: Timed| (timed.ended - timed.began) as f64 / 1000.0 / model.frequency_ghz;
+        let operation = Atomic::Add;
+        let stride_bytes = None;
+        let atomics = Atomics {
+            operation,
+            operand: 1,
+            tasks,
+            stride_bytes,
+            module: 0,
+            warm_up: 0,
+            iterations: 1000,
+        };
+        let latency =
+            |timed: Timed| (timed.ended - timed.began) as f64 / 1000.0 / model.frequency_ghz;
         let rust_ns = mean(&begun(&model, atomics).into_iter().map(latency).collect::<Vec<_>>());
-        let c_ns = printed_ns(&program, &["-f", "fetchinc", "-i", "1000", "-w", "0", "-n", &tasks.to_string()]);
-        eprintln!("fetchinc of {tasks}: C {c_ns:.1} ns, Rust {rust_ns:.1} ns, {:+.4}", c_ns / rust_ns - 1.0);
-        assert!((c_ns / rust_ns - 1.0).abs() < APART, "{tasks} SPEs: {c_ns:.1} and {rust_ns:.1} ns");
+        let c_ns = printed_ns(
+            &program,
+            &["-f", "fetchinc", "-i", "1000", "-w", "0", "-n", &tasks.to_string()],
+        );
+        eprintln!(
+            "fetchinc of {tasks}: C {c_ns:.1} ns, Rust {rust_ns:.1} ns, {:+.4}",
+            c_ns / rust_ns - 1.0
+        );
+        assert!(
+            (c_ns / rust_ns - 1.0).abs() < APART,
+            "{tasks} SPEs: {c_ns:.1} and {rust_ns:.1} ns"
+        );
     }
 }
 
 /// The machine of a model, as `seatmap-papers stats` sees it.
 fn rooms(model: &CellModel) -> Rooms {
     let each = model.spes.len() as u32;
-    let chips = (0..model.chips as u32).map(|chip| (chip * each..(chip + 1) * each).collect()).collect();
-    let (controller, modules) = (Some(model.ppe()), model.chips);
+    let chips =
+        (0..model.chips as u32).map(|chip| (chip * each..(chip + 1) * each).collect()).collect();
+    let controller = Some(model.ppe());
+    let modules = model.chips;
     Rooms { chips, controller, modules, worker: "SPE", is_deterministic: true, has_system: true }
 }
 
@@ -165,7 +205,8 @@ fn options(text: &str) -> StatsOptions {
     let mut words = text.split(' ');
     let name = words.next().unwrap();
     let function = Function::ALL.iter().find(|(known, _)| *known == name).unwrap().1;
-    let mut options = StatsOptions { iterations: 1000, warm_up: 100, ..StatsOptions::new(function) };
+    let mut options =
+        StatsOptions { iterations: 1000, warm_up: 100, ..StatsOptions::new(function) };
     while let Some(word) = words.next() {
         let mut number = || words.next().unwrap().parse::<u32>().unwrap();
         match word {
@@ -192,19 +233,32 @@ fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64
         size_bytes: options.size_bytes,
         elements: options.function.has_list().then_some(options.elements),
         stride_bytes: options.stride(),
-        source: if options.between_workers { Source::FirstLocal } else { Source::Memory(options.module) },
+        source: if options.between_workers {
+            Source::FirstLocal
+        } else {
+            Source::Memory(options.module)
+        },
         warm_up: options.warm_up,
         iterations: options.iterations,
     };
     // Transfers of several SPEs disturb each other, from the phases in which they begin.
     if options.function.transfer().is_some() {
-        let seats = match options.between_workers {
-            true => rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1).unwrap(),
-            false => rooms.workers(options.chip, options.workers).unwrap(),
+        let seats = if options.between_workers {
+            rooms.workers_beside_the_first(options.chip, options.workers.max(2) - 1).unwrap()
+        } else {
+            rooms.workers(options.chip, options.workers).unwrap()
         };
-        let latency = |timed: Timed| (timed.ended - timed.began) as f64 / timed.operations as f64 / model.frequency_ghz;
+        let latency = |timed: Timed| {
+            (timed.ended - timed.began) as f64 / timed.operations as f64 / model.frequency_ghz
+        };
         let found = begun_on(model, &seats, of_transfers(seats.clone()));
-        return mean(&found.into_iter().filter(|timed| timed.operations > 0).map(latency).collect::<Vec<_>>());
+        return mean(
+            &found
+                .into_iter()
+                .filter(|timed| timed.operations > 0)
+                .map(latency)
+                .collect::<Vec<_>>(),
+        );
     }
     let mut bed = CellBed::new(Arc::clone(model));
     let found = measure(&mut bed, rooms, options).unwrap();
@@ -247,7 +301,8 @@ fn cell_stats_takes_as_long_in_c_as_in_rust() {
     let mut failed = Vec::new();
     for text in experiments {
         let rust_ns = rust_ns(&model, &rooms, &options(text));
-        let arguments: Vec<&str> = ["-i", "1000", "-w", "100", "-f"].into_iter().chain(text.split(' ')).collect();
+        let arguments: Vec<&str> =
+            ["-i", "1000", "-w", "100", "-f"].into_iter().chain(text.split(' ')).collect();
         let c_ns = printed_ns(&program, &arguments);
         let apart = c_ns / rust_ns - 1.0;
         eprintln!("{text}: C {c_ns:.1} ns, Rust {rust_ns:.1} ns, {apart:+.4}");

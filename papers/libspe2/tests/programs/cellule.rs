@@ -1,4 +1,5 @@
-//! Cellule's programs compute what they should and say what is measured, in both styles of the library.
+//! Cellule's programs compute what they should and say what is measured, in both styles of the
+//! library.
 
 use crate::tool::Tool;
 use seatmap_experiments::cellule::libspe2::programs::{Program, Programs};
@@ -29,6 +30,7 @@ fn measured_programs_are_right_in_both_styles() {
 
 #[test]
 fn without_a_compiler_the_error_says_how_to_get_it() {
-    let error = Programs::build("/no/such/cellcc".as_ref(), &[Program::Calls]).unwrap_err().to_string();
+    let error =
+        Programs::build("/no/such/cellcc".as_ref(), &[Program::Calls]).unwrap_err().to_string();
     assert!(error.contains("/no/such/cellcc: it is not there; 'make install-lib"), "{error}");
 }

@@ -4,7 +4,8 @@ use crate::MACHINES;
 use crate::tool::Tool;
 
 /// The groups: a source for both sides each.
-const GROUPS: [&str; 7] = ["contexts", "programs", "runs", "events", "mailboxes", "transfers", "areas"];
+const GROUPS: [&str; 7] =
+    ["contexts", "programs", "runs", "events", "mailboxes", "transfers", "areas"];
 /// A group with calls that have no context.
 const CALLBACKS: &str = "callbacks";
 
@@ -15,7 +16,11 @@ fn conforms(name: &str) {
     for machine in MACHINES {
         assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE", machine)]), "", "{name} on {machine}");
     }
-    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE_STYLE", "linux")]), "", "{name} in Linux's style");
+    assert_eq!(
+        tool.succeed(&program, &[("SEATMAP_SPE_STYLE", "linux")]),
+        "",
+        "{name} in Linux's style"
+    );
 }
 
 #[test]
@@ -60,8 +65,9 @@ fn callbacks_conform() {
 
 /// The functions that the header declares.
 fn calls(header: &str) -> Vec<&str> {
-    let before =
-        header.split('(').filter_map(|text| text.rsplit(|one: char| !one.is_alphanumeric() && one != '_').next());
+    let before = header
+        .split('(')
+        .filter_map(|text| text.rsplit(|one: char| !one.is_alphanumeric() && one != '_').next());
     before.filter(|name| name.starts_with("spe_")).collect()
 }
 
@@ -76,7 +82,8 @@ fn every_call_succeeds_and_fails_in_the_suite() {
     let calls = calls(&header);
     assert_eq!(calls.len(), 38, "{calls:?}");
     for call in calls {
-        let fails = ["FAILS", "IS_NULL"].map(|check| suite.matches(&format!("{check}({call}(")).count());
+        let fails =
+            ["FAILS", "IS_NULL"].map(|check| suite.matches(&format!("{check}({call}(")).count());
         let fails: usize = fails.iter().sum();
         // Only a lack of memory makes this one fail.
         assert!(fails > 0 || call == "spe_event_handler_create", "no error of {call} is tested");

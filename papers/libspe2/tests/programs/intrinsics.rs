@@ -37,10 +37,21 @@ fn specific_ones_agree_with_bytes_in_cplusplus() {
 fn an_intrinsic_is_one_instruction_where_there_is_one() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/single.c");
-    let compile = ["spu", "--no-count", "-std=gnu11", "-O2", "-c", "-o", "single.o", source.to_str().unwrap()];
+    let compile = [
+        "spu",
+        "--no-count",
+        "-std=gnu11",
+        "-O2",
+        "-c",
+        "-o",
+        "single.o",
+        source.to_str().unwrap(),
+    ];
     tool.cellcc_for("x86-64-v3", &compile).unwrap();
     let object = tool.path("single.o");
-    let Ok(output) = Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(object).output() else {
+    let Ok(output) =
+        Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(object).output()
+    else {
         seatmap_needs::skipped!("needs objdump");
         return;
     };
@@ -53,7 +64,8 @@ fn an_intrinsic_is_one_instruction_where_there_is_one() {
     }
 }
 
-/// The functions in a disassembly, each with the names of its instructions without its return and filling.
+/// The functions in a disassembly, each with the names of its instructions without its return and
+/// filling.
 fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
     let mut functions: Vec<(String, Vec<String>)> = Vec::new();
     for line in text.lines() {
@@ -61,9 +73,11 @@ fn disassembled(text: &str) -> Vec<(String, Vec<String>)> {
             functions.push((name.to_owned(), Vec::new()));
             continue;
         }
-        let instruction = line.split_once(":\t").and_then(|(_, code)| code.split_whitespace().next());
+        let instruction =
+            line.split_once(":\t").and_then(|(_, code)| code.split_whitespace().next());
         let Some(instruction) = instruction else { continue };
-        let is_filling = matches!(instruction, "ret" | "data16" | "cs" | "xchg") || instruction.starts_with("nop");
+        let is_filling = matches!(instruction, "ret" | "data16" | "cs" | "xchg")
+            || instruction.starts_with("nop");
         if let (false, Some(function)) = (is_filling, functions.last_mut()) {
             function.1.push(instruction.to_owned());
         }

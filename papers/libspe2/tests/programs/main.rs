@@ -1,4 +1,5 @@
-//! C programs for the PPE and the SPU, compiled by `seatmap-cellcc` against the library that cargo built, and run.
+//! C programs for the PPE and the SPU, compiled by `seatmap-cellcc` against the library that cargo
+//! built, and run.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -65,9 +66,11 @@ fn libraries_synchronise_and_compute() {
 #[test]
 fn objects_are_constructed_and_destroyed_in_order() {
     let Some(tool) = Tool::new() else { return };
-    let (spu, ppu) = (tool.source("tests/programs/objects_spu.cc"), tool.source("tests/programs/objects.cc"));
+    let spu = tool.source("tests/programs/objects_spu.cc");
+    let ppu = tool.source("tests/programs/objects.cc");
     // A second run keeps the variables, and so the third object's mark that it was made.
-    let first = "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";
+    let first =
+        "made 1\nmade 2\nmade 3\nvector float: 4 numbers, 1.5 2\ngone 3\ngone 2\ngone 1\nlast\n";
     let second = "made 1\nmade 2\nvector float: 4 numbers, 1.5 2\ngone 2\ngone 1\nlast\n";
     assert_eq!(tool.run(&spu, &ppu), format!("{first}{second}two runs\n"));
 }
@@ -79,15 +82,21 @@ fn programs_that_do_not_fit_are_refused_when_they_are_linked() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("large.c", LARGE);
     let words = tool.cellcc(&["spu", "-o", "work.spu", spu.to_str().unwrap()]).unwrap_err();
-    assert!(words.contains("bytes and a local store has 262144; --ls-size=SIZE builds it"), "{words}");
-    let words = tool.cellcc(&["spu", "--ls-size=much", "-o", "work.spu", spu.to_str().unwrap()]).unwrap_err();
+    assert!(
+        words.contains("bytes and a local store has 262144; --ls-size=SIZE builds it"),
+        "{words}"
+    );
+    let words = tool
+        .cellcc(&["spu", "--ls-size=much", "-o", "work.spu", spu.to_str().unwrap()])
+        .unwrap_err();
     assert!(words.contains("--ls-size=much is not a size, such as 512k"), "{words}");
 }
 
 #[test]
 fn programs_for_a_larger_store_get_one() {
     let Some(tool) = Tool::new() else { return };
-    let (spu, ppu) = (tool.write("large.c", LARGE), tool.write("host.c", include_str!("run_one.c")));
+    let spu = tool.write("large.c", LARGE);
+    let ppu = tool.write("host.c", include_str!("run_one.c"));
     let program = tool.build_with(&spu, &ppu, &["--ls-size=512k"]);
     assert_eq!(tool.execute(&program, &[]).status.code(), Some(0));
     // A program that is only loaded later cannot ask for it before its context is there.
@@ -96,7 +105,12 @@ fn programs_for_a_larger_store_get_one() {
     let late = tool.execute(&program, &[]);
     let words = String::from_utf8_lossy(&late.stderr);
     assert_eq!(late.status.code(), Some(3), "{words}");
-    assert!(words.contains("the local store has 262144; build it with --ls-size, set SEATMAP_SPE_LS_KIB"), "{words}");
+    assert!(
+        words.contains(
+            "the local store has 262144; build it with --ls-size, set SEATMAP_SPE_LS_KIB"
+        ),
+        "{words}"
+    );
     assert_eq!(tool.execute(&program, &[("SEATMAP_SPE_LS_KIB", "512")]).status.code(), Some(0));
 }
 
@@ -104,7 +118,8 @@ fn programs_for_a_larger_store_get_one() {
 fn a_bad_transfer_says_context_tag_and_address() {
     let Some(tool) = Tool::new() else { return };
     let text = "#include <spu_mfcio.h>\nint main(void) { mfc_get((void *)128, 0x40, 16, 9, 0, 0); return 0; }";
-    let (spu, ppu) = (tool.write("bad.c", text), tool.write("host.c", include_str!("run_one.c")));
+    let spu = tool.write("bad.c", text);
+    let ppu = tool.write("host.c", include_str!("run_one.c"));
     let ended = tool.execute(&tool.build(&spu, &ppu), &[]);
     let words = String::from_utf8_lossy(&ended.stderr);
     let expected = "context 0: mfc_get of 16 bytes, tag 9, local address 0x80, effective address 0x40: \

@@ -1,4 +1,5 @@
-//! The guide's page on programs for the Cell, and the README's section: what they say to type works as written.
+//! The guide's page on programs for the Cell, and the README's section: what they say to type works
+//! as written.
 
 use crate::sdk::copy;
 use crate::tool::Tool;
@@ -14,7 +15,11 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 fn typed(tool: &Tool, block: &str, home: &str) -> String {
     let path = format!("{home}/cell/bin:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");
-    command.args(["-e", "-c", block]).current_dir(tool.path("")).env("PATH", path).env("HOME", home);
+    command
+        .args(["-e", "-c", block])
+        .current_dir(tool.path(""))
+        .env("PATH", path)
+        .env("HOME", home);
     let output = command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").output().unwrap();
     assert!(output.status.success(), "{block}{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
@@ -36,7 +41,8 @@ fn the_guide_brings_a_program_here() {
         tool.write(name, source);
     }
     let home = home(&tool);
-    let printed: Vec<String> = blocks(page, "sh").into_iter().map(|block| typed(&tool, block, &home)).collect();
+    let printed: Vec<String> =
+        blocks(page, "sh").into_iter().map(|block| typed(&tool, block, &home)).collect();
     assert_eq!(printed, ["the sum is 523776\n"; 2]);
     assert!(blocks(page, "text").contains(&printed[0].as_str()));
     assert!(std::fs::read_to_string(tool.path("sum.json")).unwrap().contains("traceEvents"));

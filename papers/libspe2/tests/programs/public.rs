@@ -1,4 +1,5 @@
-//! Programs in the manner of public ones, each built by its own Makefile with the names of the Cell's tools.
+//! Programs in the manner of public ones, each built by its own Makefile with the names of the
+//! Cell's tools.
 
 use crate::sdk::copy;
 use crate::tool::Tool;
@@ -22,7 +23,8 @@ fn programs_like_public_ones_run_unchanged() {
     if !seatmap_needs::tool("make") {
         return;
     }
-    let (tools, folder) = (tool.install().join("../../../bin").canonicalize().unwrap(), tool.path("public"));
+    let tools = tool.install().join("../../../bin").canonicalize().unwrap();
+    let folder = tool.path("public");
     copy(&tool.source("tests/public"), &folder);
     let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let programs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
@@ -30,7 +32,12 @@ fn programs_like_public_ones_run_unchanged() {
     for program in programs {
         for machine in ["host", "cell-qs20"] {
             let failed = check(&program, &tools, machine);
-            assert!(failed.is_none(), "{} on {machine}: {}", program.display(), failed.unwrap_or_default());
+            assert!(
+                failed.is_none(),
+                "{} on {machine}: {}",
+                program.display(),
+                failed.unwrap_or_default()
+            );
         }
     }
 }

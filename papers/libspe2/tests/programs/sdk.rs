@@ -9,9 +9,10 @@ pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => _ = std::fs::copy(entry.path(), target).unwrap(),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            _ = std::fs::copy(entry.path(), target).unwrap()
         }
     }
 }
@@ -19,8 +20,13 @@ pub fn copy(from: &Path, to: &Path) {
 /// Runs make in the tree; its output.
 fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("make");
-    command.args(["-s", "--no-print-directory"]).args(arguments).current_dir(tree).env("CELL_TOP", top);
-    // A make that runs the tests is not this one's parent, and a compiler installed elsewhere is not the one tested.
+    command
+        .args(["-s", "--no-print-directory"])
+        .args(arguments)
+        .current_dir(tree)
+        .env("CELL_TOP", top);
+    // A make that runs the tests is not this one's parent, and a compiler installed elsewhere is
+    // not the one tested.
     for name in ["MAKEFLAGS", "MAKELEVEL", "SEATMAP_CELLCC"] {
         command.env_remove(name);
     }
@@ -36,7 +42,8 @@ fn a_tree_of_the_sdk_builds_unchanged() {
     if !seatmap_needs::tool("make") {
         return;
     }
-    let (top, tree) = (tool.install(), tool.path("tree"));
+    let top = tool.install();
+    let tree = tool.path("tree");
     copy(&tool.source("tests/sdk"), &tree);
     assert_eq!(make(&tree, &top, &["-j2", "run"]), "sum 405136, largest 99\n");
     // A header that changes is noticed in all folders.
@@ -46,7 +53,9 @@ fn a_tree_of_the_sdk_builds_unchanged() {
     make(&tree, &top, &["install", &format!("DESTDIR={}", tool.path("installed").display())]);
     assert!(tool.path("installed/samples/statistics/statistics").exists());
     make(&tree, &top, &["clean"]);
-    let left =
-        Command::new("find").arg(&tree).args(["-name", "*.o", "-o", "-name", "*.a", "-o", "-name", "*.d"]).output();
+    let left = Command::new("find")
+        .arg(&tree)
+        .args(["-name", "*.o", "-o", "-name", "*.a", "-o", "-name", "*.d"])
+        .output();
     assert_eq!(String::from_utf8(left.unwrap().stdout).unwrap(), "");
 }

@@ -1,4 +1,5 @@
-//! The simulated Cell: the same virtual time again, waits without a call, deadlocks, and words for bad choices.
+//! The simulated Cell: the same virtual time again, waits without a call, deadlocks, and words for
+//! bad choices.
 
 use crate::tool::Tool;
 use std::path::PathBuf;
@@ -31,7 +32,8 @@ fn a_run_takes_the_same_virtual_time_again() {
 
 /// The ticks that some work takes, and twice as much.
 fn work_ticks(tool: &Tool, program: &std::path::Path, compute: &str) -> (f64, f64) {
-    let said = tool.succeed(program, &[("SEATMAP_SPE", "cell-ps3"), ("SEATMAP_SPE_COMPUTE", compute)]);
+    let said =
+        tool.succeed(program, &[("SEATMAP_SPE", "cell-ps3"), ("SEATMAP_SPE_COMPUTE", compute)]);
     let (once, twice) = said.trim().split_once(' ').unwrap();
     (once.parse().unwrap(), twice.parse().unwrap())
 }
@@ -42,9 +44,16 @@ fn work_is_charged_as_it_was_counted() {
     let program = program(&tool, "work");
     tool.succeed(&program, &[]);
     let (once, twice) = work_ticks(&tool, &program, "");
-    assert_eq!(work_ticks(&tool, &program, "count"), (once, twice), "the same again, and the usual choice");
+    assert_eq!(
+        work_ticks(&tool, &program, "count"),
+        (once, twice),
+        "the same again, and the usual choice"
+    );
     // 100,000 rounds of four to twelve instructions at 3.2 GHz, in ticks of 12.5 ns.
-    assert!((10_000.0..30_000.0).contains(&once) && (1.99..2.01).contains(&(twice / once)), "{once} {twice}");
+    assert!(
+        (10_000.0..30_000.0).contains(&once) && (1.99..2.01).contains(&(twice / once)),
+        "{once} {twice}"
+    );
     let (half, _) = work_ticks(&tool, &program, "count:0.5");
     assert!((half * 2.0 / once - 1.0).abs() < 0.01, "{half} is half of {once}");
     // The reads of the decrementer themselves take three nanoseconds.
@@ -92,7 +101,8 @@ fn a_deadlock_says_who_waits_for_what() {
 fn a_bad_transfer_says_context_tag_and_address_in_its_virtual_time() {
     let Some(tool) = Tool::new() else { return };
     let text = "#include <spu_mfcio.h>\nint main(void) { mfc_get((void *)128, 0x40, 16, 9, 0, 0); return 0; }";
-    let (spu, ppu) = (tool.write("bad.c", text), tool.write("host.c", include_str!("run_one.c")));
+    let spu = tool.write("bad.c", text);
+    let ppu = tool.write("host.c", include_str!("run_one.c"));
     let ended = tool.execute(&tool.build(&spu, &ppu), &[("SEATMAP_SPE", "cell-qs22")]);
     let expected = "context 0: mfc_get of 16 bytes, tag 9, local address 0x80, effective address 0x40: \
                     the effective address cannot be read or written";
@@ -103,8 +113,7 @@ fn a_bad_transfer_says_context_tag_and_address_in_its_virtual_time() {
 fn bad_choices_are_named() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("nothing.c", "int main(void) { return 0; }");
-    let ppu =
-        "#include <errno.h>\n#include <libspe2.h>\nint main(void) { return spe_context_create(0, 0) ? 0 : errno; }";
+    let ppu = "#include <errno.h>\n#include <libspe2.h>\nint main(void) { return spe_context_create(0, 0) ? 0 : errno; }";
     let program = tool.build(&spu, &tool.write("create.c", ppu));
     let cases = [
         (
@@ -114,17 +123,31 @@ fn bad_choices_are_named() {
             "SEATMAP_SPE=cell-ps4: expected host, cell-ps3, cell-qs20, cell-qs22",
         ),
         ("SEATMAP_SPE", "/no/model.toml", libc::ENODEV, "SEATMAP_SPE=/no/model.toml: No such file"),
-        ("SEATMAP_SPE_LS_KIB", "100000000", libc::EINVAL, "SEATMAP_SPE_LS_KIB=100000000: expected a multiple of 4"),
+        (
+            "SEATMAP_SPE_LS_KIB",
+            "100000000",
+            libc::EINVAL,
+            "SEATMAP_SPE_LS_KIB=100000000: expected a multiple of 4",
+        ),
     ];
     for (name, value, errno, said) in cases {
         let ended = tool.execute(&program, &[(name, value)]);
         assert!(words(&ended).starts_with(&format!("libspe2: {said}")), "{}", words(&ended));
         assert_eq!(ended.status.code(), Some(errno), "{name}={value}");
     }
-    for (name, value) in [("SEATMAP_SPE_COMPUTE", "much"), ("SEATMAP_SPE_SEATS", "0,6"), ("SEATMAP_SPE_SEATS", "x")] {
+    for (name, value) in
+        [("SEATMAP_SPE_COMPUTE", "much"), ("SEATMAP_SPE_SEATS", "0,6"), ("SEATMAP_SPE_SEATS", "x")]
+    {
         let ended = tool.execute(&program, &[("SEATMAP_SPE", "cell-ps3"), (name, value)]);
-        assert!(words(&ended).starts_with(&format!("libspe2: {name}={value}: ")), "{}", words(&ended));
+        assert!(
+            words(&ended).starts_with(&format!("libspe2: {name}={value}: ")),
+            "{}",
+            words(&ended)
+        );
         assert_eq!(ended.status.code(), Some(libc::ENODEV));
     }
-    assert!(tool.execute(&program, &[("SEATMAP_SPE", "")]).status.success(), "an empty choice is none");
+    assert!(
+        tool.execute(&program, &[("SEATMAP_SPE", "")]).status.success(),
+        "an empty choice is none"
+    );
 }

@@ -54,9 +54,11 @@ impl Tool {
 
     /// Installs the library as `make install-lib` does; where its make rules are.
     pub fn install(&self) -> PathBuf {
-        let (script, prefix) = (self.source("../../scripts/install-lib"), self.path("prefix"));
+        let script = self.source("../../scripts/install-lib");
+        let prefix = self.path("prefix");
         let built = std::env::current_exe().unwrap().parent().unwrap().to_owned();
-        let output = Command::new("sh").arg(script).arg(built).arg(&prefix).arg("spe2").output().unwrap();
+        let output =
+            Command::new("sh").arg(script).arg(built).arg(&prefix).arg("spe2").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         prefix.join("share/seatmap/cell")
     }
@@ -69,7 +71,10 @@ impl Tool {
     /// As [`Tool::cellcc`], for another processor than this one.
     pub fn cellcc_for(&self, processor: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = Command::new("sh");
-        command.arg(self.source("cell/seatmap-cellcc")).args(arguments).env("SEATMAP_CELL_LIB", self.folder.path());
+        command
+            .arg(self.source("cell/seatmap-cellcc"))
+            .args(arguments)
+            .env("SEATMAP_CELL_LIB", self.folder.path());
         if !processor.is_empty() {
             command.env("SEATMAP_CELL_MARCH", processor);
         }
@@ -83,15 +88,21 @@ impl Tool {
         self.build_with(spu, ppu, &[])
     }
 
-    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in `.cc` are C++.
+    /// As [`Tool::build`], with more arguments for the SPU program's compiler. Sources that end in
+    /// `.cc` are C++.
     pub fn build_with(&self, spu: &Path, ppu: &Path, more: &[&str]) -> PathBuf {
         let strict = ["-O2", "-Wall", "-Wextra", "-Wno-parentheses", "-Wno-main"];
-        let language = |source: &Path, tool: &str| match source.extension().is_some_and(|end| end == "cc") {
-            true => [format!("{tool}++"), "-std=gnu++17".into()],
-            false => [tool.into(), "-std=gnu11".into()],
+        let language = |source: &Path, tool: &str| {
+            if source.extension().is_some_and(|end| end == "cc") {
+                [format!("{tool}++"), "-std=gnu++17".into()]
+            } else {
+                [tool.into(), "-std=gnu11".into()]
+            }
         };
-        let (compile, link) = (language(spu, "spu"), language(ppu, "ppu"));
-        let (spu, ppu) = (spu.to_str().unwrap(), ppu.to_str().unwrap());
+        let compile = language(spu, "spu");
+        let link = language(ppu, "ppu");
+        let spu = spu.to_str().unwrap();
+        let ppu = ppu.to_str().unwrap();
         let own = self.source("tests/programs");
         let own = own.to_str().unwrap();
         let compile = [compile[0].as_str(), &compile[1], "-I", own, "-o", "work.spu", spu];
@@ -117,7 +128,8 @@ impl Tool {
     /// Runs a program that must succeed, and gives what it printed.
     pub fn succeed(&self, program: &Path, environment: &[(&str, &str)]) -> String {
         let output = self.execute(program, environment);
-        let (said, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stdout);
+        let words = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{:?}: {said}{words}", output.status);
         said.into_owned()
     }

@@ -6,7 +6,8 @@ use seatmap_experiments::channels::Found;
 use seatmap_report::floor::{self, Comparison};
 use seatmap_report::html::{document, head};
 
-/// An experiment's result as one HTML file: its text, its curves, and the last comparison on the machine.
+/// An experiment's result as one HTML file: its text, its curves, and the last comparison on the
+/// machine.
 #[must_use]
 pub fn channels(found: &Found, machine: &str, comparison: Option<&Comparison>) -> String {
     let title = format!("{} on {machine}", found.what);

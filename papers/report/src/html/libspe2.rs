@@ -12,7 +12,9 @@ use seatmap_report::svg::Chart;
 
 /// The answer in one sentence.
 pub(super) fn sentence(found: &Libspe2) -> String {
-    let Some(run) = found.table.get(&Call::CtxRun) else { return "No call was measured.".to_owned() };
+    let Some(run) = found.table.get(&Call::CtxRun) else {
+        return "No call was measured.".to_owned();
+    };
     format!(
         "spe_context_run of an empty program on {} takes {} in the cell's style and {} in Linux's.",
         counted(found.spes, "SPE"),

@@ -40,17 +40,22 @@ pub fn ranking(ranking: &Ranking) -> String {
 
 fn figures(ranking: &Ranking) -> Vec<(String, String)> {
     let quantiles = ranking.quantiles_ns;
-    let spread = [quantiles.p01, quantiles.p10, quantiles.p50, quantiles.p90, quantiles.p99].map(duration);
+    let spread =
+        [quantiles.p01, quantiles.p10, quantiles.p50, quantiles.p90, quantiles.p99].map(duration);
     let mut rows = vec![
         ("Best", format!("{}, {}", ranking.best, duration(ranking.best_mean_ns))),
         ("Worst", format!("{}, {}", ranking.worst, duration(ranking.worst_mean_ns))),
         ("At random", format!("{:.2} times the best, in the mean", ranking.mean_to_best)),
         ("p1, p10, p50, p90, p99", spread.join(", ")),
         ("Median over mean", format!("{:.3}", ranking.median_to_mean)),
-        ("In the faster half of the range", format!("{:.0} % of the mappings", ranking.below_mid_range_percent)),
+        (
+            "In the faster half of the range",
+            format!("{:.0} % of the mappings", ranking.below_mid_range_percent),
+        ),
     ];
     if let Some(correlation) = &ranking.rank_correlation {
-        let text = format!("{:.3}, at least {:.3} (Spearman)", correlation.mean, correlation.lowest);
+        let text =
+            format!("{:.3}, at least {:.3} (Spearman)", correlation.mean, correlation.lowest);
         rows.push(("Rank correlation between runs", text));
     }
     if let Some(set) = ranking.may_be_best {

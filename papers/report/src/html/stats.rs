@@ -12,11 +12,13 @@ use seatmap_report::svg::curves::{Curve, curves};
 /// The advice for figures that hold none of the pairs that advice is drawn from.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
 
-/// A survey as one HTML file that works offline and without scripts: tables, and the figures of the paper.
+/// A survey as one HTML file that works offline and without scripts: tables, and the figures of the
+/// paper.
 #[must_use]
 pub fn stats(machine: &str, survey: &Survey) -> String {
     let said = recommendations(survey);
-    let (sentence, more) = said.split_first().map_or((NOTHING, &[][..]), |(first, more)| (first.as_str(), more));
+    let (sentence, more) =
+        said.split_first().map_or((NOTHING, &[][..]), |(first, more)| (first.as_str(), more));
     let lead = html! { p.lead { "What each way of communicating costs" } };
     let body = html! {
         (head(machine, sentence, &lead))
@@ -44,8 +46,11 @@ fn rows(survey: &Survey) -> Markup {
 }
 
 fn drawn(figure: &Figure) -> Markup {
-    let has_bandwidth =
-        figure.series.iter().flat_map(|series| &series.points).any(|point| point.bandwidth_gbps.is_some());
+    let has_bandwidth = figure
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .any(|point| point.bandwidth_gbps.is_some());
     html! {
         section.card {
             h2 { (figure.title) }
@@ -59,10 +64,15 @@ fn drawn(figure: &Figure) -> Markup {
 
 fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) -> Markup {
     let points = |series: &Series| {
-        series.points.iter().filter_map(|point| Some((point.at as f64, value(point)?))).collect::<Vec<_>>()
+        series
+            .points
+            .iter()
+            .filter_map(|point| Some((point.at as f64, value(point)?)))
+            .collect::<Vec<_>>()
     };
     let named = figure.series.iter().enumerate();
-    let them: Vec<Curve> = named.map(|(at, series)| Curve::new(at, &series.name, points(series))).collect();
+    let them: Vec<Curve> =
+        named.map(|(at, series)| Curve::new(at, &series.name, points(series))).collect();
     let unit = if figure.across == "bytes" { Unit::Bytes } else { Unit::Doublings };
     curves(&them, Title { text: figure.across, unit }, up)
 }
@@ -73,11 +83,16 @@ mod tests {
     use seatmap_experiments::cell_stats::Row;
 
     fn survey() -> Survey {
-        let point = |at, latency_ns| Point { at, latency_ns, bandwidth_gbps: Some(at as f64 / latency_ns) };
-        let series = Series { name: "1 CPU".into(), points: vec![point(8, 12.0), point(1 << 20, 3.4e6)] };
+        let point =
+            |at, latency_ns| Point { at, latency_ns, bandwidth_gbps: Some(at as f64 / latency_ns) };
+        let series =
+            Series { name: "1 CPU".into(), points: vec![point(8, 12.0), point(1 << 20, 3.4e6)] };
         let row = |what: &str, latency_ns| Row { what: what.into(), latency_ns };
         Survey {
-            rows: vec![row("thread create, join", 80_136.0), row("mailbox, CPU to CPU on the same chip", 101.0)],
+            rows: vec![
+                row("thread create, join", 80_136.0),
+                row("mailbox, CPU to CPU on the same chip", 101.0),
+            ],
             figures: vec![Figure { title: "Copies".into(), across: "bytes", series: vec![series] }],
             refused: Vec::new(),
         }

@@ -41,7 +41,11 @@ fn sentence(found: &Found) -> String {
         Found::Calls(all) => of_calls(all),
         Found::Program(found) => {
             let gain = found.gain_percent.thread_per_worker;
-            format!("{} takes {} than with a thread made for each worker.", found.workload, saved(gain))
+            format!(
+                "{} takes {} than with a thread made for each worker.",
+                found.workload,
+                saved(gain)
+            )
         }
         Found::Gains(figures) => of_gains(figures),
         Found::Streams(all) => of_streams(all),
@@ -58,9 +62,13 @@ fn saved(gain_percent: f64) -> String {
 fn of_calls(all: &[Costs]) -> String {
     let run = all.last().and_then(|costs| Some((costs.workers, costs.calls.get(&Call::CtxRun)?)));
     let Some((count, cost)) = run else { return "No call was measured.".to_owned() };
-    let (runtime, threads) = (cost.runtime.median_ns, cost.threads.median_ns);
-    let advice =
-        if runtime < threads { "keep workers for short work" } else { "threads made for the work are as good" };
+    let runtime = cost.runtime.median_ns;
+    let threads = cost.threads.median_ns;
+    let advice = if runtime < threads {
+        "keep workers for short work"
+    } else {
+        "threads made for the work are as good"
+    };
     format!(
         "Running an empty program on {} takes {} by the runtime and {} by threads: {advice}.",
         counted(count, "worker"),
@@ -71,20 +79,28 @@ fn of_calls(all: &[Costs]) -> String {
 
 fn of_gains(figures: &[Figure]) -> String {
     let points = figures.iter().flat_map(|figure| &figure.series).flat_map(|series| &series.points);
-    let best =
-        points.clone().max_by(|a, b| a.gain_percent.thread_per_worker.total_cmp(&b.gain_percent.thread_per_worker));
+    let best = points.clone().max_by(|a, b| {
+        a.gain_percent.thread_per_worker.total_cmp(&b.gain_percent.thread_per_worker)
+    });
     let largest = points.max_by_key(|point| point.at);
-    let (Some(best), Some(largest)) = (best, largest) else { return "Nothing was measured.".to_owned() };
+    let (Some(best), Some(largest)) = (best, largest) else {
+        return "Nothing was measured.".to_owned();
+    };
     format!(
         "Workers that wait gain most where the work is short, {:.0} % at size {}; at size {} they gain {:.0} %.",
-        best.gain_percent.thread_per_worker, best.at, largest.at, largest.gain_percent.thread_per_worker
+        best.gain_percent.thread_per_worker,
+        best.at,
+        largest.at,
+        largest.gain_percent.thread_per_worker
     )
 }
 
 fn of_streams(all: &[Through]) -> String {
     let sum = |one: &Through| one.mbps.iter().sum::<f64>();
     match all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b))) {
-        Some(best) => format!("Most comes through with {}: {:.0} Mbit/s.", best.configuration, sum(best)),
+        Some(best) => {
+            format!("Most comes through with {}: {:.0} Mbit/s.", best.configuration, sum(best))
+        }
         None => "Nothing was sent.".to_owned(),
     }
 }
@@ -119,11 +135,22 @@ pub(super) fn spread(of: &Spread) -> Markup {
 }
 
 fn program(found: &Comparison) -> Markup {
-    let (kernel, gain) = (found.kernel, found.gain_percent);
+    let kernel = found.kernel;
+    let gain = found.gain_percent;
     let rows = [
         ("runtime", &found.runtime, kernel.runtime, None),
-        ("a thread a worker", &found.thread_per_worker, kernel.thread_per_worker, Some(gain.thread_per_worker)),
-        ("a thread a task", &found.thread_per_task, kernel.thread_per_task, Some(gain.thread_per_task)),
+        (
+            "a thread a worker",
+            &found.thread_per_worker,
+            kernel.thread_per_worker,
+            Some(gain.thread_per_worker),
+        ),
+        (
+            "a thread a task",
+            &found.thread_per_task,
+            kernel.thread_per_task,
+            Some(gain.thread_per_task),
+        ),
     ];
     html! {
         section.card {
@@ -207,7 +234,10 @@ mod tests {
         let costs = Costs { workers: 1, clock_step_ns: 0.4, calls: [(Call::CtxRun, cost)].into() };
         let page = page(Found::Calls(vec![costs]));
         let sentence = "Running an empty program on 1 worker takes 1.200 us by the runtime and 30.000 us by threads: keep workers for short work.";
-        assert!(page.contains(sentence) && page.contains("0.0400") && page.contains("none"), "{page}");
+        assert!(
+            page.contains(sentence) && page.contains("0.0400") && page.contains("none"),
+            "{page}"
+        );
         assert!(page.contains("on &lt;desk&gt;"));
     }
 
@@ -218,21 +248,35 @@ mod tests {
             gain_percent: Gain { thread_per_worker: gain, thread_per_task: 2.0 * gain },
             runtime_ns: 1.0,
         };
-        let series = Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
-        let page =
-            page(Found::Gains(vec![Figure { title: "matrix", across: "rows and columns", series: vec![series] }]));
+        let series =
+            Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
+        let page = page(Found::Gains(vec![Figure {
+            title: "matrix",
+            across: "rows and columns",
+            series: vec![series],
+        }]));
         assert!(
-            page.contains("gain most where the work is short, 40 % at size 128; at size 2048 they gain 1 %"),
+            page.contains(
+                "gain most where the work is short, 40 % at size 128; at size 2048 they gain 1 %"
+            ),
             "{page}"
         );
         assert_eq!(page.matches("<svg class=\"chart\"").count(), 2);
-        assert!(page.contains(">gain over a thread a task, %</text>") && page.contains(">80</text>"), "{page}");
+        assert!(
+            page.contains(">gain over a thread a task, %</text>") && page.contains(">80</text>"),
+            "{page}"
+        );
     }
 
     #[test]
     fn streams_name_the_best() {
-        let one = |configuration, mbps: &[f64]| Through { configuration, mbps: mbps.to_vec(), shares: Vec::new() };
-        let page = page(Found::Streams(vec![one("plain", &[900.0]), one("two pollers", &[600.0, 500.0])]));
+        let one = |configuration, mbps: &[f64]| Through {
+            configuration,
+            mbps: mbps.to_vec(),
+            shares: Vec::new(),
+        };
+        let page =
+            page(Found::Streams(vec![one("plain", &[900.0]), one("two pollers", &[600.0, 500.0])]));
         assert!(page.contains("Most comes through with two pollers: 1100 Mbit/s."), "{page}");
     }
 }

@@ -25,7 +25,8 @@ pub struct Table {
     pub column: Vec<Column>,
     /// The rows.
     pub row: Vec<TableRow>,
-    /// Whether a last row says what the published ratio adds to the first row: that row times the ratio less one.
+    /// Whether a last row says what the published ratio adds to the first row: that row times the
+    /// ratio less one.
     #[serde(default)]
     pub has_excess: bool,
 }
@@ -127,13 +128,22 @@ impl FoundTable {
 
     /// Name and figures of each line, the published ones first.
     fn lines(&self) -> Vec<(&str, Vec<Option<f64>>)> {
-        let published: Vec<Option<f64>> = self.columns.iter().map(|column| column.published).collect();
-        let ours = self.rows.iter().map(|row| (row.what.as_str(), row.ours.iter().copied().map(Some).collect()));
+        let published: Vec<Option<f64>> =
+            self.columns.iter().map(|column| column.published).collect();
+        let ours = self
+            .rows
+            .iter()
+            .map(|row| (row.what.as_str(), row.ours.iter().copied().map(Some).collect()));
         match (self.has_excess, self.rows.first()) {
             (true, Some(first)) => {
-                let excess =
-                    published.iter().zip(&first.ours).map(|(ratio, ours)| ratio.map(|ratio| (ratio - 1.0) * ours));
-                let last = ("what the published worst mapping takes beyond the first row", excess.collect());
+                let excess = published
+                    .iter()
+                    .zip(&first.ours)
+                    .map(|(ratio, ours)| ratio.map(|ratio| (ratio - 1.0) * ours));
+                let last = (
+                    "what the published worst mapping takes beyond the first row",
+                    excess.collect(),
+                );
                 ours.chain([last]).collect()
             }
             _ => [("published", published)]
@@ -146,14 +156,16 @@ impl FoundTable {
 
     /// The last column over the first.
     fn growth(figures: &[Option<f64>]) -> Option<f64> {
-        let (first, last) = (figures.first().copied()??, figures.last().copied()??);
+        let first = figures.first().copied()??;
+        let last = figures.last().copied()??;
         (figures.len() > 1).then_some(last / first)
     }
 
     /// The table as text for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
-        let lines: Vec<(String, _)> = self.lines().into_iter().map(|(what, all)| (line(what), all)).collect();
+        let lines: Vec<(String, _)> =
+            self.lines().into_iter().map(|(what, all)| (line(what), all)).collect();
         let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
         let mut text = format!("\n{}\n{:<width$}", line(&self.title), "");
         for column in &self.columns {
@@ -173,8 +185,12 @@ impl FoundTable {
     /// The table as a part of a page.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let mut text =
-            format!("\n## {}\n\n{}\n\n| {} |", column(&self.title), prose(&self.about), column(&self.heading));
+        let mut text = format!(
+            "\n## {}\n\n{}\n\n| {} |",
+            column(&self.title),
+            prose(&self.about),
+            column(&self.heading)
+        );
         let names = self.columns.iter().map(|of| format!(" {} |", column(&of.name)));
         text += &names.collect::<String>();
         text += &format!(" last over first |\n|---|{}---|\n", "---|".repeat(self.columns.len()));
@@ -186,7 +202,9 @@ impl FoundTable {
             text += "\n";
         }
         let noted = self.rows.iter().filter_map(|row| Some((&row.what, row.note.as_ref()?)));
-        let notes: String = noted.map(|(what, note)| format!("- **{}**: {}\n", column(what), column(note))).collect();
+        let notes: String = noted
+            .map(|(what, note)| format!("- **{}**: {}\n", column(what), column(note)))
+            .collect();
         if notes.is_empty() { text } else { text + "\n" + &notes }
     }
 }
@@ -196,8 +214,11 @@ mod tests {
     use super::*;
 
     fn table(has_excess: bool) -> FoundTable {
-        let column =
-            |name: &str, published| Column { name: name.into(), word: name.into(), published: Some(published) };
+        let column = |name: &str, published| Column {
+            name: name.into(),
+            word: name.into(),
+            published: Some(published),
+        };
         let row = |what: &str, note: Option<&str>| TableRow {
             what: what.into(),
             command: format!("rank --packet COLUMN --set {what}"),
@@ -229,7 +250,10 @@ mod tests {
         let page = table(false).markdown();
         let rows = "| mechanism | 2k | 512 | last over first |\n|---|---|---|---|\n| published | 3.000 | 9.000 | 3.000 |\n\
                     | levels=1 | 15.500 | 16.000 | 1.032 |\n| levels=3 | 15.500 | 16.000 | 1.032 |\n";
-        assert_eq!(page, format!("\n## Spread\n\nWorst over best.\n\n{rows}\n- **levels=1**: Nothing.\n"));
+        assert_eq!(
+            page,
+            format!("\n## Spread\n\nWorst over best.\n\n{rows}\n- **levels=1**: Nothing.\n")
+        );
         let text = table(false).text();
         assert_eq!(text.lines().nth(4), Some("levels=1     15.500    16.000     1.032"), "{text}");
     }
@@ -237,6 +261,9 @@ mod tests {
     #[test]
     fn an_excess_is_the_published_ratio_less_one_times_the_first_row() {
         let lines = table(true).lines().into_iter().map(|(_, figures)| figures).collect::<Vec<_>>();
-        assert_eq!(lines, [[Some(15.5), Some(16.0)], [Some(15.5), Some(16.0)], [Some(31.0), Some(128.0)]]);
+        assert_eq!(
+            lines,
+            [[Some(15.5), Some(16.0)], [Some(15.5), Some(16.0)], [Some(31.0), Some(128.0)]]
+        );
     }
 }

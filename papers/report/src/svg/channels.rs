@@ -43,13 +43,22 @@ fn drawn(found: &Found) -> (Vec<Curve>, Title<'static>, Title<'static>) {
         }
         Figures::Slices(told) => {
             let them = [("at random", shares(&told.random)), ("in slices", shares(&told.sliced))];
-            (numbered(them), title("share of the pairs that are not slower, %", Unit::Percent), cycles)
+            (
+                numbered(them),
+                title("share of the pairs that are not slower, %", Unit::Percent),
+                cycles,
+            )
         }
         Figures::Gain(told) => {
-            let points = (1..).zip(&told.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
+            let points =
+                (1..).zip(&told.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
             let mean = vec![(1.0, told.mean), (told.speed_ups.len() as f64, told.mean)];
             let up = title("speed-up, the search for homes included", Unit::Number);
-            (numbered([("each comparison", points), ("mean", mean)]), title("comparison", Unit::Whole), up)
+            (
+                numbered([("each comparison", points), ("mean", mean)]),
+                title("comparison", Unit::Whole),
+                up,
+            )
         }
     }
 }
@@ -60,7 +69,8 @@ fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<Curve> {
 
 /// Points by the number of the CPU.
 fn points(all: &[Point], cycles: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
-    let mut points: Vec<(f64, f64)> = all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
+    let mut points: Vec<(f64, f64)> =
+        all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }

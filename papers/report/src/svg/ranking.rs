@@ -1,4 +1,5 @@
-//! Times over ranks, as in the figures of Keller & Varbanescu 2010: the mean as a line that rises, each run around it.
+//! Times over ranks, as in the figures of Keller & Varbanescu 2010: the mean as a line that rises,
+//! each run around it.
 
 use crate::ranking::about;
 use maud::{Markup, html};
@@ -19,17 +20,23 @@ const MOST_POINTS: usize = 4000;
 /// Runs that are drawn one by one: as many as there are colours for.
 const MOST_RUNS: usize = COLOURS.len() - 1;
 
-/// The titles of the axes. The times fill the height, so that mappings that differ by little can be told apart.
+/// The titles of the axes. The times fill the height, so that mappings that differ by little can be
+/// told apart.
 const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: Unit::Whole };
-const UP: Title = Title { text: "time of a mapping; the axis does not begin at 0", unit: Unit::Time };
+const UP: Title =
+    Title { text: "time of a mapping; the axis does not begin at 0", unit: Unit::Time };
 
 /// Times of all mappings over their ranks, as a standalone picture.
 #[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
     // XML knows no control characters, not even as references.
-    let title = seatmap_document::visible(&format!("{} on {}", ranking.setup.pattern, ranking.setup.machine));
+    let title = seatmap_document::visible(&format!(
+        "{} on {}",
+        ranking.setup.pattern, ranking.setup.machine
+    ));
     let lines = lines(&about(ranking));
-    let (drawn, above) = (drawn(ranking), TITLE + LINE * lines.len() as f64 + 6.0);
+    let drawn = drawn(ranking);
+    let above = TITLE + LINE * lines.len() as f64 + 6.0;
     let height = number(above + height(&drawn));
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height)
@@ -73,7 +80,11 @@ fn drawn(ranking: &Ranking) -> Vec<Curve> {
     let several = if runs > 1 { runs.min(MOST_RUNS) } else { 0 };
     let run = |run: usize| Curve {
         width: 0.8,
-        ..Curve::new(run, &format!("run {}", run + 1), points(ranking, |row| ranking.ranking[row].runs_ns[run]))
+        ..Curve::new(
+            run,
+            &format!("run {}", run + 1),
+            points(ranking, |row| ranking.ranking[row].runs_ns[run]),
+        )
     };
     let mean = points(ranking, |row| ranking.ranking[row].mean_ns);
     let mean = Curve { width: 2.2, ..Curve::new(MOST_RUNS, "mean", mean) };

@@ -1,7 +1,7 @@
 //! The channels of an SPU on the simulated Cell.
 //!
-//! A read takes time, and waits where the hardware would; so does a count. A write that only sets a register of the SPU
-//! takes no time beside the instruction itself.
+//! A read takes time, and waits where the hardware would; so does a count. A write that only sets a
+//! register of the SPU takes no time beside the instruction itself.
 
 use crate::channel::{number, spu_event};
 use crate::hooks::{HALT, Hooks};
@@ -55,16 +55,19 @@ mod way {
 #[cfg(not(target_arch = "x86_64"))]
 mod way {
     pub use super::{
-        on_command as command, on_count as count, on_read as read, on_stop as stop, on_work as work, on_write as write,
+        on_command as command, on_count as count, on_read as read, on_stop as stop,
+        on_work as work, on_write as write,
     };
 }
 
-/// The state behind the pointer that the loader wrote into the image, with what the program has counted.
+/// The state behind the pointer that the loader wrote into the image, with what the program has
+/// counted.
 ///
 /// # Safety
 /// The pointer is the one of a running program.
 unsafe fn state<'a>(spu: *mut SpuState) -> &'a mut SpuState {
-    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that touches it.
+    // SAFETY: the state outlives the run, and the thread that runs the program is the only one that
+    // touches it.
     let spu = unsafe { &mut *spu };
     spu.simulated.count.note();
     spu
@@ -95,7 +98,14 @@ unsafe extern "C" fn on_count(spu: *mut SpuState, channel: u32) -> u32 {
     count(unsafe { state(spu) }, channel)
 }
 
-unsafe extern "C" fn on_command(spu: *mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
+unsafe extern "C" fn on_command(
+    spu: *mut SpuState,
+    local: u32,
+    effective: u64,
+    bytes: u32,
+    tag: u32,
+    command: u32,
+) {
     // SAFETY: called by the program with its own state.
     commands::command(unsafe { state(spu) }, local, effective, bytes, tag, command);
 }
@@ -157,10 +167,19 @@ fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::DECREMENTER_WRITE => session.set_decrementer(task, value),
         number::MULTISOURCE_SYNC => session.raise(task, spu_event::MULTISOURCE_SYNC),
         number::SRR0_WRITE => spu.saved_return = value,
-        number::COMMAND_FIRST..number::COMMAND => spu.command[(channel - number::COMMAND_FIRST) as usize] = value,
+        number::COMMAND_FIRST..number::COMMAND => {
+            spu.command[(channel - number::COMMAND_FIRST) as usize] = value
+        }
         number::COMMAND => {
             let [local, high, low, bytes, tag] = spu.command;
-            commands::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
+            commands::command(
+                spu,
+                local,
+                u64::from(high) << 32 | u64::from(low),
+                bytes,
+                tag,
+                value,
+            );
         }
         number::TAG_MASK => session.set_tag_mask(task, value),
         number::TAG_UPDATE => session.update_tags(task, condition(value)),

@@ -1,7 +1,8 @@
 //! The commands of an SPU for its transfer unit on the simulated Cell.
 //!
-//! The rules that need no look at the machine are checked here, as on this computer: a program that breaks one stops at
-//! its command. An address that cannot be read or written stops it when the bytes would move.
+//! The rules that need no look at the machine are checked here, as on this computer: a program that
+//! breaks one stops at its command. An address that cannot be read or written stops it when the
+//! bytes would move.
 
 use crate::hooks::opcode;
 use crate::list::{Head, List};
@@ -88,7 +89,8 @@ fn begin_list(spu: &mut SpuState, whole: Transfer, kind: CommandKind) -> Result<
     let first = elements.first().map_or(whole.local, |first| first.local);
     let command = Command { local: first, ..of(whole, kind, whole.bytes) };
     let effective: Vec<ListElement> = elements.iter().map(Part::element).collect();
-    let (elements, count) = (effective.as_ptr(), effective.len());
+    let elements = effective.as_ptr();
+    let count = effective.len();
     let entry = call(spu, Call::List { command, elements, count, is_open });
     if let (true, Ok(entry)) = (is_open, u8::try_from(entry)) {
         spu.simulated.lists.push((entry, list));
@@ -109,7 +111,8 @@ impl Part {
     }
 }
 
-/// Reads a list's elements up to the next one that stalls it. Returns them, and whether others follow.
+/// Reads a list's elements up to the next one that stalls it. Returns them, and whether others
+/// follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
     let mut parts = Vec::new();
     while let Some(Head { transfer, stalls }) = list.next(spu.context())? {
@@ -130,7 +133,9 @@ fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
 pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let (machine, task) = session(spu);
     for entry in machine.stalled_lists(task, tag) {
-        let Some(at) = spu.simulated.lists.iter().position(|(of, _)| *of == entry) else { continue };
+        let Some(at) = spu.simulated.lists.iter().position(|(of, _)| *of == entry) else {
+            continue;
+        };
         let (_, mut list) = spu.simulated.lists.swap_remove(at);
         match part(spu, &mut list) {
             Ok((parts, is_open)) => {

@@ -1,7 +1,7 @@
 //! The charge for the work between two calls: `SEATMAP_SPE_COMPUTE`.
 //!
-//! Programs that `seatmap-cellcc` built count their instructions (`cell/count-work` has the table). That is the choice
-//! if nothing is said: the same program takes the same time again.
+//! Programs that `seatmap-cellcc` built count their instructions (`cell/count-work` has the table).
+//! That is the choice if nothing is said: the same program takes the same time again.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,8 @@ pub enum Compute {
     None,
     /// The cycles that SPU programs count, times a factor. Threads of the PPE work for nothing.
     Count(f64),
-    /// The CPU time that this computer needs, times a factor. No two runs take exactly the same virtual time.
+    /// The CPU time that this computer needs, times a factor. No two runs take exactly the same
+    /// virtual time.
     Host(f64),
 }
 
@@ -22,18 +23,23 @@ impl Compute {
     /// # Errors
     /// Words that say what is expected.
     pub fn parse(text: Option<&str>) -> Result<Self, String> {
-        let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(Compute::Count(1.0)) };
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return Ok(Compute::Count(1.0));
+        };
         let (how, factor) = text.split_once(':').unwrap_or((text, "1"));
         let factor = factor.parse::<f64>().ok().filter(|factor| (0.0..=1e6).contains(factor));
         match (how, factor) {
             ("none", _) if text == "none" => Ok(Compute::None),
             ("count", Some(factor)) => Ok(Compute::Count(factor)),
             ("host", Some(factor)) => Ok(Compute::Host(factor)),
-            _ => Err(format!("SEATMAP_SPE_COMPUTE={text}: expected none, count, count:FACTOR, host or host:FACTOR")),
+            _ => Err(format!(
+                "SEATMAP_SPE_COMPUTE={text}: expected none, count, count:FACTOR, host or host:FACTOR"
+            )),
         }
     }
 
-    /// The core cycles for work that took this much time here, and counted so much, on a machine of this clock.
+    /// The core cycles for work that took this much time here, and counted so much, on a machine of
+    /// this clock.
     #[must_use]
     pub fn cycles(self, worked_ns: u64, counted: u64, frequency_ghz: f64) -> u64 {
         match self {
@@ -71,13 +77,19 @@ mod tests {
         assert_eq!((read("count"), read("count:0.5")), (Compute::Count(1.0), Compute::Count(0.5)));
         for text in ["host:", "host:-1", "count:x", "Host", "0", "none:1"] {
             let words = Compute::parse(Some(text)).unwrap_err();
-            assert!(words.starts_with(&format!("SEATMAP_SPE_COMPUTE={text}: expected none")), "{words}");
+            assert!(
+                words.starts_with(&format!("SEATMAP_SPE_COMPUTE={text}: expected none")),
+                "{words}"
+            );
         }
     }
 
     #[test]
     fn work_is_charged_by_time_or_by_count() {
         let charged = |compute: Compute| compute.cycles(100, 70, 3.2);
-        assert_eq!([Compute::None, Compute::Count(2.0), Compute::Host(0.5)].map(charged), [0, 140, 160]);
+        assert_eq!(
+            [Compute::None, Compute::Count(2.0), Compute::Host(0.5)].map(charged),
+            [0, 140, 160]
+        );
     }
 }

@@ -39,7 +39,8 @@ pub struct Request {
     pub ask: Ask,
 }
 
-// SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call is done.
+// SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call
+// is done.
 unsafe impl Send for Request {}
 
 /// A thread's place at the driver.
@@ -115,7 +116,8 @@ fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Op
         if seated.is_none() {
             let desk = Arc::new(Desk::default());
             desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
-            let mut joined = Seated { driver: Arc::clone(driver), desk, since_ns: 0, looked_at: None };
+            let mut joined =
+                Seated { driver: Arc::clone(driver), desk, since_ns: 0, looked_at: None };
             joined.ask(Ask::Join);
             *seated = Some(joined);
         }
@@ -138,7 +140,9 @@ pub fn call(driver: &Arc<Driver>, call: Call) -> u64 {
 /// Whether the last call of this thread only looked at this context.
 #[must_use]
 pub fn looks_again(context: u16) -> bool {
-    let looked = |seated: &RefCell<Option<Seated>>| seated.borrow().as_ref().and_then(|seated| seated.looked_at);
+    let looked = |seated: &RefCell<Option<Seated>>| {
+        seated.borrow().as_ref().and_then(|seated| seated.looked_at)
+    };
     SEATED.try_with(looked).ok().flatten() == Some(context)
 }
 

@@ -62,7 +62,11 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let wishes = Wishes::read()?;
     let wants_trace = wishes.wants_trace();
     _ = CHOICE.set(compute);
-    let driver = Arc::new(Driver { model: Arc::clone(model), inbox: Mutex::default(), bell: Notify::default() });
+    let driver = Arc::new(Driver {
+        model: Arc::clone(model),
+        inbox: Mutex::default(),
+        bell: Notify::default(),
+    });
     let own = Arc::clone(&driver);
     let work = move || {
         // A broken invariant has said what it is. Nothing of the program could go on.
@@ -80,10 +84,16 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
 /// The SPEs in the order in which contexts take them.
 fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
     let Some(text) = listed else { return Ok(Vec::new()) };
-    let list = text.parse::<seatmap_os::CpuList>().map_err(|error| format!("SEATMAP_SPE_SEATS={text}: {error}"))?;
+    let list = text
+        .parse::<seatmap_os::CpuList>()
+        .map_err(|error| format!("SEATMAP_SPE_SEATS={text}: {error}"))?;
     let spes = model.spes() as u32;
     match list.0.iter().find(|seat| **seat >= spes) {
-        Some(seat) => Err(format!("SEATMAP_SPE_SEATS={text}: {} has SPEs 0 to {}, not {seat}", model.name, spes - 1)),
+        Some(seat) => Err(format!(
+            "SEATMAP_SPE_SEATS={text}: {} has SPEs 0 to {}, not {seat}",
+            model.name,
+            spes - 1
+        )),
         None => Ok(list.0.iter().map(|seat| *seat as u16).collect()),
     }
 }
@@ -148,13 +158,15 @@ impl Turns {
         }
     }
 
-    /// Serves the requests that have come; those of threads that are taken for spinning wait for their look.
+    /// Serves the requests that have come; those of threads that are taken for spinning wait for
+    /// their look.
     fn receive(&mut self) {
         while let Some(request) = self.driver.take() {
             let task = task_of(&request.desk);
-            match self.spinning.iter().any(|spinning| spinning.task == task) {
-                true => self.held.push(request),
-                false => self.serve(request),
+            if self.spinning.iter().any(|spinning| spinning.task == task) {
+                self.held.push(request)
+            } else {
+                self.serve(request)
             }
         }
     }
@@ -180,7 +192,9 @@ impl Turns {
         match self.session.advance_to_store() {
             Some(Next::Turn(turn)) => self.turn(turn),
             Some(Next::Store) => {}
-            None if self.spinning.iter().any(Spinning::has_unseen) => return self.look_at_memory(|_| true),
+            None if self.spinning.iter().any(Spinning::has_unseen) => {
+                return self.look_at_memory(|_| true);
+            }
             None => return self.stand_still(),
         }
         self.still_since = None;
@@ -188,7 +202,8 @@ impl Turns {
         self.look_at_memory(Spinning::stored);
     }
 
-    /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer spins runs again.
+    /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer
+    /// spins runs again.
     fn look_at_memory(&mut self, is_due: impl Fn(&mut Spinning) -> bool) {
         for mut spinning in std::mem::take(&mut self.spinning) {
             let task = spinning.task;
@@ -245,9 +260,10 @@ impl Turns {
     /// Lets an SPU's program run to its next call or stop.
     fn spu_turn(&mut self, turn: Turn, context: &Context) {
         let session = &raw mut self.session;
-        // SAFETY: the thread that runs the context waits for its end; the session is used by the program alone
-        // meanwhile.
-        let Turned { pause, worked_ns, counted } = unsafe { context.resume_simulated(session, turn) };
+        // SAFETY: the thread that runs the context waits for its end; the session is used by the
+        // program alone meanwhile.
+        let Turned { pause, worked_ns, counted } =
+            unsafe { context.resume_simulated(session, turn) };
         let work = self.compute.cycles(worked_ns, counted, self.driver.model.frequency_ghz);
         match pause {
             Pause::Call(call) => self.session.call(turn.task, call, work),
@@ -257,7 +273,9 @@ impl Turns {
 
     fn spu_stopped(&mut self, task: u16, stop: Stop) {
         let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
-        if let Some(Task::Thread(desk)) = self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task))) {
+        if let Some(Task::Thread(desk)) =
+            self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task)))
+        {
             *desk.stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop);
         }
         self.session.stopped(task, !goes_on);
@@ -282,7 +300,9 @@ impl Turns {
             Ask::Now(does) => desk.answer(does(&mut self.session)),
             Ask::Call(call) => self.call(task, call, work),
             Ask::Run(context, is_fresh) => {
-                let Some(number) = context.simulated().map(Seat::task) else { return desk.answer(0) };
+                let Some(number) = context.simulated().map(Seat::task) else {
+                    return desk.answer(0);
+                };
                 self.put(number, Task::Spu(context));
                 self.call(task, Call::Run { context: number, is_fresh }, work);
             }
@@ -321,8 +341,8 @@ impl Turns {
         self.put(task, Task::Free);
     }
 
-    /// Nothing is under way, and no known thread runs: either a thread of the process can still make a call, or all
-    /// wait for ever.
+    /// Nothing is under way, and no known thread runs: either a thread of the process can still
+    /// make a call, or all wait for ever.
     fn stand_still(&mut self) {
         if let Some(at) = (!self.held.is_empty()).then_some(0) {
             let request = self.held.remove(at);
@@ -345,11 +365,12 @@ impl Turns {
         self.report_deadlock();
     }
 
-    /// Whether the process has threads that are not known, or that are neither in a call nor spin: they may do
-    /// something that others wait for.
+    /// Whether the process has threads that are not known, or that are neither in a call nor spin:
+    /// they may do something that others wait for.
     fn has_strangers(&self) -> bool {
         let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
-        let threads = self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
+        let threads =
+            self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
         let known = threads.filter(|(at, _)| waits(*at)).count();
         let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid);
         // The driver is one of them. A list that cannot be read may hold others.
@@ -363,9 +384,17 @@ impl Turns {
     /// Says who waits for what, and ends the process, none of whose threads could ever go on.
     fn report_deadlock(&mut self) -> ! {
         let spins = |spinning: &Spinning| self.session.spins(spinning.task);
-        let waiting: Vec<String> =
-            self.session.waiting().into_iter().chain(self.spinning.iter().filter_map(spins)).collect();
-        eprintln!("libspe2: deadlock after {:.0} ns: {}", self.session.now_ns(), waiting.join("; "));
+        let waiting: Vec<String> = self
+            .session
+            .waiting()
+            .into_iter()
+            .chain(self.spinning.iter().filter_map(spins))
+            .collect();
+        eprintln!(
+            "libspe2: deadlock after {:.0} ns: {}",
+            self.session.now_ns(),
+            waiting.join("; ")
+        );
         finish::leave(&mut self.session);
         std::process::exit(1);
     }

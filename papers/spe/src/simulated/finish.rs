@@ -1,5 +1,5 @@
-//! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a summary
-//! (`SEATMAP_SPE_SUMMARY=yes`).
+//! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a
+//! summary (`SEATMAP_SPE_SUMMARY=yes`).
 
 use crate::simulated::desk::{Ask, Desk, Request};
 use crate::simulated::driver::Driver;
@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// How long the end of the process waits for the driver, which may be in an SPU program that does not stop.
+/// How long the end of the process waits for the driver, which may be in an SPU program that does
+/// not stop.
 const WAITS: Duration = Duration::from_secs(5);
 
 /// The wishes of the environment.
@@ -84,7 +85,9 @@ extern "C" fn on_exit() {
 
 /// Writes what was asked for, once.
 pub fn leave(session: &mut Session) {
-    let Some(wishes) = WISHES.get().filter(|_| !IS_DONE.swap(true, Ordering::AcqRel)) else { return };
+    let Some(wishes) = WISHES.get().filter(|_| !IS_DONE.swap(true, Ordering::AcqRel)) else {
+        return;
+    };
     let mut wishes = wishes.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((name, file)) = wishes.trace.take() {
         write_trace(session, &name, file);
@@ -113,16 +116,23 @@ fn write_trace(session: &mut Session, name: &str, file: File) {
 
 /// A table of what each SPE did, what the machine counted, and how fast it was simulated.
 fn summary(session: &Session, took: Duration) -> String {
-    let (model, counters) = (session.model(), session.counters());
+    let model = session.model();
+    let counters = session.counters();
     let ns = |cycles: u64| cycles as f64 / model.frequency_ghz;
     let mut text = format!("libspe2: {}, {:.0} ns\n", model.name, session.now_ns());
     text += "  SPE  runs";
     Spent::ALL.iter().for_each(|sort| _ = write!(text, " {:>12}", format!("{} ns", sort.name())));
     text += "  commands    bytes got    bytes put\n";
-    for (spe, account) in session.accounts().iter().enumerate().filter(|(_, account)| account.runs > 0) {
+    for (spe, account) in
+        session.accounts().iter().enumerate().filter(|(_, account)| account.runs > 0)
+    {
         _ = write!(text, "  {spe:>3} {:>5}", account.runs);
         account.cycles.iter().for_each(|cycles| _ = write!(text, " {:>12.0}", ns(*cycles)));
-        _ = writeln!(text, " {:>9} {:>12} {:>12}", account.commands, account.got_bytes, account.put_bytes);
+        _ = writeln!(
+            text,
+            " {:>9} {:>12} {:>12}",
+            account.commands, account.got_bytes, account.put_bytes
+        );
     }
     for (chip, counts) in counters.chips.iter().enumerate() {
         _ = writeln!(
@@ -137,7 +147,10 @@ fn summary(session: &Session, took: Duration) -> String {
     _ = writeln!(
         text,
         "  {} commands on the bus, {} behind another one to their line; {} lost reservations; {} full queues",
-        counters.commands, counters.same_line_commands, counters.lost_reservations, counters.mfc_full
+        counters.commands,
+        counters.same_line_commands,
+        counters.lost_reservations,
+        counters.mfc_full
     );
     let seconds = took.as_secs_f64().max(1e-9);
     let rate = session.events() as f64 / seconds / 1e6;

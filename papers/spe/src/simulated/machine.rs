@@ -34,7 +34,8 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
     }
 }
 
-/// The numbers of chips and of SPEs; on this computer one chip, and the CPUs that SPEs are pinned to.
+/// The numbers of chips and of SPEs; on this computer one chip, and the CPUs that SPEs are pinned
+/// to.
 ///
 /// # Errors
 /// [`SpeError::Machine`].
@@ -55,14 +56,20 @@ fn open(wanted: Option<&str>) -> Result<Machine, String> {
 /// The model with this name, or in this file.
 fn model(name: &str) -> Result<Arc<CellModel>, String> {
     let known = || catalog::cells().collect::<Vec<_>>().join(", ");
-    let unknown = || format!("SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell", known());
+    let unknown = || {
+        format!(
+            "SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell",
+            known()
+        )
+    };
     if let Some(found) = catalog::cell(name) {
         return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));
     }
     if !name.contains(['/', '.']) {
         return Err(unknown());
     }
-    let text = std::fs::read_to_string(name).map_err(|error| format!("SEATMAP_SPE={name}: {error}"))?;
+    let text =
+        std::fs::read_to_string(name).map_err(|error| format!("SEATMAP_SPE={name}: {error}"))?;
     match Model::from_toml(name, &text).map_err(|error| format!("SEATMAP_SPE={error}"))? {
         Model::Cell(model) => Ok(model),
         Model::Coherent(_) => Err(unknown()),
@@ -80,7 +87,14 @@ mod tests {
             let words = model(name).unwrap_err();
             assert!(words.starts_with(&format!("SEATMAP_SPE={name}: ")), "{words}");
         }
-        assert!(model("ps3").unwrap_err().contains("expected host, cell-ps3, cell-qs20, cell-qs22, or the file"));
-        assert!(matches!(open(None), Ok(Machine::Host)) && matches!(open(Some("host")), Ok(Machine::Host)));
+        assert!(
+            model("ps3")
+                .unwrap_err()
+                .contains("expected host, cell-ps3, cell-qs20, cell-qs22, or the file")
+        );
+        assert!(
+            matches!(open(None), Ok(Machine::Host))
+                && matches!(open(Some("host")), Ok(Machine::Host))
+        );
     }
 }

@@ -11,13 +11,15 @@ use crate::store::Store;
 use crate::transfer::{Direction, Transfer};
 use seatmap_port::channels::{Order, Register};
 use seatmap_sim::cell_be::session::{
-    Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition, Wanted,
+    Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition,
+    Wanted,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The most looks that a call makes before it tells a thread that there is nothing. A thread that looks again and again
-/// at the same thing gets its answers less often, and the looks take the same virtual time.
+/// The most looks that a call makes before it tells a thread that there is nothing. A thread that
+/// looks again and again at the same thing gets its answers less often, and the looks take the same
+/// virtual time.
 const MOST_LOOKS: u32 = 1024;
 /// A message was there.
 const FOUND: u64 = 1 << 32;
@@ -35,17 +37,42 @@ pub struct Seat {
 impl Seat {
     /// Adds a context to the session.
     #[must_use]
-    pub fn new(driver: &Arc<Driver>, number: u32, options: ContextOptions, store: &Store, registers: *mut u8) -> Self {
-        let (base, effective, bytes) = (store.base() as usize, store.effective() as usize, store.bytes());
-        let (gathers, registers) = (options.signals_gather, registers as u64);
+    pub fn new(
+        driver: &Arc<Driver>,
+        number: u32,
+        options: ContextOptions,
+        store: &Store,
+        registers: *mut u8,
+    ) -> Self {
+        let base = store.base() as usize;
+        let effective = store.effective() as usize;
+        let bytes = store.bytes();
+        let gathers = options.signals_gather;
+        let registers = registers as u64;
         let seat = options.seat.map(|place| Session::chain_seat(driver.model(), place));
         let chip = layout::chip();
         let add = move |session: &mut Session| {
-            let store = LocalStore { base: base as *mut u8, effective: effective as *mut u8, bytes: bytes as u32 };
-            u64::from(session.add_context(NewContext { number, store, registers, gathers, seat, chip }))
+            let store = LocalStore {
+                base: base as *mut u8,
+                effective: effective as *mut u8,
+                bytes: bytes as u32,
+            };
+            u64::from(session.add_context(NewContext {
+                number,
+                store,
+                registers,
+                gathers,
+                seat,
+                chip,
+            }))
         };
         let task = desk::now(driver, add) as u16;
-        Seat { driver: Arc::clone(driver), task, by_kernel: !options.maps_registers, looks: AtomicU32::new(0) }
+        Seat {
+            driver: Arc::clone(driver),
+            task,
+            by_kernel: !options.maps_registers,
+            looks: AtomicU32::new(0),
+        }
     }
 
     /// Its task.
@@ -103,9 +130,11 @@ impl Seat {
 
     /// Makes a call that looks at something, with more looks if the ones before found nothing.
     fn looking(&self, call: impl FnOnce(u16, u32) -> Call) -> u64 {
-        let in_a_row = if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
+        let in_a_row =
+            if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
         let answer = self.call(call(self.task, in_a_row));
-        self.looks.store(if answer == 0 { (2 * in_a_row).min(MOST_LOOKS) } else { 1 }, Ordering::Relaxed);
+        self.looks
+            .store(if answer == 0 { (2 * in_a_row).min(MOST_LOOKS) } else { 1 }, Ordering::Relaxed);
         answer
     }
 
@@ -138,14 +167,22 @@ impl Seat {
             Direction::Get => CommandKind::Get(order),
             Direction::Put => CommandKind::Put(order),
         };
-        self.call(Call::Proxy(self.task, Command { name: command, kind, local, effective, bytes, tag: tag as u8 }));
+        self.call(Call::Proxy(
+            self.task,
+            Command { name: command, kind, local, effective, bytes, tag: tag as u8 },
+        ));
     }
 
     /// Waits for proxy commands. Returns the tags that are complete.
     ///
     /// # Errors
     /// [`SpeError::Transfer`]: one of them had an address that cannot be read or written.
-    pub fn await_proxies(&self, number: u32, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
+    pub fn await_proxies(
+        &self,
+        number: u32,
+        mask: u32,
+        condition: TagCondition,
+    ) -> Result<u32, SpeError> {
         let complete = self.call(Call::AwaitProxies { of: self.task, mask, condition });
         let (tell, told) = std::sync::mpsc::channel();
         self.now(move |session, task| {
@@ -172,10 +209,15 @@ impl Seat {
         self.now(|session, task| u64::from(session.happened(task))) as u32
     }
 
-    /// Waits until one of these events has happened, or until a time, in nanoseconds of the machine, has passed.
+    /// Waits until one of these events has happened, or until a time, in nanoseconds of the
+    /// machine, has passed.
     pub fn await_events(driver: &Arc<Driver>, wanted: &[Wanted], timeout_ns: Option<u64>) {
-        let until = timeout_ns.map(|ns| desk::now(driver, move |session| session.now() + session.cycle_at(ns)));
-        desk::call(driver, Call::AwaitEvents { wanted: wanted.as_ptr(), count: wanted.len(), until });
+        let until = timeout_ns
+            .map(|ns| desk::now(driver, move |session| session.now() + session.cycle_at(ns)));
+        desk::call(
+            driver,
+            Call::AwaitEvents { wanted: wanted.as_ptr(), count: wanted.len(), until },
+        );
     }
 
     /// The event that a thread waits for.

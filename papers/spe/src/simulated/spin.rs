@@ -1,9 +1,11 @@
-//! SPU programs that wait for a change of their local store without a call, found out and put aside.
+//! SPU programs that wait for a change of their local store without a call, found out and put
+//! aside.
 //!
-//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time. If the registers
-//! and all bytes of the local store are as they were in an earlier look, the program does the same for ever unless its
-//! store changes from outside. It then waits in virtual time until bytes arrive there. A program that computes is never
-//! in the same state twice, however long it takes.
+//! While a program has its turn, its thread looks at itself every few milliseconds of its CPU time.
+//! If the registers and all bytes of the local store are as they were in an earlier look, the
+//! program does the same for ever unless its store changes from outside. It then waits in virtual
+//! time until bytes arrive there. A program that computes is never in the same state twice, however
+//! long it takes.
 
 use crate::image::Loaded;
 use crate::simulated::spu;
@@ -20,8 +22,8 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_millis(4);
 /// States that are kept of one turn.
 const KEPT: usize = 64;
-/// Bytes of the stack that a program must have left, so that it can be interrupted: the kernel saves its registers
-/// there.
+/// Bytes of the stack that a program must have left, so that it can be interrupted: the kernel
+/// saves its registers there.
 const ROOM_BYTES: u64 = 8 << 10;
 
 /// The turn of a program that is looked at.
@@ -51,11 +53,18 @@ pub fn begin() -> io::Result<Ticks> {
 }
 
 /// Lets a program have its turn, while it is looked at.
-pub fn watched<T>(store: &Store, loaded: &Loaded, spu: *mut SpuState, turn: impl FnOnce() -> T) -> T {
-    let (base, bytes) = (store.base() as u64, store.bytes() as u64);
+pub fn watched<T>(
+    store: &Store,
+    loaded: &Loaded,
+    spu: *mut SpuState,
+    turn: impl FnOnce() -> T,
+) -> T {
+    let base = store.base() as u64;
+    let bytes = store.bytes() as u64;
     let words = store.effective().cast::<u64>().cast_const();
     let states = [const { Cell::new(0) }; KEPT];
-    let (limit, counts) = (base + loaded.end as u64, loaded.counts);
+    let limit = base + loaded.end as u64;
+    let counts = loaded.counts;
     let mut watch = Watch { base, bytes, words, limit, counts, spu, states, count: Cell::new(0) };
     WATCH.store(&raw mut watch, Ordering::Release);
     let result = turn();
@@ -94,14 +103,18 @@ impl Watch {
     /// A number for all bytes of the store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a turn so that high bits count.
-        let mixed = |number: u64, word: u64| (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let mixed = |number: u64, word: u64| {
+            (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+        };
         // SAFETY: within the store, which outlives the turn.
-        (0..self.bytes as usize / 8).fold(0, |number, at| mixed(number, unsafe { self.words.add(at).read_volatile() }))
+        (0..self.bytes as usize / 8)
+            .fold(0, |number, at| mixed(number, unsafe { self.words.add(at).read_volatile() }))
     }
 }
 
-/// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work that it counted
-/// since its last call is not charged, because that depends on how long the spinning took here.
+/// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work
+/// that it counted since its last call is not charged, because that depends on how long the
+/// spinning took here.
 fn interrupt(sample: Sample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.

@@ -32,7 +32,8 @@ pub struct Count {
 }
 
 impl Count {
-    /// Adds what the program counted until its call. A register that has gone back, as a long jump does, adds nothing.
+    /// Adds what the program counted until its call. A register that has gone back, as a long jump
+    /// does, adds nothing.
     pub fn note(&mut self) {
         let more = self.register.wrapping_sub(self.seen);
         self.sum += if more < 1 << 63 { more } else { 0 };
@@ -59,7 +60,13 @@ impl Count {
 impl Default for Simulated {
     fn default() -> Self {
         let turn = Turn { task: 0, answer: 0 };
-        Simulated { session: std::ptr::null_mut(), turn, since_ns: 0, lists: Vec::new(), count: Count::default() }
+        Simulated {
+            session: std::ptr::null_mut(),
+            turn,
+            since_ns: 0,
+            lists: Vec::new(),
+            count: Count::default(),
+        }
     }
 }
 
@@ -69,7 +76,8 @@ pub fn session(spu: &mut SpuState) -> (&mut Session, u16) {
     (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
 }
 
-/// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the program here.
+/// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the
+/// program here.
 pub fn call(spu: &mut SpuState, call: Call) -> u64 {
     pause(spu, Pause::Call(call));
     let (session, task) = session(spu);

@@ -61,7 +61,8 @@ pub fn lives(thread: u64) -> bool {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).contains(&thread)
 }
 
-/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds. Returns whether it was woken.
+/// Waits until another thread wakes the waiters of a key, or until a time in nanoseconds. Returns
+/// whether it was woken.
 #[must_use]
 pub fn park(key: u64, until_ns: Option<u64>) -> bool {
     let parked = |driver: &Arc<Driver>| {
@@ -79,7 +80,9 @@ pub fn wake(key: u64, most: u32) {
 
 /// Lets virtual time pass.
 pub fn sleep(ns: u64) {
-    with(|driver| desk::call(driver, Call::Work(((ns as f64) * driver.model().frequency_ghz) as u64)));
+    with(|driver| {
+        desk::call(driver, Call::Work(((ns as f64) * driver.model().frequency_ghz) as u64))
+    });
 }
 
 /// Nanoseconds since the machine's beginning.

@@ -1,10 +1,10 @@
 //! Threads of the PPE that make no call: they wait in the kernel, or spin until memory changes.
 //!
-//! While a thread runs, virtual time stands still. A thread that sleeps in the kernel for a while is left alone, and
-//! time goes on. So is a thread that is in the same state again: same registers, same end of its stack. It spins, and
-//! its next look at memory counts when something has been stored: after the first store, then after two more, four, and
-//! so on. Its next actions have the virtual time of that store. A thread that computes is waited for, however long it
-//! takes.
+//! While a thread runs, virtual time stands still. A thread that sleeps in the kernel for a while
+//! is left alone, and time goes on. So is a thread that is in the same state again: same registers,
+//! same end of its stack. It spins, and its next look at memory counts when something has been
+//! stored: after the first store, then after two more, four, and so on. Its next actions have the
+//! virtual time of that store. A thread that computes is waited for, however long it takes.
 
 use crate::simulated::desk::Desk;
 use seatmap_os::task::Task;
@@ -20,8 +20,8 @@ pub const PATIENCE: Duration = Duration::from_millis(20);
 const ASLEEP: u32 = 2;
 /// Samples in which a state must come again.
 const SAMPLES: u32 = 64;
-/// CPU time between two samples: many times that of the sample itself. A thread that has to wait for a CPU is in the
-/// same state all the while.
+/// CPU time between two samples: many times that of the sample itself. A thread that has to wait
+/// for a CPU is in the same state all the while.
 const APART_NS: u64 = 200_000;
 /// How long a sample may take: the thread may have to wait for a CPU.
 const SAMPLE_WITHIN: Duration = Duration::from_secs(2);
@@ -92,19 +92,23 @@ impl Running {
         let mut is_known = false;
         for _ in 0..SAMPLES {
             // A thread that sleeps or makes a call uses no CPU.
-            let Some(state) = works(tid, || false).then(|| sample::of(tid, SAMPLE_WITHIN)).flatten() else {
+            let Some(state) =
+                works(tid, || false).then(|| sample::of(tid, SAMPLE_WITHIN)).flatten()
+            else {
                 return Found::Running;
             };
             is_known |= !states.insert(state);
         }
-        match is_known {
-            true => Found::Spinning(Spinning { task: self.task, tid, states, unseen: 0, patience: 1 }),
-            false => Found::Running,
+        if is_known {
+            Found::Spinning(Spinning { task: self.task, tid, states, unseen: 0, patience: 1 })
+        } else {
+            Found::Running
         }
     }
 }
 
-/// Waits until a thread has used its CPU for a while; false if it no longer does, or if `is_enough` says so.
+/// Waits until a thread has used its CPU for a while; false if it no longer does, or if `is_enough`
+/// says so.
 fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     let Some(since_ns) = usage::cpu_ns(tid) else { return false };
     while usage::cpu_ns(tid).is_some_and(|now| now < since_ns + APART_NS) {
@@ -130,8 +134,8 @@ impl Spinning {
         self.unseen > 0
     }
 
-    /// Lets the thread look at memory for some of its CPU time. Returns whether it still spins; `has_called` says
-    /// whether it has made a call meanwhile.
+    /// Lets the thread look at memory for some of its CPU time. Returns whether it still spins;
+    /// `has_called` says whether it has made a call meanwhile.
     pub fn looks(&mut self, mut has_called: impl FnMut() -> bool) -> bool {
         self.unseen = 0;
         self.patience = (2 * self.patience).min(MOST_STORES);

@@ -13,8 +13,9 @@ fn run(how: How, folder: &std::path::Path) -> Output {
     let (own, other) = UnixStream::pair().unwrap();
     let console = fs::File::create(folder.join("console")).unwrap();
     let export = Export::new(folder, false).unwrap();
-    let server =
-        std::thread::spawn(move || serve(own, FileSession::new(export, Some(Box::new(console) as Box<dyn Write>))));
+    let server = std::thread::spawn(move || {
+        serve(own, FileSession::new(export, Some(Box::new(console) as Box<dyn Write>)))
+    });
     let mut command = library().command("examples/files.c", how, false);
     let output = command.stdin(OwnedFd::from(other)).env("SEATMAP_9P_FD", "0").output().unwrap();
     drop(command);
@@ -43,5 +44,8 @@ fn what_the_channel_says_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(How::Shared, folder.path());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "by the channel: No such file or directory (os error 2)\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "by the channel: No such file or directory (os error 2)\n"
+    );
 }

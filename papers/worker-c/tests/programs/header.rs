@@ -1,7 +1,7 @@
 //! The header that is checked in is the one that the sources make.
 //!
-//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at the difference
-//! before it is committed: C programs were compiled against it.
+//! `SEATMAP_HEADER=write cargo test -p seatmap-worker-c --test programs header` renews it; look at
+//! the difference before it is committed: C programs were compiled against it.
 
 /// In the order in which a reader meets them.
 const SOURCES: [&str; 8] = [

@@ -1,8 +1,12 @@
 //! Mailboxes and bells under every interleaving that the memory model allows, seconds in all.
 //!
-//! The modules are those of the library, over loom's atomics. Without a test harness, as their own tests are on real
-//! threads and would be built with it.
-#![allow(dead_code, unused_imports, reason = "a part of each module is used, and none of its own tests")]
+//! The modules are those of the library, over loom's atomics. Without a test harness, as their own
+//! tests are on real threads and would be built with it.
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "a part of each module is used, and none of its own tests"
+)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 #[path = "../../src/bell.rs"]

@@ -17,8 +17,8 @@ impl Futex {
         &self.word
     }
 
-    /// As the kernel's: it sleeps only where the word has the value, and a wake-up between that look and the sleep
-    /// counts.
+    /// As the kernel's: it sleeps only where the word has the value, and a wake-up between that
+    /// look and the sleep counts.
     pub fn wait(&self, value: u32) {
         if self.word.load(Ordering::SeqCst) == value {
             self.woken.wait();

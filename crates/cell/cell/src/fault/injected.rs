@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The process aborts at this point, counted from 1. There is a point before and after every change.
+/// The process aborts at this point, counted from 1. There is a point before and after every
+/// change.
 const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
 
 /// The same for the guardian, which does not inherit [`FAIL_AT`].

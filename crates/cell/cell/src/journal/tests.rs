@@ -4,7 +4,13 @@ use super::*;
 use proptest::prelude::*;
 
 fn header() -> Header {
-    Header { format: FORMAT.into(), cell: "quiet".parse().unwrap(), cpus: "2-3".into(), serial: 7, began_ticks: None }
+    Header {
+        format: FORMAT.into(),
+        cell: "quiet".parse().unwrap(),
+        cpus: "2-3".into(),
+        serial: 7,
+        began_ticks: None,
+    }
 }
 
 fn change(path: &str) -> Change {
@@ -27,7 +33,10 @@ fn what_is_written_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = written(folder.path());
     let found = read(folder.path()).unwrap();
-    assert_eq!((&found.header, &found.changes, found.stage), (&header(), &journal.changes, Stage::Standing));
+    assert_eq!(
+        (&found.header, &found.changes, found.stage),
+        (&header(), &journal.changes, Stage::Standing)
+    );
     let rebase = Line::Rebase { path: "/b".into(), old: "0".into(), new: "1".into() };
     journal.append(&[Line::Undo, rebase]).unwrap();
     let found = read(folder.path()).unwrap();
@@ -40,7 +49,10 @@ fn a_journal_of_another_boot_says_nothing() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
     assert!(Journal::read(&folder.path().join("j"), "another").unwrap().is_none());
-    assert!(Journal::begin(&folder.path().join("j"), "boot", header()).is_err(), "nobody else's is written over");
+    assert!(
+        Journal::begin(&folder.path().join("j"), "boot", header()).is_err(),
+        "nobody else's is written over"
+    );
 }
 
 #[test]
@@ -51,16 +63,27 @@ fn what_is_damaged_is_counted_and_the_rest_believed() {
     let whole = fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
     let of = |damaged: usize, by: &str| {
-        let text: Vec<&str> =
-            lines.iter().enumerate().map(|(at, line)| if at == damaged { by } else { line }).collect();
+        let text: Vec<&str> = lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| if at == damaged { by } else { line })
+            .collect();
         fs::write(&path, text.join("\n")).unwrap();
         let found = read(folder.path()).unwrap();
         (found.header.cell.to_string(), found.changes.len(), found.stage, found.lost)
     };
-    assert_eq!(of(0, "xx"), ("j".to_owned(), 2, Stage::Standing, 1), "the file's name is the cell's");
+    assert_eq!(
+        of(0, "xx"),
+        ("j".to_owned(), 2, Stage::Standing, 1),
+        "the file's name is the cell's"
+    );
     assert_eq!(of(1, "\u{0}\u{0}"), ("quiet".to_owned(), 1, Stage::Standing, 1));
     assert_eq!(of(3, "{\"entry\":\"done\"}"), ("quiet".to_owned(), 2, Stage::Building, 1));
-    assert_eq!(of(3, &lines[3][..9]), ("quiet".to_owned(), 2, Stage::Building, 0), "torn, and so never done");
+    assert_eq!(
+        of(3, &lines[3][..9]),
+        ("quiet".to_owned(), 2, Stage::Building, 0),
+        "torn, and so never done"
+    );
     fs::write(&path, "xx\n").unwrap();
     assert!(read(folder.path()).is_none(), "of which boot it was nobody knows");
 }

@@ -1,7 +1,7 @@
 //! Affinity alone: the backend for systems without cpusets, or users without privileges.
 //!
-//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the threads that it
-//! creates. Those that had such a mask before are noted, so that they keep it.
+//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the
+//! threads that it creates. Those that had such a mask before are noted, so that they keep it.
 
 use super::{ClosingError, narrowing};
 use crate::change::{Change, What};
@@ -12,8 +12,8 @@ use seatmap_os::task::Task;
 /// Moves whom it can.
 ///
 /// # Errors
-/// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that refuse do not count
-/// as an error; they are counted later.
+/// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that
+/// refuse do not count as an error; they are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     let all = task::all(site.root)?;
     let own: Vec<&Task> = all.iter().filter(|task| may_move(site, task)).collect();
@@ -24,12 +24,20 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
-/// Notes the mask of a thread that already has one of the masks that others are given now: the two could not be told
-/// apart afterwards.
+/// Notes the mask of a thread that already has one of the masks that others are given now: the two
+/// could not be told apart afterwards.
 fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
-    let (what, path, started_ticks) = (What::Affinity, task.folder(), Some(task.started_ticks));
-    narrow.contains(&own.as_str()).then(|| Change { what, path, old: own.clone(), new: own, started_ticks })
+    let what = What::Affinity;
+    let path = task.folder();
+    let started_ticks = Some(task.started_ticks);
+    narrow.contains(&own.as_str()).then(|| Change {
+        what,
+        path,
+        old: own.clone(),
+        new: own,
+        started_ticks,
+    })
 }
 
 fn may_move(site: &Site<'_>, task: &Task) -> bool {

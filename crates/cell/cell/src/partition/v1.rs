@@ -1,8 +1,8 @@
 //! An exclusive cpuset of cgroup version 1 (cpuset(7)).
 //!
-//! The root cpuset always has all CPUs. So all threads that can be moved are moved to a cpuset with the CPUs that are
-//! left, which all cells of this kind share, and the kernel's scheduler is told not to balance over the root any
-//! more.
+//! The root cpuset always has all CPUs. So all threads that can be moved are moved to a cpuset with
+//! the CPUs that are left, which all cells of this kind share, and the kernel's scheduler is told
+//! not to balance over the root any more.
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
 use crate::change::{Change, What};
@@ -27,8 +27,13 @@ const ROUNDS: u32 = 4;
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
     let base = base(layout)?;
-    if let Some((sibling, cpus)) = rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell)) {
-        return Err(ClosingError::NotHere(format!("the cpuset {sibling} holds {} of the cell's", cpus.named())));
+    if let Some((sibling, cpus)) =
+        rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell))
+    {
+        return Err(ClosingError::NotHere(format!(
+            "the cpuset {sibling} holds {} of the cell's",
+            cpus.named()
+        )));
     }
     let masks = chosen_masks(site, |task| !task.is_spared(&site.spared))?;
     site.note(&masks)?;
@@ -44,7 +49,10 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
 }
 
 pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
-    layout.v1.clone().ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))
+    layout
+        .v1
+        .clone()
+        .ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))
 }
 
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
@@ -84,7 +92,8 @@ fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingEr
     Ok(site.furnish(&format!("{group}/cpuset.mems"), &nodes)?)
 }
 
-/// Moves all threads that can be moved from the root to the rest. Kernel threads that are bound refuse, and stay.
+/// Moves all threads that can be moved from the root to the rest. Kernel threads that are bound
+/// refuse, and stay.
 fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let mut refused: BTreeSet<Tid> = BTreeSet::new();
     let spared = tasks_of_spared(site)?;
@@ -116,7 +125,8 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
 /// [`FileError`]: the groups cannot be listed.
 pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)>, FileError> {
     let folders = root.folders(base)?.into_iter().filter(|name| name != REST && name != own);
-    let cpus = |name: &String| CpuSet::of_list(&root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?);
+    let cpus =
+        |name: &String| CpuSet::of_list(&root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?);
     Ok(folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect())
 }
 
@@ -128,8 +138,11 @@ pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
         return Some("its control group is gone".into());
     }
     match value("cpuset.cpus").and_then(|text| CpuSet::of_list(&text)) {
-        Some(found) if found != *cell => return Some(format!("its cpuset holds {} now", found.named())),
+        Some(found) if found != *cell => {
+            return Some(format!("its cpuset holds {} now", found.named()));
+        }
         _ => {}
     }
-    (value("cpuset.cpu_exclusive").as_deref() != Some("1")).then(|| "its cpuset is not exclusive any more".into())
+    (value("cpuset.cpu_exclusive").as_deref() != Some("1"))
+        .then(|| "its cpuset is not exclusive any more".into())
 }

@@ -1,7 +1,8 @@
 //! An isolated partition of cgroup version 2 (`Documentation/admin-guide/cgroup-v2.rst`, "Cpuset").
 //!
-//! The kernel takes the CPUs from the root group itself, so that all threads leave them, except bound kernel threads.
-//! Kernels before 6.7 allow such partitions directly below the root alone, so that is where cells are.
+//! The kernel takes the CPUs from the root group itself, so that all threads leave them, except
+//! bound kernel threads. Kernels before 6.7 allow such partitions directly below the root alone, so
+//! that is where cells are.
 
 use super::{ClosingError, PREFIX, chosen_masks, renew};
 use crate::change::{Change, What};
@@ -36,12 +37,13 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
 }
 
 pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
-    let nowhere = || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
+    let nowhere =
+        || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
     layout.v2.clone().ok_or_else(nowhere)
 }
 
-/// Lets the root's children have the controller. A cell that finds it enabled notes it all the same, so that the last
-/// cell to go takes it back.
+/// Lets the root's children have the controller. A cell that finds it enabled notes it all the
+/// same, so that the last cell to go takes it back.
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;

@@ -1,4 +1,5 @@
-//! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every mask that is set.
+//! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every
+//! mask that is set.
 
 use crate::change::{Change, What};
 use crate::journal::Journal;
@@ -57,7 +58,9 @@ mod tests {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
         let one = told(&set("0-3"), &[7], &set("2")).to_string();
         assert!(
-            one.starts_with("the mask of thread 7 is not put back: it was 0-3, and this kernel takes CPU 2"),
+            one.starts_with(
+                "the mask of thread 7 is not put back: it was 0-3, and this kernel takes CPU 2"
+            ),
             "{one}"
         );
         let many = told(&set("0-3"), &[7, 9], &set("2")).to_string();

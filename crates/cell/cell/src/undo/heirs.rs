@@ -1,9 +1,10 @@
-//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without being in its
-//! journal.
+//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without
+//! being in its journal.
 //!
-//! A mask does not say where it comes from. A thread that is created has its creator's mask; a thread that was told
-//! to keep off the cell's CPUs, by `taskset` for one, has the same. So each such thread is judged by the line of
-//! processes that it comes from, up to the first that was there before the cell:
+//! A mask does not say where it comes from. A thread that is created has its creator's mask; a
+//! thread that was told to keep off the cell's CPUs, by `taskset` for one, has the same. So each
+//! such thread is judged by the line of processes that it comes from, up to the first that was
+//! there before the cell:
 //!
 //! | that process has | the thread |
 //! |---|---|
@@ -11,10 +12,10 @@
 //! | no thread that the cell narrowed to this mask | chose it, and keeps it |
 //! | both sorts | is unclear: it is left as it is, and named |
 //!
-//! The line is lost where a starter has ended, so that another process took its children over (the first process, or
-//! one of another session), and where a process in between has no thread with this mask. Then the thread is unclear
-//! as well. A program that is started by `taskset` while the cell stands looks like any other: it is taken for an
-//! heir.
+//! The line is lost where a starter has ended, so that another process took its children over (the
+//! first process, or one of another session), and where a process in between has no thread with
+//! this mask. Then the thread is unclear as well. A program that is started by `taskset` while the
+//! cell stands looks like any other: it is taken for an heir.
 
 use crate::census;
 use crate::change::{Change, What};
@@ -28,7 +29,8 @@ use seatmap_os::task;
 use seatmap_os::task::Task;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Processes that are looked at above one: numbers that come again while they are read could go round.
+/// Processes that are looked at above one: numbers that come again while they are read could go
+/// round.
 const LONGEST_LINE: usize = 64;
 
 /// Threads with narrow masks that the journal does not know of.
@@ -67,25 +69,34 @@ struct Family<'a> {
     processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
-/// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to another cell.
+/// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to
+/// another cell.
 ///
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
-pub(super) fn find(root: &Root, journal: &Journal, others: &[Journal], open: &CpuSet) -> Result<Found, FileError> {
+pub(super) fn find(
+    root: &Root,
+    journal: &Journal,
+    others: &[Journal],
+    open: &CpuSet,
+) -> Result<Found, FileError> {
     let is_needed = !moved(journal, others, open).is_empty();
     let all = if is_needed { task::all(root)? } else { Vec::new() };
     let with_mask = |task: Task| task.cpus().map(|mask| Thread { task, mask });
     Ok(Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found())
 }
 
-/// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of heirs.
+/// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of
+/// heirs.
 fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();
     }
-    let narrowed = journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+    let narrowed =
+        journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
     let one = |change: &Change| {
-        let (from, to) = (CpuSet::of_list(&change.old)?, CpuSet::of_list(&change.new)?);
+        let from = CpuSet::of_list(&change.old)?;
+        let to = CpuSet::of_list(&change.new)?;
         // A younger cell may have narrowed it further.
         let further = to.outside(&cells(others), open);
         Some((thread_mask::tid_of(&change.path).ok()?, Moved { from, to: vec![to, further] }))
@@ -112,7 +123,9 @@ impl<'a> Family<'a> {
 
     fn found(&self) -> Found {
         let mut found = Found::default();
-        for Thread { task, mask } in self.processes.values().flatten().filter(|thread| self.is_narrow(thread)) {
+        for Thread { task, mask } in
+            self.processes.values().flatten().filter(|thread| self.is_narrow(thread))
+        {
             match self.origin(task, mask) {
                 Origin::Own => {}
                 Origin::Heir(from) => found.heirs.push(self.change(task, mask, from)),
@@ -124,13 +137,18 @@ impl<'a> Family<'a> {
 
     /// Whether a thread has come while the cell stood, and has a mask that the cell gave others.
     fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
-        let is_looked_at = !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
-        is_looked_at && !self.was_there(task) && self.moved.values().any(|moved| moved.to.contains(mask))
+        let is_looked_at =
+            !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
+        is_looked_at
+            && !self.was_there(task)
+            && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
     /// The change that the cell would have noted for a thread, had it been there.
     fn change(&self, task: &Task, mask: &CpuSet, from: CpuSet) -> Change {
-        let (what, path, new) = (What::Affinity, task.folder(), mask.to_string());
+        let what = What::Affinity;
+        let path = task.folder();
+        let new = mask.to_string();
         // A younger cell that has noted the thread itself gives it all of that, in time.
         let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
         let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
@@ -149,13 +167,16 @@ impl<'a> Family<'a> {
 
     /// Whether a thread was there before the cell: the journal knows it, or it is older.
     fn was_there(&self, task: &Task) -> bool {
-        let is_older = self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
+        let is_older =
+            self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
         is_older || self.noted(task).is_some()
     }
 
     fn noted(&self, task: &Task) -> Option<&Change> {
         let path = task.folder();
-        self.journal.of_path(&path).filter(|change| change.started_ticks == Some(task.started_ticks))
+        self.journal
+            .of_path(&path)
+            .filter(|change| change.started_ticks == Some(task.started_ticks))
     }
 
     fn origin(&self, task: &Task, mask: &CpuSet) -> Origin {
@@ -183,7 +204,9 @@ impl<'a> Family<'a> {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
             there.partition(|thread| self.narrowed(&thread.task).is_some());
-        let from = |thread: &&Thread| Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from);
+        let from = |thread: &&Thread| {
+            Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from)
+        };
         let sources: BTreeSet<&CpuSet> = narrowed.iter().filter_map(from).collect();
         let is_shared = others.iter().any(|thread| thread.mask == *mask);
         match sources.into_iter().collect::<Vec<_>>()[..] {
@@ -197,12 +220,13 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The process that started another, where that is sure. One that took over an orphan is of another session,
-    /// unless the orphan has begun one of its own.
+    /// The process that started another, where that is sure. One that took over an orphan is of
+    /// another session, unless the orphan has begun one of its own.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;
-        let is_starter = own.parent > 1 && (own.session == parent.session || own.session == own.pid);
+        let is_starter =
+            own.parent > 1 && (own.session == parent.session || own.session == own.pid);
         is_starter.then_some(own.parent)
     }
 }

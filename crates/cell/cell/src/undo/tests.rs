@@ -11,7 +11,9 @@ const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/n
 fn computer() -> (tempfile::TempDir, Root) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
-    for (path, text) in [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")] {
+    for (path, text) in
+        [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")]
+    {
         std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
         std::fs::write(root.path(path), text).unwrap();
     }
@@ -21,8 +23,13 @@ fn computer() -> (tempfile::TempDir, Root) {
 /// A cell that keeps an interrupt away, slows a timer and adds pages.
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
     let name = format!("c{serial}");
-    let header =
-        Header { format: FORMAT.into(), cell: name.parse().unwrap(), cpus: cpus.into(), serial, began_ticks: None };
+    let header = Header {
+        format: FORMAT.into(),
+        cell: name.parse().unwrap(),
+        cpus: cpus.into(),
+        serial,
+        began_ticks: None,
+    };
     let mut journal = Journal::begin(&folder.join(name), "boot", header).unwrap();
     let set = journal.header.set();
     let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
@@ -59,11 +66,15 @@ fn what_somebody_else_changed_is_left_and_told() {
     root.write(PAGES, "9").unwrap();
     let left = undo(&root, journal, &mut []).unwrap();
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
-    assert_eq!(told, ["/proc/irq/1/smp_affinity_list is not put back: somebody changed it to '3'; it was '0-7'"]);
+    assert_eq!(
+        told,
+        ["/proc/irq/1/smp_affinity_list is not put back: somebody changed it to '3'; it was '0-7'"]
+    );
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
 
-/// A cell on CPU 3, made while CPU 4 was offline; then CPU 4 came back, and the kernel gave its thread the whole node.
+/// A cell on CPU 3, made while CPU 4 was offline; then CPU 4 came back, and the kernel gave its
+/// thread the whole node.
 #[test]
 fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
     assert_eq!(widened("0-3", "0-2", "0-2,4").as_deref(), Some("0-4"));
@@ -72,15 +83,26 @@ fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
     assert_eq!(widened("0-3", "0-2", "1"), None, "somebody narrowed it");
     let own = task::own_tid();
     let path = format!("/proc/{own}");
-    let change = Change { what: What::Affinity, path, old: "0-3".into(), new: "0".into(), started_ticks: None };
-    assert_eq!(widened_by_kernel(&change, "0-3"), None, "a thread of a user was widened by somebody");
+    let change = Change {
+        what: What::Affinity,
+        path,
+        old: "0-3".into(),
+        new: "0".into(),
+        started_ticks: None,
+    };
+    assert_eq!(
+        widened_by_kernel(&change, "0-3"),
+        None,
+        "a thread of a user was widened by somebody"
+    );
 }
 
 #[test]
 fn what_is_gone_or_was_never_made_needs_nothing() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
-    let never = Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
+    let never =
+        Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
     journal.append(&[Line::Change(never)]).unwrap();
     std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
@@ -90,7 +112,8 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
 #[test]
 fn what_the_host_refused_to_change_is_no_fault() {
     let (folder, root) = computer();
-    let journals = [(1, "6-7"), (2, "4-5")].map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus));
+    let journals =
+        [(1, "6-7"), (2, "4-5")].map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus));
     root.write(IRQ, "0-7").unwrap();
     let [first, second] = journals;
     assert_eq!(undo(&root, first, &mut [second]).unwrap(), []);
@@ -132,13 +155,16 @@ fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
     drop(cell(folder.path(), &root, 1, "6-7"));
     let path = folder.path().join("c1");
     let text = std::fs::read_to_string(&path).unwrap();
-    let lines: Vec<&str> = text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    let lines: Vec<&str> =
+        text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
     std::fs::write(&path, lines.join("\n")).unwrap();
     let left = undo(&root, Journal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
     assert_eq!(state(&root), ["0-7", "120", "5"]);
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
-    let wanted =
-        format!("{} is not put back: 1 of its lines are damaged; what they told of stays as it is", path.display());
+    let wanted = format!(
+        "{} is not put back: 1 of its lines are damaged; what they told of stays as it is",
+        path.display()
+    );
     assert_eq!(told, [wanted]);
 }
 
@@ -170,7 +196,11 @@ fn cells_may_go_in_any_order() {
             assert_eq!(undo(&root, read(&cells[going]), &mut others).unwrap(), [], "{order:?}");
             let kept: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
             let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap();
-            assert_eq!(irq, CpuSet::of_list("0-7").unwrap().without(&kept), "{order:?} after {going}");
+            assert_eq!(
+                irq,
+                CpuSet::of_list("0-7").unwrap().without(&kept),
+                "{order:?} after {going}"
+            );
             assert_eq!(root.read(VALUE).unwrap() == "120", !others.is_empty());
         }
         assert_eq!(state(&root), before, "{order:?}");

@@ -8,7 +8,12 @@ use seatmap_os::Root;
 
 fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
     let run = RunFolder::new(folder.path()).unwrap();
-    Host { root: Root::new("/"), run, boot_id: boot.to_owned(), keeper: GuardianCommand(Vec::new()) }
+    Host {
+        root: Root::new("/"),
+        run,
+        boot_id: boot.to_owned(),
+        keeper: GuardianCommand(Vec::new()),
+    }
 }
 
 #[test]
@@ -31,19 +36,35 @@ fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
     write(&host(&folder, "then"), &Usage::at(10, [(7, 1e6)].into())).unwrap();
     let now = host(&folder, "now");
     let told = |host: &Host| read(host, 1000).unwrap_err().to_string();
-    assert!(told(&now).ends_with("controller.usage: is of another boot; what users had before it is forgotten"));
+    assert!(
+        told(&now).ends_with(
+            "controller.usage: is of another boot; what users had before it is forgotten"
+        )
+    );
     let put = |text: &str| std::fs::write(folder.path().join(FILE), text).unwrap();
     for (text, why) in [
         ("", "the file ends"),
         ("{\"format\":\"seatmap-us", "the file ends"),
         ("\0\u{fffd}", "not a JSON value"),
         ("[]", "expected keys with values, and found a list of length 0"),
-        (r#"{"format":"seatmap-usage/2","boot_id":"now","at_ms":1,"cpu_us":{}}"#, "must be \"seatmap-usage/1\""),
-        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1001,"cpu_us":{}}"#, "has lasted 1000 ms"),
+        (
+            r#"{"format":"seatmap-usage/2","boot_id":"now","at_ms":1,"cpu_us":{}}"#,
+            "must be \"seatmap-usage/1\"",
+        ),
+        (
+            r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1001,"cpu_us":{}}"#,
+            "has lasted 1000 ms",
+        ),
         (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#, "found -1"),
         (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"x":1}}"#, "invalid"),
-        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":1e300}}"#, "invalid"),
-        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":18446744073709551615}}"#, "user 7"),
+        (
+            r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":1e300}}"#,
+            "invalid",
+        ),
+        (
+            r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":18446744073709551615}}"#,
+            "user 7",
+        ),
     ] {
         put(text);
         assert!(told(&now).contains(why), "{text}: {}", told(&now));

@@ -59,7 +59,8 @@ fn who_came_first_starts_first_and_one_cpu_stays() {
 
 #[test]
 fn who_waits_for_a_list_keeps_nobody_from_other_cpus_and_loses_none() {
-    let mut queue = with(Policy::Fifo, vec![list(1, "1"), list(2, "1-2"), list(3, "2"), list(4, "3")]);
+    let mut queue =
+        with(Policy::Fifo, vec![list(1, "1"), list(2, "1-2"), list(3, "2"), list(4, "3")]);
     let pool = set("0-4");
     assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 4], "3 would take a CPU that 2 waits for");
     queue.leave(1, 1);
@@ -118,7 +119,11 @@ fn the_cpu_that_stays_may_be_anybodys() {
     let mut queue = with(Policy::Fifo, vec![gang(1, "0-1"), gang(2, "2"), gang(3, "2-3")]);
     let pool = set("0-3");
     assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 2]);
-    assert_eq!(told(&queue.step(SLICE_MS, &pool, &lowest)), [-2, -1, 3], "2 has what 3 wants; 0 or 1 must stay");
+    assert_eq!(
+        told(&queue.step(SLICE_MS, &pool, &lowest)),
+        [-2, -1, 3],
+        "2 has what 3 wants; 0 or 1 must stay"
+    );
 }
 
 #[test]
@@ -128,12 +133,15 @@ fn what_others_have_taken_is_waited_for() {
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
 }
 
-/// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and user 2 once.
+/// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and
+/// user 2 once.
 fn share(policy: Policy, his: u64) -> f64 {
     let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
     queue.submit(0, turn(his + 1, 2, 1));
-    let (mut had, mut current, steps) = (0, 0, 4000);
+    let mut had = 0;
+    let mut current = 0;
+    let steps = 4000;
     for step in 0..steps {
         for action in queue.step(step * SLICE_MS, &set("0-1"), &lowest) {
             if let Action::Start(id, _) = action {
@@ -169,7 +177,8 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
 
 #[test]
 fn who_ran_for_long_is_not_kept_waiting_for_ever() {
-    // User 1 had the CPU for ten half-lives; then another user's requests of a second each never end.
+    // User 1 had the CPU for ten half-lives; then another user's requests of a second each never
+    // end.
     let mut queue = with(Policy::Fair, vec![ticket(1, 1, Wants::Count(1))]);
     let pool = set("0-1");
     let ten = 10 * HALF_LIFE_MS as u64;
@@ -198,14 +207,18 @@ struct Event {
 }
 
 fn wants() -> impl Strategy<Value = Wants> {
-    let some = prop::collection::btree_set(0u32..6, 1..5).prop_map(|cpus| Wants::Cpus(cpus.into_iter().collect()));
+    let some = prop::collection::btree_set(0u32..6, 1..5)
+        .prop_map(|cpus| Wants::Cpus(cpus.into_iter().collect()));
     prop_oneof![(1usize..6).prop_map(Wants::Count), some]
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let comes = prop::option::of((0u32..3, 0u8..10, wants(), any::<bool>()));
     let event = (0u64..3000, comes, 0usize..20);
-    prop::collection::vec(event.prop_map(|(wait_ms, comes, goes)| Event { wait_ms, comes, goes }), 0..60)
+    prop::collection::vec(
+        event.prop_map(|(wait_ms, comes, goes)| Event { wait_ms, comes, goes }),
+        0..60,
+    )
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
@@ -223,9 +236,14 @@ impl Watch {
     fn see(&mut self, actions: &[Action], pool: &CpuSet, wanted: &BTreeMap<u64, Wants>) {
         for action in actions {
             match action {
-                Action::Suspend(id) => assert!(self.holding.remove(id).is_some(), "{id} held nothing"),
+                Action::Suspend(id) => {
+                    assert!(self.holding.remove(id).is_some(), "{id} held nothing")
+                }
                 Action::Start(id, cpus) => {
-                    assert!(self.holding.values().all(|held| !held.meets(cpus)), "one CPU, two holders");
+                    assert!(
+                        self.holding.values().all(|held| !held.meets(cpus)),
+                        "one CPU, two holders"
+                    );
                     assert_eq!(cpus.len(), wanted[id].len());
                     assert_eq!(wanted[id].of(cpus), *cpus, "not what was wanted");
                     self.holding.insert(*id, cpus.clone());
@@ -234,15 +252,21 @@ impl Watch {
             }
         }
         let held = self.holding.values().fold(CpuSet::default(), |held, cpus| held.with(cpus));
-        assert!(held.is_subset(pool) && (held.is_empty() || held != *pool), "nothing is left: {held}");
+        assert!(
+            held.is_subset(pool) && (held.is_empty() || held != *pool),
+            "nothing is left: {held}"
+        );
     }
 }
 
 proptest! {
     #[test]
     fn capacity_holds_and_everybody_starts_in_the_end(policy in policies(), events in events()) {
-        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-5"));
-        let (mut watch, mut wanted, mut now) = (Watch::default(), BTreeMap::new(), 0);
+        let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+        let pool = set("0-5");
+        let mut watch = Watch::default();
+        let mut wanted = BTreeMap::new();
+        let mut now = 0;
         for (id, event) in (1u64..).zip(events) {
             now += event.wait_ms;
             if let Some((uid, priority, wants, takes_turns)) = event.comes {
@@ -268,29 +292,33 @@ proptest! {
 
     #[test]
     fn gangs_that_never_end_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
-        let (mut queue, pool) = (Queue::new(policy, SLICE_MS, Usage::since(0)), set("0-3"));
+        let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+        let pool = set("0-3");
         let wanted: BTreeMap<u64, Wants> = (1u64..).zip(&sizes).map(|(id, size)| (id, Wants::Count(*size))).collect();
         for (id, size) in (1u64..).zip(&sizes) {
             queue.submit(0, Ticket { priority: (id % 10) as u8, ..turn(id, id as u32 % 2, *size) });
         }
-        let (mut watch, mut turns) = (Watch::default(), BTreeMap::<u64, u32>::new());
+        let mut watch = Watch::default();
+        let mut turns = BTreeMap::<u64, u32>::new();
         for step in 0..1200 {
             let actions = queue.step(step * SLICE_MS, &pool, &lowest);
             watch.see(&actions, &pool, &wanted);
             watch.holding.keys().for_each(|id| *turns.entry(*id).or_insert(0) += 1);
         }
         prop_assert_eq!(turns.len(), sizes.len());
-        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all tickets of a user
-        // count against that user.
+        // A step of priority is worth a minute of waiting, 60 turns of another ticket; and all
+        // tickets of a user count against that user.
         let least = if policy == Policy::Fifo { 50 } else { 2 };
         prop_assert!(turns.values().all(|turns| *turns >= least), "{:?}", turns);
     }
 
     #[test]
     fn first_come_first_served_where_all_want_the_same(sizes in prop::collection::vec(1usize..4, 1..12)) {
-        let (mut queue, pool) = (Queue::new(Policy::Fifo, SLICE_MS, Usage::since(0)), set("0-3"));
+        let mut queue = Queue::new(Policy::Fifo, SLICE_MS, Usage::since(0));
+        let pool = set("0-3");
         (1u64..).zip(&sizes).for_each(|(id, size)| queue.submit(id, count(id, *size)));
-        let (mut order, mut holding) = (Vec::<i64>::new(), std::collections::VecDeque::new());
+        let mut order = Vec::<i64>::new();
+        let mut holding = std::collections::VecDeque::new();
         while order.len() < sizes.len() {
             let started = told(&queue.step(100, &pool, &lowest));
             order.extend(&started);

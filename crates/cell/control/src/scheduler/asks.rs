@@ -27,13 +27,24 @@ impl Scheduler<'_> {
         self.say(connection, id, said.unwrap_or_else(|error| error));
     }
 
-    fn queue_up(&mut self, connection: u64, uid: u32, request: u64, create: Create) -> Result<(), Say> {
+    fn queue_up(
+        &mut self,
+        connection: u64,
+        uid: u32,
+        request: u64,
+        create: Create,
+    ) -> Result<(), Say> {
         let wants = self.check(uid, &create)?;
         let id = self.number();
-        let (priority, takes_turns, waits) = (create.priority, create.takes_turns, create.waits);
+        let priority = create.priority;
+        let takes_turns = create.takes_turns;
+        let waits = create.waits;
         let phase = CellPhase::Waiting;
-        let (stopped, faults) = (Vec::new(), Vec::new());
-        let (connection, ends_s, told) = (Some(connection), None, None);
+        let stopped = Vec::new();
+        let faults = Vec::new();
+        let connection = Some(connection);
+        let ends_s = None;
+        let told = None;
         let job = Job { create, uid, connection, request, phase, stopped, faults, ends_s, told };
         self.jobs.insert(id, job);
         self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
@@ -42,7 +53,8 @@ impl Scheduler<'_> {
             self.pump_quietly(id);
             if self.queue.place(id).is_some() {
                 self.drop_tenant(id);
-                let message = "its CPUs are not free now; without --no-wait it would be queued".to_owned();
+                let message =
+                    "its CPUs are not free now; without --no-wait it would be queued".to_owned();
                 return Err(Say::error(ErrorOrigin::Busy, message));
             }
         }
@@ -78,42 +90,55 @@ impl Scheduler<'_> {
             return Err(asked("a lease has a second at least".into()));
         }
         if create.takes_turns && create.memory_bytes > 0 {
-            return Err(asked("a cell that takes turns can have no memory of its own: it is handed on".into()));
+            return Err(asked(
+                "a cell that takes turns can have no memory of its own: it is handed on".into(),
+            ));
         }
         if self.queue.waiting_of(uid) >= MOST_WAITING {
-            return Err(Say::error(ErrorOrigin::Busy, format!("{MOST_WAITING} requests of one user may wait at once")));
+            return Err(Say::error(
+                ErrorOrigin::Busy,
+                format!("{MOST_WAITING} requests of one user may wait at once"),
+            ));
         }
         self.wants(create, &online)
     }
 
     fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
         let of = |error: CellError| Say::error(ErrorOrigin::Asked, error.to_string());
-        let auto = || CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
+        let auto =
+            || CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
         let wants = match named(create).map_err(|why| Say::error(ErrorOrigin::Asked, why))? {
             Some(wants) => wants,
             None => Wants::Count(auto()?.len()),
         };
         let cpus = if let Wants::Cpus(cpus) = &wants { cpus.clone() } else { CpuSet::default() };
         let missing = cpus.without(online);
-        match wants.can_be_met_by(online) {
-            true => Ok(wants),
-            false if !missing.is_empty() => Err(of(CellError::NotOnline { missing, online: online.clone() })),
-            false if cpus.is_empty() => Err(of(CellError::TooMany { wanted: wants.len(), free: online.len() })),
-            false => Err(of(CellError::NothingLeft(cpus))),
+        if wants.can_be_met_by(online) {
+            Ok(wants)
+        } else if !missing.is_empty() {
+            Err(of(CellError::NotOnline { missing, online: online.clone() }))
+        } else if cpus.is_empty() {
+            Err(of(CellError::TooMany { wanted: wants.len(), free: online.len() }))
+        } else {
+            Err(of(CellError::NothingLeft(cpus)))
         }
     }
 
-    /// The number of a cell that a user may dispose of; `None` where the controller did not make it.
+    /// The number of a cell that a user may dispose of; `None` where the controller did not make
+    /// it.
     fn own(&self, uid: u32, name: &Name) -> Result<Option<u64>, Say> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
-        let none = || Say::error(ErrorOrigin::Asked, CellError::NoSuchCell(name.clone()).to_string());
+        let none =
+            || Say::error(ErrorOrigin::Asked, CellError::NoSuchCell(name.clone()).to_string());
         match found {
             Some((id, job)) if is_master || job.uid == uid => Ok(Some(*id)),
             None if self.host.cell(name).is_err() => Err(none()),
             None if is_master => Ok(None),
-            _ => Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's"))),
+            _ => {
+                Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's")))
+            }
         }
     }
 
@@ -128,10 +153,15 @@ impl Scheduler<'_> {
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
         let id = self.own(uid, name)?;
-        if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != CellPhase::Standing) {
-            return Err(Say::error(ErrorOrigin::Busy, format!("the cell '{name}' does not stand now")));
+        if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != CellPhase::Standing)
+        {
+            return Err(Say::error(
+                ErrorOrigin::Busy,
+                format!("the cell '{name}' does not stand now"),
+            ));
         }
-        let record = seatmap_cell::renew(&self.host, name, lease_s).map_err(|error| failed(&error))?;
+        let record =
+            seatmap_cell::renew(&self.host, name, lease_s).map_err(|error| failed(&error))?;
         if let Some(job) = id.and_then(|id| self.jobs.get_mut(&id)) {
             job.ends_s = record.expires_s;
         }
@@ -151,10 +181,16 @@ impl Scheduler<'_> {
         let is_own = |cell: &&Record| self.jobs.values().any(|job| job.create.name == cell.name);
         let other = |cell: &Record| {
             let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
-            let (name, phase, uid) = (cell.name.clone(), CellPhase::Standing, None);
+            let name = cell.name.clone();
+            let phase = CellPhase::Standing;
+            let uid = None;
             Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
         };
-        self.jobs.values().map(own).chain(cells.iter().filter(|cell| !is_own(cell)).map(other)).collect()
+        self.jobs
+            .values()
+            .map(own)
+            .chain(cells.iter().filter(|cell| !is_own(cell)).map(other))
+            .collect()
     }
 }
 
@@ -162,15 +198,20 @@ impl Scheduler<'_> {
 fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     match (&create.cpus, create.count) {
         (Some(_), Some(_)) => Err("name \"cpus\" or a \"count\", not both"),
-        (Some(cpus), None) if cpus.is_empty() => Err("\"cpus\" is empty; name a CPU, or leave it out"),
-        (None, Some(0)) => Err("\"count\" is 0; a cell needs a CPU: leave it out for as many as the best core has"),
+        (Some(cpus), None) if cpus.is_empty() => {
+            Err("\"cpus\" is empty; name a CPU, or leave it out")
+        }
+        (None, Some(0)) => {
+            Err("\"count\" is 0; a cell needs a CPU: leave it out for as many as the best core has")
+        }
         (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
         (None, count) => Ok(count.map(Wants::Count)),
     }
 }
 
 fn marked(mut cell: Record, faults: &[String]) -> Record {
-    cell.state = if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
+    cell.state =
+        if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
     cell
 }
 
@@ -182,7 +223,8 @@ pub(super) fn failed(error: &CellError) -> Say {
     Say::error(kind, message)
 }
 
-/// The request that must have led to a cell that was found, so that the cell can be suspended and made again.
+/// The request that must have led to a cell that was found, so that the cell can be suspended and
+/// made again.
 pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
@@ -205,7 +247,9 @@ mod tests {
     use super::*;
 
     fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
-        let line = format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}");
+        let line = format!(
+            "{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}"
+        );
         match ControlRequest::parse(line.as_bytes()).unwrap().ask {
             Ask::Create(create) => named(&create),
             _ => unreachable!("it says create"),
@@ -214,12 +258,17 @@ mod tests {
 
     #[test]
     fn cpus_that_are_none_are_refused() {
-        assert_eq!(named_in(",\"cpus\":[1,2]"), Ok(Some(Wants::Cpus([1, 2].into_iter().collect()))));
+        assert_eq!(
+            named_in(",\"cpus\":[1,2]"),
+            Ok(Some(Wants::Cpus([1, 2].into_iter().collect())))
+        );
         assert_eq!(named_in(",\"count\":3"), Ok(Some(Wants::Count(3))));
         assert_eq!(named_in(""), Ok(None));
         assert!(named_in(",\"count\":0").unwrap_err().starts_with("\"count\" is 0"));
         assert!(named_in(",\"cpus\":[]").unwrap_err().starts_with("\"cpus\" is empty"));
-        for both in [",\"cpus\":[],\"count\":0", ",\"cpus\":[1],\"count\":1", ",\"cpus\":[],\"count\":2"] {
+        for both in
+            [",\"cpus\":[],\"count\":0", ",\"cpus\":[1],\"count\":1", ",\"cpus\":[],\"count\":2"]
+        {
             assert_eq!(named_in(both), Err("name \"cpus\" or a \"count\", not both"), "{both}");
         }
     }

@@ -15,7 +15,8 @@ impl Scheduler<'_> {
         let made = self.make(id, cpus);
         self.leave_the_cells();
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        let (connection, request) = (job.connection, job.request);
+        let connection = job.connection;
+        let request = job.request;
         let name = job.create.name.clone();
         let said = match made {
             Ok(record) => {
@@ -38,7 +39,8 @@ impl Scheduler<'_> {
     fn make(&mut self, id: u64, cpus: CpuSet) -> Result<Record, Say> {
         let gone = || Say::error(ErrorOrigin::Failed, "nobody waits for it any more");
         let job = self.jobs.get_mut(&id).ok_or_else(gone)?;
-        let lease_s = if job.phase == CellPhase::Suspended { job.left_s() } else { job.create.lease_s };
+        let lease_s =
+            if job.phase == CellPhase::Suspended { job.left_s() } else { job.create.lease_s };
         if lease_s == Some(0) {
             return Err(Say::error(ErrorOrigin::Failed, "its lease has ended"));
         }
@@ -55,8 +57,9 @@ impl Scheduler<'_> {
             memory_bytes: create.memory_bytes,
         };
         // First: if this process dies while it makes the cell, the ledger must hold its owner.
-        self.write_down()
-            .map_err(|error| Say::error(ErrorOrigin::Failed, format!("the ledger cannot be written: {error}")))?;
+        self.write_down().map_err(|error| {
+            Say::error(ErrorOrigin::Failed, format!("the ledger cannot be written: {error}"))
+        })?;
         let is_tested = create.is_tested || create.noise_limit.is_some();
         let judge = is_tested.then_some(&mut *self.judge);
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
@@ -71,7 +74,9 @@ impl Scheduler<'_> {
         }
         self.leave_the_cells();
         let connection = self.jobs.get(&id).and_then(|job| job.connection);
-        connection.into_iter().for_each(|connection| self.say(connection, 0, Say::Suspended { name: name.clone() }));
+        connection
+            .into_iter()
+            .for_each(|connection| self.say(connection, 0, Say::Suspended { name: name.clone() }));
     }
 
     fn stop(&mut self, id: u64, name: &Name) -> Result<(), Box<dyn std::error::Error>> {
@@ -91,13 +96,18 @@ impl Scheduler<'_> {
     /// Undoes a cell, or what waits to be one.
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
         let Some(job) = self.jobs.get(&id) else { return Ok(Vec::new()) };
-        let (phase, name) = (job.phase, job.create.name.clone());
+        let phase = job.phase;
+        let name = job.create.name.clone();
         let left = match phase {
-            CellPhase::Standing => seatmap_cell::destroy(&self.host, &name).map_err(|error| failed(&error))?,
+            CellPhase::Standing => {
+                seatmap_cell::destroy(&self.host, &name).map_err(|error| failed(&error))?
+            }
             CellPhase::Waiting | CellPhase::Suspended => Vec::new(),
         };
         match phase {
-            CellPhase::Waiting => self.forget(id, Say::error(ErrorOrigin::Busy, "somebody has withdrawn it")),
+            CellPhase::Waiting => {
+                self.forget(id, Say::error(ErrorOrigin::Busy, "somebody has withdrawn it"))
+            }
             CellPhase::Standing | CellPhase::Suspended => self.forget(id, Say::Ended { name }),
         }
         Ok(left)
@@ -122,7 +132,8 @@ impl Scheduler<'_> {
         let _ = self.write_down();
     }
 
-    /// A client is gone: what it waits for is withdrawn, and its cells end unless they are detached.
+    /// A client is gone: what it waits for is withdrawn, and its cells end unless they are
+    /// detached.
     pub(super) fn hang_up(&mut self, connection: u64) {
         self.clients.remove(&connection);
         let its = self.jobs.iter_mut().filter(|(_, job)| job.connection == Some(connection));
@@ -151,19 +162,24 @@ impl Scheduler<'_> {
             CellPhase::Standing => !stands(&job.create.name),
             CellPhase::Suspended => job.left_s() == Some(0),
         });
-        let ended: Vec<(u64, Name)> = ended.map(|(id, job)| (*id, job.create.name.clone())).collect();
+        let ended: Vec<(u64, Name)> =
+            ended.map(|(id, job)| (*id, job.create.name.clone())).collect();
         if !ended.is_empty() {
             ended.into_iter().for_each(|(id, name)| self.forget(id, Say::Ended { name }));
             self.leave_the_cells();
         }
     }
 
-    /// Looks whether cells are still what they were made to be, and tells their clients what changed.
+    /// Looks whether cells are still what they were made to be, and tells their clients what
+    /// changed.
     pub(super) fn look(&mut self) {
         let mut news = Vec::new();
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
             let record = self.host.cell(&job.create.name);
-            let Ok(faults) = record.and_then(|record| seatmap_cell::verify(&self.host, &record)) else { continue };
+            let Ok(faults) = record.and_then(|record| seatmap_cell::verify(&self.host, &record))
+            else {
+                continue;
+            };
             if faults != job.faults {
                 job.faults.clone_from(&faults);
                 let say = Say::Damaged { name: job.create.name.clone(), faults };

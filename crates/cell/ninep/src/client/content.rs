@@ -66,7 +66,8 @@ impl<S: Read + Write> FileClient<S> {
     /// # Errors
     /// The server's error.
     pub fn resize(&mut self, file: &File, size_bytes: u64) -> io::Result<()> {
-        self.ask(&FileRequest::Change { fid: file.0, change: Change::to_size(size_bytes) }).map(|_| ())
+        self.ask(&FileRequest::Change { fid: file.0, change: Change::to_size(size_bytes) })
+            .map(|_| ())
     }
 
     /// The attributes of a file.
@@ -90,7 +91,8 @@ impl<S: Read + Write> FileClient<S> {
     /// The server's error.
     pub fn list(&mut self, path: &str) -> io::Result<Vec<Vec<u8>>> {
         let folder = self.open(path, Access::Read)?;
-        let (mut names, mut offset) = (Vec::new(), 0);
+        let mut names = Vec::new();
+        let mut offset = 0;
         let listed = loop {
             match self.list_from(folder.0, offset, &mut names) {
                 Ok(Some(last)) if last != offset => offset = last,
@@ -103,9 +105,16 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     /// The offset of the last entry, if there was one.
-    fn list_from(&mut self, fid: u32, offset: u64, names: &mut Vec<Vec<u8>>) -> io::Result<Option<u64>> {
+    fn list_from(
+        &mut self,
+        fid: u32,
+        offset: u64,
+        names: &mut Vec<Vec<u8>>,
+    ) -> io::Result<Option<u64>> {
         let count = self.agreed_bytes - AROUND_DATA_BYTES;
-        let Reply::List { entries: Data(entries) } = self.ask(&FileRequest::List { fid, offset, count })? else {
+        let Reply::List { entries: Data(entries) } =
+            self.ask(&FileRequest::List { fid, offset, count })?
+        else {
             return Err(nonsense());
         };
         let mut last = None;

@@ -11,7 +11,12 @@ impl<S: Read + Write> FileClient<S> {
     /// The server's error.
     pub fn make_folder(&mut self, path: &str) -> io::Result<()> {
         let (folder, name) = split(path);
-        self.within(folder, |fid| FileRequest::Folder { fid, name: name.as_bytes(), mode: 0o755, gid: NOBODY })
+        self.within(folder, |fid| FileRequest::Folder {
+            fid,
+            name: name.as_bytes(),
+            mode: 0o755,
+            gid: NOBODY,
+        })
     }
 
     /// Removes a file.
@@ -38,16 +43,22 @@ impl<S: Read + Write> FileClient<S> {
     /// # Errors
     /// The server's error.
     pub fn rename(&mut self, old: &str, new: &str) -> io::Result<()> {
-        let ((folder, old), (into, new)) = (split(old), split(new));
+        let (folder, old) = split(old);
+        let (into, new) = split(new);
         let to = self.walk(into)?;
-        let (old, new) = (old.as_bytes(), new.as_bytes());
+        let old = old.as_bytes();
+        let new = new.as_bytes();
         let renamed = self.within(folder, |from| FileRequest::Rename { from, old, to, new });
         self.forget(to)?;
         renamed
     }
 
     /// Asks for something in a folder, for which it gets a fid meanwhile.
-    fn within<'a>(&mut self, folder: &str, request: impl FnOnce(u32) -> FileRequest<'a>) -> io::Result<()> {
+    fn within<'a>(
+        &mut self,
+        folder: &str,
+        request: impl FnOnce(u32) -> FileRequest<'a>,
+    ) -> io::Result<()> {
         let fid = self.walk(folder)?;
         let asked = self.ask(&request(fid)).map(|_| ());
         self.forget(fid)?;

@@ -1,7 +1,7 @@
 //! Writing without waiting: a program that only writes need not sleep once a request.
 //!
-//! The server answers requests in their order, so that the replies to posted requests come before the reply to the
-//! next request.
+//! The server answers requests in their order, so that the replies to posted requests come before
+//! the reply to the next request.
 
 use super::{File, FileClient, nonsense};
 use crate::frame;
@@ -11,12 +11,12 @@ use crate::request::FileRequest;
 use crate::wire::Data;
 use std::io::{self, ErrorKind, Read, Write};
 
-/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a socket's buffer, or
-/// both ends would wait for the other to read.
+/// How many requests may be unanswered: a guess. Their replies, of eleven bytes, must fit into a
+/// socket's buffer, or both ends would wait for the other to read.
 const MOST_POSTED: usize = 64;
 
-/// Small requests are sent together when they are this long: sending wakes the other end, which costs more than the
-/// bytes.
+/// Small requests are sent together when they are this long: sending wakes the other end, which
+/// costs more than the bytes.
 const GATHERED_BYTES: usize = 32 * 1024;
 
 /// Writes that were posted and not yet answered, the oldest first: how long each is, in bytes.
@@ -31,8 +31,9 @@ pub(super) struct Posted {
 }
 
 impl<S: Read + Write> FileClient<S> {
-    /// Writes all of it at an offset, and does not wait for it to be done, or sent. [`FileClient::settle`] does, and so
-    /// does whatever else is asked; what was posted and not settled may be lost with the client.
+    /// Writes all of it at an offset, and does not wait for it to be done, or sent.
+    /// [`FileClient::settle`] does, and so does whatever else is asked; what was posted and not
+    /// settled may be lost with the client.
     ///
     /// # Errors
     /// The server has gone. A failed write is reported by `settle`.
@@ -43,7 +44,8 @@ impl<S: Read + Write> FileClient<S> {
             }
             // Tag 0 is that of requests that are waited for.
             self.posted.tag = self.posted.tag % MOST_POSTED as u16 + 1;
-            FileRequest::Write { fid: file.0, offset, data: Data(block) }.frame(self.posted.tag, &mut self.out);
+            FileRequest::Write { fid: file.0, offset, data: Data(block) }
+                .frame(self.posted.tag, &mut self.out);
             self.posted.unsent.extend_from_slice(&self.out);
             if self.posted.unsent.len() >= GATHERED_BYTES {
                 self.send_posted()?;
@@ -89,7 +91,9 @@ impl<S: Read + Write> FileClient<S> {
         let head = head.ok_or_else(frame::closed)?;
         match Reply::parse(head.number, &self.body) {
             Ok(Reply::Write { count }) if count as usize == length => Ok(None),
-            Ok(Reply::Write { count }) if (count as usize) < length => Ok(Some(ErrorKind::WriteZero.into())),
+            Ok(Reply::Write { count }) if (count as usize) < length => {
+                Ok(Some(ErrorKind::WriteZero.into()))
+            }
             Ok(Reply::Error { code }) => Ok(Some(Refusal(code).into())),
             _ => Err(nonsense()),
         }

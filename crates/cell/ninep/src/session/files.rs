@@ -30,7 +30,13 @@ impl FileSession {
         Ok(Reply::Open { qid: qid_of(&fid.node)?, unit_bytes: 0 })
     }
 
-    pub(super) fn create(&mut self, fid: u32, name: &[u8], flags: u32, mode: u32) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn create(
+        &mut self,
+        fid: u32,
+        name: &[u8],
+        flags: u32,
+        mode: u32,
+    ) -> Result<Reply<'_>, Refusal> {
         if !matches!(self.fids.get(fid)?.opened, Opened::Not) {
             return Err(Refusal::FID);
         }
@@ -55,7 +61,12 @@ impl FileSession {
         Ok(Reply::Read { data: Data(self.block.get(..count).unwrap_or_default()) })
     }
 
-    pub(super) fn write(&mut self, fid: u32, offset: u64, data: &[u8]) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn write(
+        &mut self,
+        fid: u32,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<Reply<'_>, Refusal> {
         let count = match (&self.fids.get(fid)?.opened, &mut self.console) {
             (Opened::File(file), _) => raw::pwrite(file, data, offset)?,
             (Opened::Console, Some(console)) => console.write(data)?,
@@ -82,23 +93,40 @@ impl FileSession {
                 let has = [self.console.is_some(), self.input.is_some()];
                 list_root(has, offset, most_bytes, &mut self.block);
             }
-            Opened::Folder(folder) => list_folder(folder.as_fd(), offset, most_bytes, &mut self.block)?,
-            Opened::Not | Opened::Console | Opened::Input | Opened::File(_) => return Err(Refusal::FID),
+            Opened::Folder(folder) => {
+                list_folder(folder.as_fd(), offset, most_bytes, &mut self.block)?
+            }
+            Opened::Not | Opened::Console | Opened::Input | Opened::File(_) => {
+                return Err(Refusal::FID);
+            }
         }
         Ok(Reply::List { entries: Data(&self.block) })
     }
 }
 
-fn list_root([has_console, has_input]: [bool; 2], offset: u64, most_bytes: usize, out: &mut Vec<u8>) {
+fn list_root(
+    [has_console, has_input]: [bool; 2],
+    offset: u64,
+    most_bytes: usize,
+    out: &mut Vec<u8>,
+) {
     let entry = |qid, offset, kind, name| Entry { qid, offset, kind: dirent(kind), name };
     let files = entry(Qid { path: 0, ..ROOT_QID }, 1, FileType::Directory, FILES);
     let console = entry(CONSOLE_QID, 2, FileType::RegularFile, CONSOLE);
     let input = entry(INPUT_QID, 3, FileType::RegularFile, INPUT);
     let all = [Some(files), has_console.then_some(console), has_input.then_some(input)];
-    all.into_iter().flatten().filter(|entry| entry.offset > offset).all(|entry| entry.fits_into(out, most_bytes));
+    all.into_iter()
+        .flatten()
+        .filter(|entry| entry.offset > offset)
+        .all(|entry| entry.fits_into(out, most_bytes));
 }
 
-fn list_folder(folder: BorrowedFd<'_>, offset: u64, most_bytes: usize, out: &mut Vec<u8>) -> Result<(), Refusal> {
+fn list_folder(
+    folder: BorrowedFd<'_>,
+    offset: u64,
+    most_bytes: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Refusal> {
     fs::seek(folder, SeekFrom::Start(offset))?;
     let device = qid::device(&host::stat(folder)?);
     let mut buffer = [MaybeUninit::uninit(); LISTED_BYTES];

@@ -20,7 +20,8 @@ const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 
 impl FileSession {
     pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
-        let made_up = |mode, links| Attributes { mode, links, block_bytes: 4096, ..Attributes::default() };
+        let made_up =
+            |mode, links| Attributes { mode, links, block_bytes: 4096, ..Attributes::default() };
         let (qid, attributes) = match &self.fids.get(fid)?.node {
             Node::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
             Node::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
@@ -62,17 +63,30 @@ impl FileSession {
         Ok(Reply::Readlink { target: &self.block })
     }
 
-    pub(super) fn make_folder(&mut self, fid: u32, name: &[u8], mode: u32) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn make_folder(
+        &mut self,
+        fid: u32,
+        name: &[u8],
+        mode: u32,
+    ) -> Result<Reply<'_>, Refusal> {
         let made = host::make_folder(self.changing(fid)?, name, mode)?;
         Ok(Reply::Folder { qid: Qid::of(&host::stat(made.as_fd())?) })
     }
 
-    pub(super) fn rename(&mut self, [(from, old), (to, new)]: [(u32, &[u8]); 2]) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn rename(
+        &mut self,
+        [(from, old), (to, new)]: [(u32, &[u8]); 2],
+    ) -> Result<Reply<'_>, Refusal> {
         host::rename(self.changing(from)?, old, self.changing(to)?, new)?;
         Ok(Reply::Rename {})
     }
 
-    pub(super) fn remove(&mut self, fid: u32, name: &[u8], flags: u32) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn remove(
+        &mut self,
+        fid: u32,
+        name: &[u8],
+        flags: u32,
+    ) -> Result<Reply<'_>, Refusal> {
         host::remove(self.changing(fid)?, name, flags)?;
         Ok(Reply::Remove {})
     }

@@ -4,5 +4,8 @@
 fn the_page_shows_the_example_word_for_word() {
     let page = include_str!("../../../../../docs/src/controller.md");
     let example = include_str!("../../examples/files.rs");
-    assert!(page.contains(&format!("```rust\n{example}```\n")), "examples/files.rs is not on the page as it is");
+    assert!(
+        page.contains(&format!("```rust\n{example}```\n")),
+        "examples/files.rs is not on the page as it is"
+    );
 }

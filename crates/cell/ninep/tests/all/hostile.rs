@@ -1,4 +1,5 @@
-//! Random conversations: whatever a client says, it gets an answer to each request, and nothing outside is touched.
+//! Random conversations: whatever a client says, it gets an answer to each request, and nothing
+//! outside is touched.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -46,7 +47,10 @@ fn place() -> tempfile::TempDir {
 
 /// The server's answer to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
-    let session = FileSession::new(Export::new(&folder.join("shown"), false).unwrap(), Some(Box::new(io::sink())));
+    let session = FileSession::new(
+        Export::new(&folder.join("shown"), false).unwrap(),
+        Some(Box::new(io::sink())),
+    );
     let session = session.with_input(Box::new(Cursor::new(b"told")));
     let mut wire = Wire { incoming: Cursor::new(bytes), outgoing: Vec::new() };
     let _ = serve(&mut wire, session);
@@ -63,44 +67,68 @@ fn replies(mut bytes: &[u8]) -> usize {
     count
 }
 
-const NAMES: [&[u8]; 13] =
-    [b"files", b"console", b"input", b"a", b"b", b"file", b"link", b"up", b"..", b"secret", b"x", b"../secret", b"\0"];
+const NAMES: [&[u8]; 13] = [
+    b"files",
+    b"console",
+    b"input",
+    b"a",
+    b"b",
+    b"file",
+    b"link",
+    b"up",
+    b"..",
+    b"secret",
+    b"x",
+    b"../secret",
+    b"\0",
+];
 
 /// A request of few fids and names, so that one builds on another.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let name = || prop::sample::select(&NAMES[..]);
     let names = prop::collection::vec(name(), 0..4);
     let flags = prop::sample::select(vec![0u32, 1, 2, 0o1000, 0o1001, 0o200_000, u32::MAX]);
-    let numbers = (0..19usize, 0..6u32, 0..6u32, flags, prop_oneof![0..20u64, Just(u64::MAX)], any::<u16>());
-    (numbers, names, name(), name()).prop_map(|((which, fid, new, flags, offset, tag), names, name, other)| {
-        let (count, mode, gid) = (offset as u32, flags & 0o777, new);
-        let request = match which {
-            0 => FileRequest::Statfs { fid },
-            1 => FileRequest::Open { fid, flags },
-            2 => FileRequest::Create { fid, name, flags, mode, gid },
-            3 => FileRequest::Readlink { fid },
-            4 => FileRequest::Attributes { fid, mask: offset },
-            5 => FileRequest::Change {
-                fid,
-                change: Change { valid: flags & !0o6, size_bytes: offset.min(99), ..Change::default() },
-            },
-            6 => FileRequest::List { fid, offset, count: count.saturating_mul(99) },
-            7 => FileRequest::Sync { fid, only_data: mode },
-            8 => FileRequest::Folder { fid, name, mode: 0o755, gid },
-            9 => FileRequest::Rename { from: fid, old: name, to: new, new: other },
-            10 => FileRequest::Remove { fid, name, flags },
-            11 => FileRequest::Version { size_bytes: count.saturating_mul(1000), version: name },
-            12 => FileRequest::Attach { fid, auth: 0, user: name, tree: b"", uid: 0 },
-            13 => FileRequest::Flush { tag },
-            14 => FileRequest::Read { fid, offset, count },
-            15 => FileRequest::Write { fid, offset: offset.min(99), data: Data(name) },
-            16 => FileRequest::Clunk { fid },
-            _ => FileRequest::Walk { fid, new, names },
-        };
-        let mut out = Vec::new();
-        request.frame(tag, &mut out);
-        out
-    })
+    let numbers =
+        (0..19usize, 0..6u32, 0..6u32, flags, prop_oneof![0..20u64, Just(u64::MAX)], any::<u16>());
+    (numbers, names, name(), name()).prop_map(
+        |((which, fid, new, flags, offset, tag), names, name, other)| {
+            let count = offset as u32;
+            let mode = flags & 0o777;
+            let gid = new;
+            let request = match which {
+                0 => FileRequest::Statfs { fid },
+                1 => FileRequest::Open { fid, flags },
+                2 => FileRequest::Create { fid, name, flags, mode, gid },
+                3 => FileRequest::Readlink { fid },
+                4 => FileRequest::Attributes { fid, mask: offset },
+                5 => FileRequest::Change {
+                    fid,
+                    change: Change {
+                        valid: flags & !0o6,
+                        size_bytes: offset.min(99),
+                        ..Change::default()
+                    },
+                },
+                6 => FileRequest::List { fid, offset, count: count.saturating_mul(99) },
+                7 => FileRequest::Sync { fid, only_data: mode },
+                8 => FileRequest::Folder { fid, name, mode: 0o755, gid },
+                9 => FileRequest::Rename { from: fid, old: name, to: new, new: other },
+                10 => FileRequest::Remove { fid, name, flags },
+                11 => {
+                    FileRequest::Version { size_bytes: count.saturating_mul(1000), version: name }
+                }
+                12 => FileRequest::Attach { fid, auth: 0, user: name, tree: b"", uid: 0 },
+                13 => FileRequest::Flush { tag },
+                14 => FileRequest::Read { fid, offset, count },
+                15 => FileRequest::Write { fid, offset: offset.min(99), data: Data(name) },
+                16 => FileRequest::Clunk { fid },
+                _ => FileRequest::Walk { fid, new, names },
+            };
+            let mut out = Vec::new();
+            request.frame(tag, &mut out);
+            out
+        },
+    )
 }
 
 /// A client over the same: it reads what a hostile server says.

@@ -1,4 +1,5 @@
-//! Every message is read back as it was written, and nothing that is read makes anything worse than an error.
+//! Every message is read back as it was written, and nothing that is read makes anything worse than
+//! an error.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -45,11 +46,8 @@ fn stuff() -> impl Strategy<Value = Stuff> {
     let text = prop::collection::vec(any::<u8>(), 0..300);
     let texts = prop::collection::vec(text, 0..=MOST_NAMES);
     let bytes = prop::collection::vec(any::<u8>(), 0..5000);
-    (prop::collection::vec(any::<u64>(), 20), texts, bytes).prop_map(|(numbers, texts, bytes)| Stuff {
-        numbers,
-        texts,
-        bytes,
-    })
+    (prop::collection::vec(any::<u64>(), 20), texts, bytes)
+        .prop_map(|(numbers, texts, bytes)| Stuff { numbers, texts, bytes })
 }
 
 fn change(of: &Stuff) -> Change {
@@ -67,8 +65,14 @@ fn change(of: &Stuff) -> Change {
 }
 
 fn requests(of: &Stuff) -> Vec<FileRequest<'_>> {
-    let (fid, flags, mode, gid, offset, count) = (of.m(0), of.m(1), of.m(2), of.m(3), of.n(4), of.m(5));
-    let (name, data) = (of.text(0), of.data());
+    let fid = of.m(0);
+    let flags = of.m(1);
+    let mode = of.m(2);
+    let gid = of.m(3);
+    let offset = of.n(4);
+    let count = of.m(5);
+    let name = of.text(0);
+    let data = of.data();
     vec![
         FileRequest::Statfs { fid },
         FileRequest::Open { fid, flags },
@@ -129,7 +133,9 @@ fn space(of: &Stuff) -> Space {
 }
 
 fn replies(of: &Stuff) -> Vec<Reply<'_>> {
-    let (qid, unit_bytes, data) = (of.qid(0), of.m(1), of.data());
+    let qid = of.qid(0);
+    let unit_bytes = of.m(1);
+    let data = of.data();
     vec![
         Reply::Error { code: of.m(0) },
         Reply::Statfs { space: space(of) },

@@ -6,7 +6,9 @@ use seatmap_ninep::attributes::Change;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Access, Export, FileClient, FileRequest, FileSession, MOST_FIDS, Refusal, Reply, serve};
+use seatmap_ninep::{
+    Access, Export, FileClient, FileRequest, FileSession, MOST_FIDS, Refusal, Reply, serve,
+};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -46,7 +48,8 @@ fn served(is_read_only: bool) -> Served {
     let (stream, own) = UnixStream::pair().unwrap();
     let (says, console) = channel();
     let thread = std::thread::spawn(move || {
-        let session = FileSession::new(Export::new(&shown, is_read_only)?, Some(Box::new(Console(says))));
+        let session =
+            FileSession::new(Export::new(&shown, is_read_only)?, Some(Box::new(Console(says))));
         serve(own, session)
     });
     Served { folder, stream, console, thread }
@@ -123,7 +126,10 @@ fn a_program_does_what_programs_do() {
     client.remove_folder("files/a").unwrap();
     assert_eq!(client.list("files").unwrap(), [b"file"]);
     assert_eq!(client.list("").unwrap(), [&b"files"[..], b"console"]);
-    assert_eq!(client.open("files/none", Access::Read).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(
+        client.open("files/none", Access::Read).unwrap_err().kind(),
+        io::ErrorKind::NotFound
+    );
     drop(client);
     drop(served.stream);
     served.thread.join().unwrap().unwrap();
@@ -143,7 +149,11 @@ fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
     assert_eq!(fs::metadata(served.shown("log")).unwrap().len(), 1_001_000);
     let closed = client.open("files/file", Access::Read).unwrap();
     (0..100).for_each(|_| client.post(&closed, 0, b"x").unwrap());
-    assert_eq!(client.attributes("files/file").unwrap().size_bytes, 7, "others are answered all the same");
+    assert_eq!(
+        client.attributes("files/file").unwrap().size_bytes,
+        7,
+        "others are answered all the same"
+    );
     assert_eq!(client.settle().unwrap_err().raw_os_error(), Some(libc::EBADF));
     client.settle().unwrap();
 }
@@ -157,7 +167,10 @@ fn the_console_is_written_and_not_read() {
     assert_eq!(served.console.recv().unwrap(), b"hello");
     let mut bytes = [0];
     assert_eq!(client.read(&console, 0, &mut bytes).unwrap_err().raw_os_error(), Some(libc::EBADF));
-    assert_eq!(client.open("console", Access::Read).unwrap_err().raw_os_error(), Some(libc::EACCES));
+    assert_eq!(
+        client.open("console", Access::Read).unwrap_err().raw_os_error(),
+        Some(libc::EACCES)
+    );
 }
 
 #[test]
@@ -180,7 +193,11 @@ fn the_input_is_read_as_it_comes_and_not_written() {
     let mut bytes = [0; 4];
     types.write_all(b"hello").unwrap();
     assert_eq!((client.read(&input, 0, &mut bytes).unwrap(), &bytes), (4, b"hell"));
-    assert_eq!((client.read(&input, 0, &mut bytes).unwrap(), bytes[0]), (1, b'o'), "its places are not asked for");
+    assert_eq!(
+        (client.read(&input, 0, &mut bytes).unwrap(), bytes[0]),
+        (1, b'o'),
+        "its places are not asked for"
+    );
     drop(types);
     assert_eq!(client.read(&input, 5, &mut bytes).unwrap(), 0);
     assert_eq!(client.write(&input, 0, b"x").unwrap_err().raw_os_error(), Some(libc::EBADF));
@@ -193,7 +210,9 @@ fn the_input_is_read_as_it_comes_and_not_written() {
 fn folders_of_any_size_are_listed() {
     let served = served(false);
     let mut names: Vec<Vec<u8>> = (0..3000).map(|n| format!("{n:0100}").into_bytes()).collect();
-    names.iter().for_each(|name| fs::write(served.shown(str::from_utf8(name).unwrap()), "").unwrap());
+    names
+        .iter()
+        .for_each(|name| fs::write(served.shown(str::from_utf8(name).unwrap()), "").unwrap());
     names.push(b"file".to_vec());
     let mut listed = served.client().list("files").unwrap();
     listed.sort();
@@ -210,7 +229,10 @@ fn deep_paths_are_walked() {
         client.make_folder(&path).unwrap();
     }
     assert!(client.attributes(&path).is_ok());
-    assert_eq!(client.attributes(&format!("{path}/d/d")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(
+        client.attributes(&format!("{path}/d/d")).unwrap_err().kind(),
+        io::ErrorKind::NotFound
+    );
 }
 
 #[test]
@@ -230,7 +252,11 @@ fn nothing_leads_out_of_the_folder() {
     ];
     for (names, new) in outside.into_iter().zip(10..) {
         let walked = served.walk(new, names);
-        assert_eq!(served.ask(&FileRequest::Clunk { fid: new }), Err(Refusal::FID), "{names:?}: {walked:?}");
+        assert_eq!(
+            served.ask(&FileRequest::Clunk { fid: new }),
+            Err(Refusal::FID),
+            "{names:?}: {walked:?}"
+        );
     }
     assert_eq!(served.walk(30, &[b"..", b"secret"]), Err(Refusal::INVALID));
     served.walk(31, &[b"files", b"link"]).unwrap();
@@ -239,8 +265,14 @@ fn nothing_leads_out_of_the_folder() {
     for name in [&b"../secret"[..], b"..", b"/tmp/x", b"a/b", b"x\0", b"."] {
         let created = FileRequest::Create { fid: 32, name, flags: 2, mode: 0o644, gid: 0 };
         assert_eq!(served.ask(&created), Err(Refusal::INVALID));
-        assert_eq!(served.ask(&FileRequest::Folder { fid: 32, name, mode: 0o755, gid: 0 }), Err(Refusal::INVALID));
-        assert_eq!(served.ask(&FileRequest::Remove { fid: 32, name, flags: 0 }), Err(Refusal::INVALID));
+        assert_eq!(
+            served.ask(&FileRequest::Folder { fid: 32, name, mode: 0o755, gid: 0 }),
+            Err(Refusal::INVALID)
+        );
+        assert_eq!(
+            served.ask(&FileRequest::Remove { fid: 32, name, flags: 0 }),
+            Err(Refusal::INVALID)
+        );
         let renamed = |old, new| FileRequest::Rename { from: 32, old, to: 32, new };
         assert_eq!(served.ask(&renamed(b"file", name)), Err(Refusal::INVALID));
         assert_eq!(served.ask(&renamed(name, b"file")), Err(Refusal::INVALID));
@@ -268,7 +300,9 @@ fn what_was_walked_to_is_what_is_opened() {
 fn nobody_is_lent_rights() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files"]).unwrap();
-    served.ask(&FileRequest::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 }).unwrap();
+    served
+        .ask(&FileRequest::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 })
+        .unwrap();
     served.walk(2, &[b"files", b"file"]).unwrap();
     let change = Change { valid: Change::MODE, mode: 0o6711, ..Change::default() };
     served.ask(&FileRequest::Change { fid: 2, change }).unwrap();
@@ -285,7 +319,11 @@ fn pipes_and_sockets_are_not_opened() {
     let _socket = UnixListener::bind(served.shown("socket")).unwrap();
     for (name, fid) in [(&b"pipe"[..], 1), (b"socket", 2)] {
         served.walk(fid, &[b"files", name]).unwrap();
-        assert_eq!(served.ask(&FileRequest::Open { fid, flags: 0 }), Err(Refusal::DEVICE), "and nobody waits");
+        assert_eq!(
+            served.ask(&FileRequest::Open { fid, flags: 0 }),
+            Err(Refusal::DEVICE),
+            "and nobody waits"
+        );
     }
 }
 
@@ -298,10 +336,19 @@ fn nothing_is_changed_in_what_is_read_only() {
     for flags in [1, 2, libc::O_TRUNC as u32] {
         assert_eq!(served.ask(&FileRequest::Open { fid: 2, flags }), refused);
     }
-    assert_eq!(served.ask(&FileRequest::Create { fid: 1, name: b"x", flags: 1, mode: 0o644, gid: 0 }), refused);
-    assert_eq!(served.ask(&FileRequest::Folder { fid: 1, name: b"x", mode: 0o755, gid: 0 }), refused);
+    assert_eq!(
+        served.ask(&FileRequest::Create { fid: 1, name: b"x", flags: 1, mode: 0o644, gid: 0 }),
+        refused
+    );
+    assert_eq!(
+        served.ask(&FileRequest::Folder { fid: 1, name: b"x", mode: 0o755, gid: 0 }),
+        refused
+    );
     assert_eq!(served.ask(&FileRequest::Remove { fid: 1, name: b"file", flags: 0 }), refused);
-    assert_eq!(served.ask(&FileRequest::Rename { from: 1, old: b"file", to: 1, new: b"x" }), refused);
+    assert_eq!(
+        served.ask(&FileRequest::Rename { from: 1, old: b"file", to: 1, new: b"x" }),
+        refused
+    );
     assert_eq!(served.ask(&FileRequest::Change { fid: 2, change: Change::to_size(0) }), refused);
     assert_eq!(served.ask(&FileRequest::Open { fid: 2, flags: 0 }), Ok(13));
     assert_eq!(fs::read(served.shown("file")).unwrap(), b"content");
@@ -311,13 +358,27 @@ fn nothing_is_changed_in_what_is_read_only() {
 fn fids_are_ones_own_and_not_too_many() {
     let mut served = served(false).attached();
     assert_eq!(served.ask(&FileRequest::Clunk { fid: 9 }), Err(Refusal::FID));
-    assert_eq!(served.ask(&FileRequest::Walk { fid: 9, new: 10, names: vec![] }), Err(Refusal::FID));
-    assert_eq!(served.ask(&FileRequest::Read { fid: 0, offset: 0, count: 1 }), Err(Refusal::FID), "not open");
+    assert_eq!(
+        served.ask(&FileRequest::Walk { fid: 9, new: 10, names: vec![] }),
+        Err(Refusal::FID)
+    );
+    assert_eq!(
+        served.ask(&FileRequest::Read { fid: 0, offset: 0, count: 1 }),
+        Err(Refusal::FID),
+        "not open"
+    );
     served.walk(1, &[b"files", b"file"]).unwrap();
     assert_eq!(served.walk(1, &[b"files"]), Err(Refusal::FID), "in use");
-    assert_eq!(served.ask(&FileRequest::Attach { fid: 1, auth: 0, user: b"", tree: b"", uid: 0 }), Err(Refusal::FID));
+    assert_eq!(
+        served.ask(&FileRequest::Attach { fid: 1, auth: 0, user: b"", tree: b"", uid: 0 }),
+        Err(Refusal::FID)
+    );
     assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 0 }), Ok(13));
-    assert_eq!(served.ask(&FileRequest::Open { fid: 1, flags: 0 }), Err(Refusal::FID), "open already");
+    assert_eq!(
+        served.ask(&FileRequest::Open { fid: 1, flags: 0 }),
+        Err(Refusal::FID),
+        "open already"
+    );
     let given = (2..10_000).filter(|fid| served.walk(*fid, &[]).is_ok()).count();
     assert_eq!(given, MOST_FIDS - 2);
     assert_eq!(served.walk(10_001, &[]), Err(Refusal::MANY));
@@ -347,26 +408,43 @@ fn counts_and_lengths_are_not_believed() {
     served.ask(&FileRequest::Open { fid: 1, flags: 2 }).unwrap();
     assert_eq!(served.ask(&FileRequest::Read { fid: 1, offset: 0, count: u32::MAX }), Ok(117));
     assert!(served.ask(&FileRequest::Read { fid: 1, offset: u64::MAX, count: 1 }).is_err());
-    assert!(served.ask(&FileRequest::Write { fid: 1, offset: u64::MAX - 1, data: Data(b"x") }).is_err());
-    // More data than the frame has, a name beyond it, a request cut short, one with something behind it.
+    assert!(
+        served.ask(&FileRequest::Write { fid: 1, offset: u64::MAX - 1, data: Data(b"x") }).is_err()
+    );
+    // More data than the frame has, a name beyond it, a request cut short, one with something
+    // behind it.
     assert_eq!(
         served.ask_bytes(b"\x18\0\0\0\x76\x05\0\x01\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xffx"),
         Err(Refusal::INVALID)
     );
-    assert_eq!(served.ask_bytes(b"\x13\0\0\0\x6e\x05\0\0\0\0\0\x07\0\0\0\x01\0\xff\xff"), Err(Refusal::INVALID));
+    assert_eq!(
+        served.ask_bytes(b"\x13\0\0\0\x6e\x05\0\0\0\0\0\x07\0\0\0\x01\0\xff\xff"),
+        Err(Refusal::INVALID)
+    );
     assert_eq!(served.ask_bytes(b"\x07\0\0\0\x78\x05\0"), Err(Refusal::INVALID));
     assert_eq!(served.ask_bytes(b"\x0c\0\0\0\x78\x05\0\x01\0\0\0x"), Err(Refusal::INVALID));
     for number in [0, 6, 16, 18, 20, 30, 32, 52, 54, 70, 102, 106, 112, 122, 255] {
-        assert_eq!(served.ask_bytes(&[7, 0, 0, 0, number, 5, 0]), Err(Refusal::UNKNOWN), "{number}");
+        assert_eq!(
+            served.ask_bytes(&[7, 0, 0, 0, number, 5, 0]),
+            Err(Refusal::UNKNOWN),
+            "{number}"
+        );
     }
-    assert_eq!(served.ask(&FileRequest::Version { size_bytes: 7, version: VERSION }), Err(Refusal::INVALID));
+    assert_eq!(
+        served.ask(&FileRequest::Version { size_bytes: 7, version: VERSION }),
+        Err(Refusal::INVALID)
+    );
     served.is_alive();
 }
 
 #[test]
 fn a_stream_without_frames_ends() {
-    for bytes in [&b"\x06\0\0\0\0\0\0"[..], b"\xff\xff\xff\xff\0\0\0", b"GET / HTTP/1.1\r\n\r\n", b"\x08\0\0\0\x78\0\0"]
-    {
+    for bytes in [
+        &b"\x06\0\0\0\0\0\0"[..],
+        b"\xff\xff\xff\xff\0\0\0",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x08\0\0\0\x78\0\0",
+    ] {
         let mut served = served(false);
         served.stream.write_all(bytes).unwrap();
         served.stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -391,7 +469,9 @@ fn who_never_reads_stops_only_himself() {
 fn what_the_user_may_not_is_refused() {
     // SAFETY: the call cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
-        return seatmap_needs::skipped!("root may everything; the tests of the controller become somebody else");
+        return seatmap_needs::skipped!(
+            "root may everything; the tests of the controller become somebody else"
+        );
     }
     let mut served = served(false).attached();
     fs::set_permissions(served.shown("file"), fs::Permissions::from_mode(0o0)).unwrap();

@@ -14,26 +14,28 @@ const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and more for 3
-    /// seconds.
+    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and
+    /// more for 3 seconds.
     #[arg(long, value_name = "N", value_parser = blocks)]
     pub runs: Option<usize>,
-    /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an interval needs: 30s,
-    /// 10m; a number alone is seconds.
+    /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an
+    /// interval needs: 30s, 10m; a number alone is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = session)]
     pub seconds: Option<Duration>,
-    /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores by default.
+    /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores
+    /// by default.
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<usize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Keep others away: run in a cell where this user may make one, else ask the kernel to prefer the commands.
+    /// Keep others away: run in a cell where this user may make one, else ask the kernel to prefer
+    /// the commands.
     #[arg(long)]
     pub quiet: bool,
-    /// The figure that is compared: time; regex:PATTERN, whose group is a number that the command prints;
-    /// command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a count of the kernel's or
-    /// the processor's, such as perf:instructions.
+    /// The figure that is compared: time; regex:PATTERN, whose group is a number that the command
+    /// prints; command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a
+    /// count of the kernel's or the processor's, such as perf:instructions.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     /// Take smaller readings for the better ones, as with time and events.
@@ -42,8 +44,8 @@ pub struct Bench {
     /// Take larger readings for the better ones, as with requests a second.
     #[arg(long)]
     pub higher_is_better: bool,
-    /// Compare COMMAND with this one, a line of words and quotes, with a name before it if you like:
-    /// 'old=./server-1.0 --port 7000'; may be given several times.
+    /// Compare COMMAND with this one, a line of words and quotes, with a name before it if you
+    /// like: 'old=./server-1.0 --port 7000'; may be given several times.
     #[arg(long, value_name = "[NAME=]LINE", value_parser = other)]
     pub compare: Vec<Other>,
     /// Compare COMMAND with that of an earlier result, if it is of the same computer and settings.
@@ -64,7 +66,8 @@ pub struct Bench {
     /// The start of the random order of runs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write the result as JSON to a file, again and again while the commands run; - is stdout, at the end.
+    /// Write the result as JSON to a file, again and again while the commands run; - is stdout, at
+    /// the end.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write one self-contained page.
@@ -93,7 +96,9 @@ pub(super) fn metric(text: &str) -> Result<Metric, MetricError> {
 
 fn blocks(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| BLOCKS.contains(number));
-    number.ok_or_else(|| format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end()))
+    number.ok_or_else(|| {
+        format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end())
+    })
 }
 
 pub(super) fn session(text: &str) -> Result<Duration, String> {
@@ -103,18 +108,25 @@ pub(super) fn session(text: &str) -> Result<Duration, String> {
 /// A name ends at a `=` before the first blank, slash or quote.
 fn other(text: &str) -> Result<Other, String> {
     let (name, line) = match text.split_once('=') {
-        Some((name, line)) if !name.is_empty() && !name.contains([' ', '/', '\'', '"']) => (Some(name), line),
+        Some((name, line)) if !name.is_empty() && !name.contains([' ', '/', '\'', '"']) => {
+            (Some(name), line)
+        }
         _ => (None, text),
     };
     let words = shlex::split(line).ok_or_else(|| format!("'{line}' ends within quotes"))?;
-    match words.is_empty() {
-        true => Err("there is no command; write 'NAME=program and its arguments'".to_owned()),
-        false => Ok(Other { name: name.map(str::to_owned), command: words.into_iter().map(Into::into).collect() }),
+    if words.is_empty() {
+        Err("there is no command; write 'NAME=program and its arguments'".to_owned())
+    } else {
+        Ok(Other {
+            name: name.map(str::to_owned),
+            command: words.into_iter().map(Into::into).collect(),
+        })
     }
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').trim().parse().ok().filter(|number| (0.0..1e4).contains(number));
+    let number =
+        text.trim_end_matches('%').trim().parse().ok().filter(|number| (0.0..1e4).contains(number));
     number.ok_or_else(|| format!("'{text}' is not a percentage such as 3%"))
 }
 

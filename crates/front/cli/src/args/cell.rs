@@ -69,7 +69,8 @@ pub struct CellCreate {
     /// Its name.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core has.
+    /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core
+    /// has.
     #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
     pub cpus: Option<CpuList>,
     /// How many CPUs; Seatmap chooses those that suit a cell best.
@@ -136,10 +137,12 @@ pub struct CellNamed {
 
 #[derive(Debug, Args)]
 pub struct CellRun {
-    /// The cell [default: cell]. Directly after -- the command begins, and the cell is the default one.
+    /// The cell [default: cell]. Directly after -- the command begins, and the cell is the default
+    /// one.
     #[arg(value_name = "NAME")]
     pub name: Option<OsString>,
-    /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU, over and over.
+    /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU,
+    /// over and over.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
     /// Write the seating, and the noise that the program had, as JSON.
@@ -148,8 +151,8 @@ pub struct CellRun {
     /// Say nothing, unless a thread does not sit where it should.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p where cells are
-    /// remembered).
+    /// Connect it to files and a console by a controller's 9P socket (default: controller.sock.9p
+    /// where cells are remembered).
     #[arg(long, value_name = "SOCKET", num_args = 0..=1, require_equals = true)]
     pub channel: Option<Option<PathBuf>>,
     /// Take it all I/O rights but reading and writing what is open; it must be linked statically.
@@ -164,32 +167,42 @@ pub struct CellRun {
 #[derive(Debug, thiserror::Error)]
 pub enum CellRunError {
     /// The first word names no cell.
-    #[error("{0}; write seatmap cell run NAME COMMAND, or -- before the command for the default cell")]
+    #[error(
+        "{0}; write seatmap cell run NAME COMMAND, or -- before the command for the default cell"
+    )]
     Name(#[from] NameError),
     /// Only the cell was named.
-    #[error("COMMAND is missing: write seatmap cell run NAME COMMAND, or seatmap cell run -- COMMAND")]
+    #[error(
+        "COMMAND is missing: write seatmap cell run NAME COMMAND, or seatmap cell run -- COMMAND"
+    )]
     NoCommand,
 }
 
 impl CellRun {
-    /// The cell and the command, from the words of the whole command line. The parser does not tell whether `--` stood
-    /// before the first word; the words do, since everything up to the end is the command's.
+    /// The cell and the command, from the words of the whole command line. The parser does not tell
+    /// whether `--` stood before the first word; the words do, since everything up to the end is
+    /// the command's.
     ///
     /// # Errors
     /// The first word names no cell, or there is no command.
-    pub fn cell_and_command(&self, words: &[OsString]) -> Result<(Name, Vec<OsString>), CellRunError> {
+    pub fn cell_and_command(
+        &self,
+        words: &[OsString],
+    ) -> Result<(Name, Vec<OsString>), CellRunError> {
         let Some(first) = &self.name else { return Err(CellRunError::NoCommand) };
         let own_words = self.command.len() + 1;
         let before = words.len().checked_sub(own_words + 1).and_then(|at| words.get(at));
-        let is_unnamed = before.is_some_and(|word| word == "--") && words.get(words.len() - own_words) == Some(first);
+        let is_unnamed = before.is_some_and(|word| word == "--")
+            && words.get(words.len() - own_words) == Some(first);
         if is_unnamed {
             let command = std::iter::once(first).chain(&self.command).cloned().collect();
             return Ok((name(seatmap_cell::name::USUAL)?, command));
         }
         let cell = name(&first.to_string_lossy())?;
-        match self.command.is_empty() {
-            true => Err(CellRunError::NoCommand),
-            false => Ok((cell, self.command.clone())),
+        if self.command.is_empty() {
+            Err(CellRunError::NoCommand)
+        } else {
+            Ok((cell, self.command.clone()))
         }
     }
 }
@@ -229,7 +242,9 @@ pub(super) fn seconds(text: &str) -> Result<u64, String> {
 
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
-    number.filter(|it| (0.0..=100.0).contains(it)).ok_or_else(|| "write a percentage such as 2%".to_owned())
+    number
+        .filter(|it| (0.0..=100.0).contains(it))
+        .ok_or_else(|| "write a percentage such as 2%".to_owned())
 }
 
 #[cfg(test)]
@@ -246,7 +261,10 @@ mod tests {
 
     #[test]
     fn sizes_times_and_shares_have_units() {
-        assert_eq!((bytes("64M"), bytes("2048"), seconds("10m")), (Ok(64 << 20), Ok(2048), Ok(600)));
+        assert_eq!(
+            (bytes("64M"), bytes("2048"), seconds("10m")),
+            (Ok(64 << 20), Ok(2048), Ok(600))
+        );
         assert_eq!((percent("2%"), percent("0.5")), (Ok(2.0), Ok(0.5)));
         for bad in ["", "x", "1y", "-1", "99999999999999999999g"] {
             assert!(bytes(bad).is_err() && seconds(bad).is_err(), "{bad}");

@@ -11,8 +11,8 @@ pub struct CellServe {
     /// Listen at this socket; by default controller.sock in the folder where cells are remembered.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// Take orders from members of this group too, not only from root and oneself; the socket must be where they can
-    /// reach it.
+    /// Take orders from members of this group too, not only from root and oneself; the socket must
+    /// be where they can reach it.
     #[arg(long, value_name = "GROUP", requires = "socket")]
     pub group: Option<String>,
     /// The order of jobs: fifo, priority, or fair (whose user has had least of late).
@@ -21,8 +21,8 @@ pub struct CellServe {
     /// How long a turn lasts, for cells that take turns: 10s, 1m.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     pub slice: u64,
-    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a socket of the same name
-    /// and .9p.
+    /// Show this folder to programs in cells that have no I/O rights of their own, over 9P at a
+    /// socket of the same name and .9p.
     #[arg(long, value_name = "FOLDER")]
     pub export: Option<PathBuf>,
     /// Change nothing in that folder.

@@ -9,8 +9,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"]))]
 pub struct Check {
-    /// Check this process; may be given several times. Without a choice, all programs that somebody has bound are
-    /// checked.
+    /// Check this process; may be given several times. Without a choice, all programs that somebody
+    /// has bound are checked.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// With --pid, check the processes that it started as well.
@@ -31,27 +31,28 @@ pub struct Check {
     /// Check every program that this user can see.
     #[arg(long)]
     pub all: bool,
-    /// The seats that the threads should have: a plan (thread k, in order of creation, is task k), or what 'seatmap run
-    /// --report' or an earlier 'seatmap check -o' wrote; - is stdin.
+    /// The seats that the threads should have: a plan (thread k, in order of creation, is task k),
+    /// or what 'seatmap run --report' or an earlier 'seatmap check -o' wrote; - is stdin.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
     /// Accept a plan that was made for another machine.
     #[arg(long, requires = "expect")]
     pub any_machine: bool,
-    /// Hold the programs against this rule instead of the default ones; may be given several times. Rules: one-per-cpu,
-    /// one-per-core, memory-local, device-near, no-irq, no-strangers, kind=performance, kind=efficiency,
-    /// same-core|l3|numa|package, spread=core|l3|numa|package; default means the default ones.
+    /// Hold the programs against this rule instead of the default ones; may be given several times.
+    /// Rules: one-per-cpu, one-per-core, memory-local, device-near, no-irq, no-strangers,
+    /// kind=performance, kind=efficiency, same-core|l3|numa|package, spread=core|l3|numa|package;
+    /// default means the default ones.
     #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
     pub rules: Vec<Rule>,
     /// How long to watch: 500ms, 10s, 2m; a number alone is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
     pub seconds: Duration,
-    /// Let the kernel's scheduler count on which CPUs the threads run, instead of looking now and then, and print it.
-    /// Needs root, or CAP_BPF and CAP_PERFMON.
+    /// Let the kernel's scheduler count on which CPUs the threads run, instead of looking now and
+    /// then, and print it. Needs root, or CAP_BPF and CAP_PERFMON.
     #[arg(long)]
     pub trace: bool,
-    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until the programs have
-    /// ended.
+    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until
+    /// the programs have ended.
     #[arg(long, value_name = "TIME", value_parser = window)]
     pub watch: Option<Duration>,
     /// Fail also if something could not be seen.

@@ -13,7 +13,8 @@ pub struct Cluster {
 
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
-    /// Measure how far apart the nodes are, as a program that srun or mpirun starts on each of them.
+    /// Measure how far apart the nodes are, as a program that srun or mpirun starts on each of
+    /// them.
     Measure(ClusterMeasure),
     /// Name the bad node or cable in what was measured.
     Doctor(ClusterDoctor),
@@ -21,26 +22,27 @@ pub enum ClusterCommand {
 
 #[derive(Debug, Args)]
 pub struct ClusterMeasure {
-    /// Where the ranks meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file in this folder, or
-    /// MASTER_ADDR and MASTER_PORT where they are set.
+    /// Where the ranks meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file
+    /// in this folder, or MASTER_ADDR and MASTER_PORT where they are set.
     #[arg(long, value_name = "PLACE")]
     pub meet: Option<String>,
-    /// A file with the secret that the ranks share, readable by its owner alone; or set SEATMAP_SECRET. A meeting file
-    /// brings its own.
+    /// A file with the secret that the ranks share, readable by its owner alone; or set
+    /// SEATMAP_SECRET. A meeting file brings its own.
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
     /// Measure every pair, and not at most four a node.
     #[arg(long)]
     pub all: bool,
-    /// Measure rates while many nodes send at once as well: each with one of the other half, each to the next, all to
-    /// one.
+    /// Measure rates while many nodes send at once as well: each with one of the other half, each
+    /// to the next, all to one.
     #[arg(long)]
     pub loaded: bool,
     /// Measure through the site's MPI as well, by a small program that each rank builds with its
     /// node's compiler. Needs a launcher of MPI.
     #[arg(long)]
     pub mpi: bool,
-    /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or mpicc.
+    /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or
+    /// mpicc.
     #[arg(long, value_name = "COMMAND", requires = "mpi")]
     pub mpicc: Option<String>,
     /// Let each node measure its cores as well, as 'seatmap measure --quick' does.

@@ -10,8 +10,8 @@ pub struct Doctor {
     /// The CPUs that should become quiet, such as 2-7; all but those of the first core by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Also try what reading cannot tell: take a CPU for a moment, write masks over themselves, and put everything
-    /// back.
+    /// Also try what reading cannot tell: take a CPU for a moment, write masks over themselves, and
+    /// put everything back.
     #[arg(long = "try")]
     pub may_try: bool,
     /// Write one self-contained page.

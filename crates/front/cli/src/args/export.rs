@@ -19,7 +19,8 @@ pub struct Export {
 /// The formats of profiles and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds. Cluster: round trips of all pairs.
+    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds. Cluster: round trips
+    /// of all pairs.
     Csv,
     /// Profile: hwloc v2 XML with a distances matrix, for lstopo and hwloc programs.
     HwlocXml,
@@ -119,8 +120,12 @@ impl ExportFormat {
     ];
 
     /// The formats of clusters.
-    pub const OF_CLUSTERS: [ExportFormat; 4] =
-        [ExportFormat::TopologyConf, ExportFormat::TopologyYaml, ExportFormat::Csv, ExportFormat::Json];
+    pub const OF_CLUSTERS: [ExportFormat; 4] = [
+        ExportFormat::TopologyConf,
+        ExportFormat::TopologyYaml,
+        ExportFormat::Csv,
+        ExportFormat::Json,
+    ];
 
     /// The word that is typed for it.
     pub fn name(self) -> String {

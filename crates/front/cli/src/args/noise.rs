@@ -9,7 +9,8 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Noise {
-    /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by default.
+    /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by
+    /// default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a number alone is seconds.
@@ -44,7 +45,10 @@ mod tests {
             (seconds("0.5"), seconds("500ms")),
             (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))
         );
-        assert_eq!((seconds("2"), seconds("10m")), (Ok(Duration::from_secs(2)), Ok(Duration::from_secs(600))));
+        assert_eq!(
+            (seconds("2"), seconds("10m")),
+            (Ok(Duration::from_secs(2)), Ok(Duration::from_secs(600)))
+        );
         for bad in ["", "0", "-1", "nan", "inf", "1e9", "49ms", "25h", "2x"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }

@@ -13,17 +13,20 @@ pub struct Observe {
     /// How to find out: auto takes the best method that is allowed here, and says which.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: ObserveChoice,
-    /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of each.
+    /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of
+    /// each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is installed beside
-    /// seatmap.
+    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is
+    /// installed beside seatmap.
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
-    /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run then.
+    /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run
+    /// then.
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
-    /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a command until it ends.
+    /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a
+    /// command until it ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
     /// Observe this process, and everything that it starts meanwhile; may be given several times.
@@ -35,13 +38,15 @@ pub struct Observe {
     /// Write the pattern to a file, for 'seatmap place --pattern FILE'; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json, ...
+    /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json,
+    /// ...
     #[arg(long, value_name = "FOLDER")]
     pub phases: Option<PathBuf>,
     /// The pattern's name; the program's by default.
     #[arg(long)]
     pub name: Option<String>,
-    /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to stderr.
+    /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to
+    /// stderr.
     #[arg(long)]
     pub json: bool,
     /// The command to run and to observe.

@@ -12,8 +12,8 @@ pub struct OnCluster {
     /// On a cluster: the most ranks on a node; as many as its CPUs suffice for by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub ranks_per_node: Option<u32>,
-    /// On a cluster: give consecutive ranks to each node and choose only the order of the nodes, for launchers that
-    /// know no other, such as torchrun.
+    /// On a cluster: give consecutive ranks to each node and choose only the order of the nodes,
+    /// for launchers that know no other, such as torchrun.
     #[arg(long, hide_short_help = true)]
     pub blocks: bool,
     /// On a cluster: run a rank on a node; may be given several times.
@@ -22,11 +22,12 @@ pub struct OnCluster {
     /// On a cluster: leave out a node; may be given several times.
     #[arg(long, value_name = "NODE", hide_short_help = true)]
     pub without: Vec<String>,
-    /// On a cluster: the size of the messages whose round trips are the distances; by default the pattern's mean. k
-    /// stands for 1024.
+    /// On a cluster: the size of the messages whose round trips are the distances; by default the
+    /// pattern's mean. k stands for 1024.
     #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, hide_short_help = true)]
     pub message: Option<u32>,
-    /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several times.
+    /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several
+    /// times.
     #[arg(long, value_name = "WEIGHT,PATTERN", value_parser = also, hide_short_help = true)]
     pub also: Vec<(f64, String)>,
 }
@@ -81,13 +82,20 @@ impl Place {
 }
 
 fn fix_node(text: &str) -> Result<(usize, String), String> {
-    let parts = text.split_once('=').and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
-    parts.filter(|(_, node)| !node.is_empty()).ok_or_else(|| format!("'{text}' is not RANK=NODE, such as 3=n5"))
+    let parts = text
+        .split_once('=')
+        .and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
+    parts
+        .filter(|(_, node)| !node.is_empty())
+        .ok_or_else(|| format!("'{text}' is not RANK=NODE, such as 3=n5"))
 }
 
 fn also(text: &str) -> Result<(f64, String), String> {
-    let parts =
-        text.split_once(',').and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
+    let parts = text
+        .split_once(',')
+        .and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
     let is_good = |(weight, _): &(f64, String)| *weight > 0.0 && *weight <= 1e9;
-    parts.filter(is_good).ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
+    parts
+        .filter(is_good)
+        .ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
 }

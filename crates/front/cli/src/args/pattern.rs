@@ -47,8 +47,8 @@ pub struct PatternShow {
 /// Where a pattern comes from.
 #[derive(Debug, Args)]
 pub struct PatternSource {
-    /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges, MatrixMarket, QAPLIB
-    /// .dat; '-' is stdin.
+    /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges,
+    /// MatrixMarket, QAPLIB .dat; '-' is stdin.
     #[arg(value_name = "PATTERN")]
     pub pattern: String,
     /// Which matrix of a QAPLIB .dat is the flow; the first by default.

@@ -39,7 +39,8 @@ const OF_PATTERNS: [&str; 24] = [
     "prefer",
 ];
 
-/// The bytes that the heaviest edge sends in the simulator where nobody says: four of the Cell's largest transfers.
+/// The bytes that the heaviest edge sends in the simulator where nobody says: four of the Cell's
+/// largest transfers.
 pub(super) const PACKET_BYTES: u32 = 64 << 10;
 /// How often, where nobody says.
 pub(super) const ROUNDS: u32 = 4;
@@ -50,11 +51,12 @@ const SECTIONS: usize = 4;
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct Place {
-    /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of a cluster.
+    /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of
+    /// a cluster.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// The pattern, that is, who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a file;
-    /// '-' is stdin.
+    /// The pattern, that is, who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern
+    /// list'), or a file; '-' is stdin.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Solve a QAPLIB instance instead.
@@ -63,23 +65,27 @@ pub struct Place {
     /// The objective that placements are judged by.
     #[arg(long, default_value = "distance")]
     pub objective: ObjectiveChoice,
-    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default: 64k].
+    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default:
+    /// 64k].
     #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size)]
     pub packet: Option<u32>,
     /// How often all messages are sent, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
-    /// The weight of an edge of the pattern; with --objective time always its messages [default: bytes].
+    /// The weight of an edge of the pattern; with --objective time always its messages [default:
+    /// bytes].
     #[arg(long, value_name = "WEIGHT")]
     pub weight: Option<WeightChoice>,
-    /// The tasks sleep until a message comes: it costs a wakeup, on one CPU or across, as 'seatmap measure' found it.
-    /// The default for patterns that were observed by wakeups.
+    /// The tasks sleep until a message comes: it costs a wakeup, on one CPU or across, as 'seatmap
+    /// measure' found it. The default for patterns that were observed by wakeups.
     #[arg(long, conflicts_with = "spinning")]
     pub waiting: bool,
-    /// The tasks spin until a message comes: it costs a core distance. The default for all other patterns.
+    /// The tasks spin until a message comes: it costs a core distance. The default for all other
+    /// patterns.
     #[arg(long)]
     pub spinning: bool,
-    /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by default all work alike.
+    /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by
+    /// default all work alike.
     #[arg(long, value_name = "LIST|FILE")]
     pub load: Option<String>,
     /// How long a load of 1 takes on the fastest CPU, for --objective time.
@@ -91,10 +97,12 @@ pub struct Place {
     /// Put a task on a CPU; may be given several times.
     #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
     pub fix: Vec<(usize, u32)>,
-    /// At most one task on a core: the default where there are enough cores; refused where there are not.
+    /// At most one task on a core: the default where there are enough cores; refused where there
+    /// are not.
     #[arg(long, conflicts_with = "one_per")]
     pub avoid_smt: bool,
-    /// Let tasks share a core where that is nearest, though there are enough cores for one task each.
+    /// Let tasks share a core where that is nearest, though there are enough cores for one task
+    /// each.
     #[arg(long, conflicts_with_all = ["avoid_smt", "one_per"])]
     pub use_smt: bool,
     /// At most one task on each group of a level.
@@ -103,17 +111,19 @@ pub struct Place {
     /// Use only CPUs of one kind of core, on a hybrid processor.
     #[arg(long, value_name = "KIND", conflicts_with = "equal_kind")]
     pub kind: Option<KindChoice>,
-    /// Use only CPUs of one kind that are within 5 % of one speed, the fastest such: threads that meet at barriers want
-    /// equal seats.
+    /// Use only CPUs of one kind that are within 5 % of one speed, the fastest such: threads that
+    /// meet at barriers want equal seats.
     #[arg(long)]
     pub equal_kind: bool,
     /// Of placements that cost the same within 1 %, choose by this.
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<PreferChoice>,
-    /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats are sets of CPUs.
+    /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats
+    /// are sets of CPUs.
     #[arg(long, value_name = "GROUP")]
     pub widen: Option<LevelChoice>,
-    /// Take each task's memory from the NUMA node of its CPU: 'seatmap run --memory plan' and the exports do so.
+    /// Take each task's memory from the NUMA node of its CPU: 'seatmap run --memory plan' and the
+    /// exports do so.
     #[arg(long)]
     pub memory: bool,
     /// How to search.
@@ -125,13 +135,15 @@ pub struct Place {
     /// Choose the home of each channel's line too, where the profile knows homes.
     #[arg(long, alias = "home")]
     pub homes: bool,
-    /// How long to search: 500ms, 10s, 2m; a number alone is seconds. Less where the answer is proven sooner.
+    /// How long to search: 500ms, 10s, 2m; a number alone is seconds. Less where the answer is
+    /// proven sooner.
     #[arg(long, value_name = "TIME", default_value = "1", value_parser = seconds)]
     pub seconds: f64,
     /// Stop after so many kicks instead, for the same answer everywhere.
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
     pub kicks: Option<u64>,
-    /// Searches side by side; as many as there are CPUs by default, and one with --kicks or for QAPLIB.
+    /// Searches side by side; as many as there are CPUs by default, and one with --kicks or for
+    /// QAPLIB.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Where random choices start.
@@ -143,7 +155,8 @@ pub struct Place {
     /// Write one self-contained page: seats, gains, the machine before and after, heatmap.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is stdout.
+    /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is
+    /// stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// The placement that is drawn before the plan.
@@ -172,8 +185,8 @@ impl Place {
         self.sections.unwrap_or(SECTIONS)
     }
 
-    /// How many searches run side by side. More would find other answers, so that their number must not be the
-    /// machine's where the answer is to be the same everywhere.
+    /// How many searches run side by side. More would find other answers, so that their number must
+    /// not be the machine's where the answer is to be the same everywhere.
     pub fn threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let is_alone = self.kicks.is_some() || self.qaplib.is_some();
@@ -198,7 +211,9 @@ impl Place {
         let objective = Some("--objective").filter(|_| self.objective != ObjectiveChoice::Distance);
         let option = objective.or(Some("--method").filter(|_| self.method != MethodChoice::Auto))?;
         self.qaplib.as_ref()?;
-        Some(format!("{option} needs a machine, and a QAPLIB instance is two matrices; leave {option} out"))
+        Some(format!(
+            "{option} needs a machine, and a QAPLIB instance is two matrices; leave {option} out"
+        ))
     }
 
     /// An option without the one that gives it a meaning, or beside one that takes it away.
@@ -214,7 +229,10 @@ impl Place {
             );
         }
         if self.waiting && self.weight == Some(WeightChoice::Bytes) {
-            return Some("--waiting counts messages, each with its wakeup; leave --weight bytes out".to_owned());
+            return Some(
+                "--waiting counts messages, each with its wakeup; leave --weight bytes out"
+                    .to_owned(),
+            );
         }
         let is_simulated = self.objective == ObjectiveChoice::Simulated;
         let is_sum = matches!(self.objective, ObjectiveChoice::Distance | ObjectiveChoice::Time);
@@ -271,7 +289,8 @@ impl From<KindChoice> for CoreKind {
 /// The choice between placements that cost the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PreferChoice {
-    /// The tasks with the most cache_bytes, or with the largest loads, on the CPUs with the biggest L3.
+    /// The tasks with the most cache_bytes, or with the largest loads, on the CPUs with the biggest
+    /// L3.
     BigCache,
 }
 
@@ -298,7 +317,8 @@ pub enum WeightChoice {
 pub enum MethodChoice {
     /// Exactly where that is quick, else a portfolio of starts, each refined.
     Auto,
-    /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al. 2009).
+    /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al.
+    /// 2009).
     Partition,
     /// Heavy components inside sections of the ring or mesh (Liu et al. 2015).
     Pizza,
@@ -327,7 +347,8 @@ impl From<WeightChoice> for Weight {
 }
 
 fn fix(text: &str) -> Result<(usize, u32), String> {
-    let parsed = text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
+    let parsed =
+        text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
     parsed.ok_or_else(|| "write TASK=CPU, such as 0=4".to_owned())
 }
 

@@ -15,13 +15,13 @@ pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
-    /// Seats in order: the first for the main thread, the next for the threads in order of creation, over and over. A
-    /// seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15, core:3, l3:0, numa:1, package:0; l3:* is one seat
-    /// for each L3 cache.
+    /// Seats in order: the first for the main thread, the next for the threads in order of
+    /// creation, over and over. A seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15,
+    /// core:3, l3:0, numa:1, package:0; l3:* is one seat for each L3 cache.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
-    /// Find seats while the program runs: observe it, try seats in alternating periods, and keep them only if the
-    /// program does more work with them.
+    /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
+    /// them only if the program does more work with them.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
     pub auto: bool,
     /// Give each thread all CPUs of its seat's cache instead of one; the kernel chooses among them.
@@ -32,42 +32,45 @@ pub struct Run {
     /// Use the list once: threads beyond its end are left where the kernel puts them.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
-    /// Seat the threads of this name (* stands for any text) by tasks of their own, 'worker*=1-3', or on a set of CPUs,
-    /// 'io*=cpus:14-15'. With --pid also tid:4711=0 and pid:4711=0-3.
+    /// Seat the threads of this name (* stands for any text) by tasks of their own, 'worker*=1-3',
+    /// or on a set of CPUs, 'io*=cpus:14-15'. With --pid also tid:4711=0 and pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
     /// Leave the first N threads without a seat: the service threads of a runtime.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
-    /// Seat each thread and process when it is created. Without this a process keeps the whole set until it creates a
-    /// thread or has lived for a moment, so that it starts as many threads as it has CPUs, and short-lived helpers take
-    /// no seats.
+    /// Seat each thread and process when it is created. Without this a process keeps the whole set
+    /// until it creates a thread or has lived for a moment, so that it starts as many threads as it
+    /// has CPUs, and short-lived helpers take no seats.
     #[arg(long)]
     pub strict: bool,
-    /// Begin to seat when a program of this name is executed (* stands for any text), behind wrappers and shims.
+    /// Begin to seat when a program of this name is executed (* stands for any text), behind
+    /// wrappers and shims.
     #[arg(long, value_name = "NAME", conflicts_with = "pid")]
     pub start_at: Option<String>,
-    /// When to return: once the program's first process has ended (exit, the usual), when the program has started
-    /// (start, or no value), or when all its processes have ended (never). Its threads are seated as long as they live.
+    /// When to return: once the program's first process has ended (exit, the usual), when the
+    /// program has started (start, or no value), or when all its processes have ended (never). Its
+    /// threads are seated as long as they live.
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    /// Where memory comes from, set before the program's first instruction: local, node:LIST, interleave or
-    /// interleave:LIST, weighted or weighted:LIST (Linux 6.9), or plan: for each thread the nodes that the plan gives
-    /// to its task.
+    /// Where memory comes from, set before the program's first instruction: local, node:LIST,
+    /// interleave or interleave:LIST, weighted or weighted:LIST (Linux 6.9), or plan: for each
+    /// thread the nodes that the plan gives to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
-    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while it runs (1s if left
-    /// out).
+    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while
+    /// it runs (1s if left out).
     #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1, default_missing_value = "1",
           value_parser = seconds, conflicts_with = "pid")]
     pub verify_memory: Option<Duration>,
-    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer, or no value), or
-    /// keep it from them (never).
+    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer,
+    /// or no value), or keep it from them (never).
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_missing_value = "prefer", conflicts_with = "pid")]
     pub huge: Option<Huge>,
-    /// With --pid, move the pages to the NUMA nodes where the threads sit, or to those of --memory node:LIST.
+    /// With --pid, move the pages to the NUMA nodes where the threads sit, or to those of --memory
+    /// node:LIST.
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub move_pages: bool,
     /// Seat the threads of a process that runs already, in order of their numbers.
@@ -90,8 +93,8 @@ pub struct Run {
     pub html: Option<PathBuf>,
     /// Leave out the table and the remarks, but no line about a seat that was lost.
     ///
-    /// Lines about seats that were refused or lost, that cannot hold the threads, or that make the program do less are
-    /// printed in any case.
+    /// Lines about seats that were refused or lost, that cannot hold the threads, or that make the
+    /// program do less are printed in any case.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.
@@ -102,9 +105,10 @@ pub struct Run {
 /// The way in which seats are found and judged while the program runs.
 #[derive(Debug, Args)]
 pub struct Live {
-    /// With --auto, the work by which seats are judged: instructions, switches (waits of the program's threads),
-    /// wakeups (of its threads by each other), or command:LINE, which prints a total that grows with the work done. By
-    /// default instructions where the processor counts them, else switches.
+    /// With --auto, the work by which seats are judged: instructions, switches (waits of the
+    /// program's threads), wakeups (of its threads by each other), or command:LINE, which prints a
+    /// total that grows with the work done. By default instructions where the processor counts
+    /// them, else switches.
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse, hide_short_help = true)]
     pub metric: Option<Metric>,
     /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.
@@ -167,7 +171,9 @@ fn period(text: &str) -> Result<Duration, String> {
 }
 
 fn limit(text: &str) -> Result<Duration, String> {
-    time(text).ok_or_else(|| format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds"))
+    time(text).ok_or_else(|| {
+        format!("'{text}' is not a time; write 500ms, 10s or 2m, or a number of seconds")
+    })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

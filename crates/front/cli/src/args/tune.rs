@@ -17,23 +17,31 @@ pub struct Tune {
     /// Make at most so many runs. By default ten of each candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub budget: Option<u32>,
-    /// Make as many runs as fit in this time, but never fewer than a result needs: 10m, 2h; a number alone is seconds.
+    /// Make as many runs as fit in this time, but never fewer than a result needs: 10m, 2h; a
+    /// number alone is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = session)]
     pub seconds: Option<Duration>,
-    /// A pattern, as 'seatmap place' takes it: placements of its tasks are tried. Without one, orders and groups of
-    /// CPUs are.
+    /// A pattern, as 'seatmap place' takes it: placements of its tasks are tried. Without one,
+    /// orders and groups of CPUs are.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Observe one run of the program first, and take the pattern that it shows.
     #[arg(long, conflicts_with = "pattern")]
     pub observe: bool,
-    /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start of COMMAND a run. In
-    /// COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by the words that seat a rank. Or, without
-    /// COMMAND, a model: placements of --pattern race there, by the time that its messages take.
+    /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start
+    /// of COMMAND a run. In COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by
+    /// the words that seat a rank. Or, without COMMAND, a model: placements of --pattern race
+    /// there, by the time that its messages take.
     #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
     pub on: Option<String>,
     /// On a cluster: the format of the file {hosts}.
-    #[arg(long, value_name = "FORMAT", default_value = "openmpi", requires = "on", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "openmpi",
+        requires = "on",
+        hide_short_help = true
+    )]
     pub hosts: HostsChoice,
     /// The wishes for ranks on a cluster.
     #[command(flatten)]
@@ -44,8 +52,8 @@ pub struct Tune {
     /// The most candidates, the default included.
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=512))]
     pub candidates: u16,
-    /// Race the kernel's own ways as well: the program runs free with each of these switches turned from where it
-    /// stands. Each is put back after every run, whatever happens. Requires root.
+    /// Race the kernel's own ways as well: the program runs free with each of these switches turned
+    /// from where it stands. Each is put back after every run, whatever happens. Requires root.
     #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
     pub vary: Vec<VaryChoice>,
     /// Put switches of the kernel back when 'tune --vary' is killed.
@@ -54,7 +62,8 @@ pub struct Tune {
     /// The CPUs to seat the program on; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// The figure that the race is about: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap bench'.
+    /// The figure that the race is about: time, regex:PATTERN, command:LINE, perf:EVENT, as in
+    /// 'seatmap bench'.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     /// Take smaller readings for the better ones, as with time and events.
@@ -69,7 +78,8 @@ pub struct Tune {
     /// The start of the random orders.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by 2 % at most.
+    /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by
+    /// 2 % at most.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
     /// Keep every run of a program in this file, as it is made; seatmap-tune.json by default.
@@ -84,14 +94,15 @@ pub struct Tune {
     /// Print the race as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
-    /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default: 64k].
+    /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default:
+    /// 64k].
     #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub packet: Option<u32>,
     /// On a model: how often all messages are sent [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub rounds: Option<u32>,
-    /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts the same
-    /// command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.
+    /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts
+    /// the same command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.
     #[arg(long, requires = "on", conflicts_with = "command", hide_short_help = true)]
     pub spread: bool,
     /// Where the ranks meet.

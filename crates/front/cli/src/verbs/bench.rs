@@ -40,11 +40,13 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let files = Files::new(typed)?;
     let better = better(typed)?;
     let commands = commands(typed)?;
-    let baseline = typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
+    let baseline =
+        typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
     verbs::run::check_sole(SoleWork::Bench)?;
     let interrupt = Interrupt::listen()?;
     let room = Room::take(typed, wanted(typed, baseline.as_ref()).as_ref())?;
-    let contestants: Vec<Contestant> = commands.iter().map(|command| room.contestant(command)).collect();
+    let contestants: Vec<Contestant> =
+        commands.iter().map(|command| room.contestant(command)).collect();
     let mut results = begun(typed, better, &commands, &room);
     let runner = Runner::new(typed.metric.clone()).raised(room.is_preferred());
     let end = session(typed, &runner, &contestants, &mut results, &files, &interrupt);
@@ -67,7 +69,8 @@ struct Named {
 }
 
 fn commands(typed: &Bench) -> Result<Vec<Named>, CliError> {
-    let line = |words: &[OsString]| Contestant { command: words.to_vec(), ..Contestant::default() }.line();
+    let line =
+        |words: &[OsString]| Contestant { command: words.to_vec(), ..Contestant::default() }.line();
     let named = |name: &Option<String>, words: &Vec<OsString>| -> Result<Named, CliError> {
         Executable::find(words).map_err(CliError::input)?;
         Ok(Named { name: name.clone().unwrap_or_else(|| line(words)), words: words.clone() })
@@ -97,19 +100,21 @@ fn better(typed: &Bench) -> Result<Option<Better>, CliError> {
 
 fn baseline(path: &Path, metric: &Metric) -> Result<Results, CliError> {
     let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
-    let then = Results::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
-    match then.metric == metric.to_string() {
-        true => Ok(then),
-        false => Err(CliError::input(format!(
+    let then =
+        Results::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    if then.metric == metric.to_string() {
+        Ok(then)
+    } else {
+        Err(CliError::input(format!(
             "{}: its metric is '{}', and this one is '{metric}'; give both the same --metric",
             path.display(),
             then.metric
-        ))),
+        )))
     }
 }
 
-/// The CPUs that the user named, or else those of the earlier result: on others the two would not be comparable, and
-/// which CPUs are quiet changes from hour to hour.
+/// The CPUs that the user named, or else those of the earlier result: on others the two would not
+/// be comparable, and which CPUs are quiet changes from hour to hour.
 fn wanted(typed: &Bench, then: Option<&Results>) -> Option<CpuSet> {
     if let Some(list) = &typed.cpus {
         return Some(list.0.iter().copied().collect());
@@ -121,15 +126,25 @@ fn wanted(typed: &Bench, then: Option<&Results>) -> Option<CpuSet> {
 
 /// The result before the first run.
 fn begun(typed: &Bench, better: Option<Better>, commands: &[Named], room: &Room) -> Results {
-    let text = |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let command = |named: &Named| Command { name: named.name.clone(), command: text(&named.words), median: None };
+    let text =
+        |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = |named: &Named| Command {
+        name: named.name.clone(),
+        command: text(&named.words),
+        median: None,
+    };
     let environment = seatmap_host::environment::read();
     Results {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         complete: false,
-        fingerprint: Fingerprint::new(host_name(), environment, room.size(), room.kept_by().to_owned()),
+        fingerprint: Fingerprint::new(
+            host_name(),
+            environment,
+            room.size(),
+            room.kept_by().to_owned(),
+        ),
         metric: typed.metric.to_string(),
         unit: typed.metric.unit().to_owned(),
         better,
@@ -153,20 +168,24 @@ fn session(
     files: &Files,
     interrupt: &Interrupt,
 ) -> End {
-    let (length, bar) = (length(typed), Bar::new("running"));
+    let length = length(typed);
+    let bar = Bar::new("running");
     let steps = length.runs(contestants.len());
     let mut told = |results: &Results, done: usize| {
         bar.show(done, steps.max(done));
         files.keep(results, contestants.len());
     };
-    Session { runner, contestants, stop: &|| interrupt.asked(), told: &mut told }.run(&length, results)
+    Session { runner, contestants, stop: &|| interrupt.asked(), told: &mut told }
+        .run(&length, results)
 }
 
 fn length(typed: &Bench) -> Length {
     let warm_ups = typed.warmup.into();
     let fewest = signed_rank::fewest(typed.confidence);
     match (typed.runs, typed.seconds) {
-        (Some(runs), _) => Length { warm_ups, least_blocks: runs, most_blocks: runs, time: Duration::ZERO },
+        (Some(runs), _) => {
+            Length { warm_ups, least_blocks: runs, most_blocks: runs, time: Duration::ZERO }
+        }
         (_, Some(time)) => Length { warm_ups, least_blocks: fewest, most_blocks: usize::MAX, time },
         _ => Length {
             warm_ups,
@@ -189,15 +208,18 @@ impl Files {
     fn new(typed: &Bench) -> Result<Self, CliError> {
         let result = typed.output.as_deref().map(Destination::new).transpose()?;
         if typed.json && result == Some(Destination::Stdout) {
-            return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+            return Err(CliError::input(
+                "--json and -o - both print on stdout; give -o a file's name",
+            ));
         }
-        let page = output::page(typed.html.as_deref(), typed.json || result == Some(Destination::Stdout))?;
+        let page =
+            output::page(typed.html.as_deref(), typed.json || result == Some(Destination::Stdout))?;
         Ok(Files { result, page, next: Cell::new(Instant::now()) })
     }
 
-    /// Keeps the runs so far after a block, so that little is lost with a power cut. The file holds all runs: it is
-    /// written again once that takes a small part of the time, or many short blocks would do little else. A failure
-    /// comes up again at the end.
+    /// Keeps the runs so far after a block, so that little is lost with a power cut. The file holds
+    /// all runs: it is written again once that takes a small part of the time, or many short blocks
+    /// would do little else. A failure comes up again at the end.
     fn keep(&self, results: &Results, commands: usize) {
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(commands + 1);
         if let (true, Some(file @ Destination::File(_))) = (is_whole, &self.result)
@@ -216,10 +238,13 @@ impl Files {
         if let Some(page) = &self.page {
             page.write(&html::bench(results))?;
         }
-        match json {
-            true => output::json(results),
-            false if self.result == Some(Destination::Stdout) || self.page == Some(Destination::Stdout) => Ok(()),
-            false => output::print(&bench::text(results)),
+        if json {
+            output::json(results)
+        } else if self.result == Some(Destination::Stdout) || self.page == Some(Destination::Stdout)
+        {
+            Ok(())
+        } else {
+            output::print(&bench::text(results))
         }
     }
 }
@@ -229,22 +254,27 @@ fn ended(end: End, results: &Results) -> Result<(), CliError> {
     let blocks = results.blocks().len();
     match end {
         End::Complete => Ok(()),
-        End::Stopped => {
-            Err(CliError::work(format!("interrupted after {}", seatmap_report::counted(blocks, "whole block"))))
-        }
+        End::Stopped => Err(CliError::work(format!(
+            "interrupted after {}",
+            seatmap_report::counted(blocks, "whole block")
+        ))),
         End::Failed(error) => Err(CliError::work(error)),
     }
 }
 
-/// Exit code 1 where the first command is shown to be worse by more than this. Nothing is shown by results that are
-/// not comparable, and nothing by too few runs.
+/// Exit code 1 where the first command is shown to be worse by more than this. Nothing is shown by
+/// results that are not comparable, and nothing by too few runs.
 fn judge(results: &Results, most_percent: f64) -> Result<(), CliError> {
     let Some(better) = results.better else { return Ok(()) };
-    let of_earlier =
-        results.baseline.as_ref().and_then(|baseline| Some((baseline.comparison.as_ref()?, &baseline.name)));
-    let others = results.comparisons.iter().map(|found| (found, &results.commands[found.with].name));
+    let of_earlier = results
+        .baseline
+        .as_ref()
+        .and_then(|baseline| Some((baseline.comparison.as_ref()?, &baseline.name)));
+    let others =
+        results.comparisons.iter().map(|found| (found, &results.commands[found.with].name));
     let worse = |(found, name): (&Comparison, &String)| {
-        let least = found.worse_by_at_least_percent(better).filter(|least| *least > most_percent)?;
+        let least =
+            found.worse_by_at_least_percent(better).filter(|least| *least > most_percent)?;
         Some(format!(
             "'{}' is worse than '{name}' by at least {least:.1} %, and {most_percent} % is the limit",
             results.commands[0].name

@@ -7,7 +7,9 @@ mod via;
 
 use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, CellRequest, CpuChoice, GuardianCommand, Host, Name, NoiseJudge, Record, State};
+use seatmap_cell::{
+    CellError, CellRequest, CpuChoice, GuardianCommand, Host, Name, NoiseJudge, Record, State,
+};
 use seatmap_console::error::CliError;
 use seatmap_console::{input, output, pattern_input};
 use seatmap_machine::Profile;
@@ -27,7 +29,8 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
         return via::run(socket, &typed.verb);
     }
     if let CellVerb::FileProxy(file_proxy) = &typed.verb {
-        return seatmap_control::file_proxy::serve(&file_proxy.folder, file_proxy.read_only).map_err(CliError::work);
+        return seatmap_control::file_proxy::serve(&file_proxy.folder, file_proxy.read_only)
+            .map_err(CliError::work);
     }
     let host = Host::here(keeper()).map_err(CliError::work)?;
     if let CellVerb::Guardian { name } = &typed.verb {
@@ -74,7 +77,8 @@ const JUDGED: Duration = Duration::from_millis(250);
 /// A cell is as noisy as its noisiest CPU.
 fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| {
-        let report = seatmap_noise::measure(&cpus.0, &briefly(), &mut |_| ControlFlow::Continue(()))?;
+        let report =
+            seatmap_noise::measure(&cpus.0, &briefly(), &mut |_| ControlFlow::Continue(()))?;
         Ok(report.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max))
     })
 }
@@ -104,17 +108,16 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
         memory_bytes: typed.memory,
     };
     let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
-    match typed.json {
-        true => output::json(&record),
-        false => output::print(&told::cell(&record)),
-    }
+    if typed.json { output::json(&record) } else { output::print(&told::cell(&record)) }
 }
 
 fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     if let Some(list) = &typed.cpus {
         return match typed.profile {
             None => Ok(list.into()),
-            Some(_) => Err(CliError::input("CPUs that are named are not chosen; leave --profile or --cpus out")),
+            Some(_) => Err(CliError::input(
+                "CPUs that are named are not chosen; leave --profile or --cpus out",
+            )),
         };
     }
     // Which CPUs are free does not matter then.
@@ -133,7 +136,11 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
 }
 
 /// The CPUs on which the tasks of a pattern communicate at the lowest cost.
-fn cpus_for_pattern(choice: &CpuChoice, profile: &Profile, pattern: &Pattern) -> Result<CpuSet, CliError> {
+fn cpus_for_pattern(
+    choice: &CpuChoice,
+    profile: &Profile,
+    pattern: &Pattern,
+) -> Result<CpuSet, CliError> {
     let mut request = seatmap_place::PlaceRequest::new(profile, pattern);
     request.cpus = Some(choice.candidates(pattern.tasks).map_err(failed)?);
     let answer = request.place().map_err(CliError::input)?;
@@ -142,7 +149,8 @@ fn cpus_for_pattern(choice: &CpuChoice, profile: &Profile, pattern: &Pattern) ->
 
 /// The share of each CPU's time that the hypervisor takes, where that can be measured.
 fn steal(cpus: &CpuSet) -> BTreeMap<u32, f64> {
-    let report = seatmap_noise::measure(&cpus.list().0, &briefly(), &mut |_| ControlFlow::Continue(()));
+    let report =
+        seatmap_noise::measure(&cpus.list().0, &briefly(), &mut |_| ControlFlow::Continue(()));
     let known = report.map(|report| report.cpus).unwrap_or_default();
     known.into_iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
 }
@@ -162,30 +170,36 @@ fn list(host: &Host, json: bool) -> Result<(), CliError> {
     let cells = host.cells().map_err(failed)?.into_iter().map(|record| examined(host, record));
     // A cell that another process has destroyed meanwhile is skipped.
     let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
-    let cells: Result<Vec<Record>, CellError> = cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
+    let cells: Result<Vec<Record>, CellError> =
+        cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
     let cells = cells.map_err(failed)?;
     if json { output::json(&told::List::of(&cells)) } else { output::print(&told::table(&cells)) }
 }
 
 fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    let (record, faults) =
+        host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
     if typed.json {
         return output::json(&record);
     }
-    let faults: String = faults.iter().map(|fault| format!("  wrong: {}\n", output::visible(fault))).collect();
+    let faults: String =
+        faults.iter().map(|fault| format!("  wrong: {}\n", output::visible(fault))).collect();
     output::print(&(told::cell(&record) + &faults))
 }
 
 fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
-    match typed.json {
-        true => output::json(&told::Verdict { record: &record, faults: &faults })?,
-        false => output::print(&told::verdict(&record, &faults))?,
+    let (record, faults) =
+        host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    if typed.json {
+        output::json(&told::Verdict { record: &record, faults: &faults })?
+    } else {
+        output::print(&told::verdict(&record, &faults))?
     }
     match faults.len() {
         0 => Ok(()),
         count => {
-            let (things, are) = (counted(count, "thing"), if count == 1 { "is" } else { "are" });
+            let things = counted(count, "thing");
+            let are = if count == 1 { "is" } else { "are" };
             Err(CliError::work(format!("{things} {are} wrong with the cell '{}'", record.name)))
         }
     }
@@ -211,6 +225,8 @@ fn ended(left: &[Left]) -> Result<(), CliError> {
     warn(left);
     match left.len() {
         0 => Ok(()),
-        count => Err(CliError::work(format!("{count} of the cell's changes could not be put back"))),
+        count => {
+            Err(CliError::work(format!("{count} of the cell's changes could not be put back")))
+        }
     }
 }

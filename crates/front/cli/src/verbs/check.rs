@@ -27,7 +27,8 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     if typed.json && file == Some(Destination::Stdout) {
         return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
     }
-    let standard = Standard::new(&typed.rules, typed.expect.as_deref(), typed.any_machine, typed.strict)?;
+    let standard =
+        Standard::new(&typed.rules, typed.expect.as_deref(), typed.any_machine, typed.strict)?;
     let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
     let checker = Checker { typed, file, standard, topology: topology()?, coloured };
     match typed.watch {
@@ -109,15 +110,17 @@ impl Checker<'_> {
 
     /// A computer on which nobody has bound a program is as asked, unless there should be one.
     fn tell_of_nothing(&self) -> Result<(), CliError> {
-        let seating = Seating { format: FORMAT.to_owned(), machine: here::host_name(), ..Seating::default() };
+        let seating =
+            Seating { format: FORMAT.to_owned(), machine: here::host_name(), ..Seating::default() };
         if self.standard.has_seats() {
             let judged = self.judged(&seating);
             self.tell(&judged)?;
             return self.end(&judged.findings, judged.verdict);
         }
-        match self.typed.json || self.typed.quiet || self.file.is_some() {
-            true => self.tell(&self.judged(&seating)),
-            false => output::print("no program is bound; --pid PID, --name GLOB and --all check others\n"),
+        if self.typed.json || self.typed.quiet || self.file.is_some() {
+            self.tell(&self.judged(&seating))
+        } else {
+            output::print("no program is bound; --pid PID, --name GLOB and --all check others\n")
         }
     }
 
@@ -128,8 +131,11 @@ impl Checker<'_> {
         }
         let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
         Err(CliError::work(match wrong {
-            0 if verdict == Verdict::Wrong => "something was wrong while the programs were watched".to_owned(),
-            0 => "not everything could be seen, and --strict asks for that; run it as root".to_owned(),
+            0 if verdict == Verdict::Wrong => {
+                "something was wrong while the programs were watched".to_owned()
+            }
+            0 => "not everything could be seen, and --strict asks for that; run it as root"
+                .to_owned(),
             1 => "1 thing is wrong".to_owned(),
             count => format!("{count} things are wrong"),
         }))
@@ -144,7 +150,8 @@ impl Checker<'_> {
         let seating = watcher.seating();
         let judged = self.judged(&seating);
         self.tell(&judged)?;
-        let (mut worst, mut findings) = (judged.verdict, judged.findings);
+        let mut worst = judged.verdict;
+        let mut findings = judged.findings;
         while !interrupt.asked() {
             watch(&mut watcher, every, &interrupt);
             let seating = watcher.seating();
@@ -159,7 +166,12 @@ impl Checker<'_> {
         self.end(&findings, worst)
     }
 
-    fn tell_changes(&self, before: &[Finding], judged: &Judged, gone: Duration) -> Result<(), CliError> {
+    fn tell_changes(
+        &self,
+        before: &[Finding],
+        judged: &Judged,
+        gone: Duration,
+    ) -> Result<(), CliError> {
         let changes = changes(before, &judged.findings, self.coloured);
         if changes.is_empty() {
             return Ok(());
@@ -174,7 +186,9 @@ impl Checker<'_> {
 /// Waits, with short looks, until the time is over or Ctrl-C comes.
 fn watch(watcher: &mut Watcher, time: Duration, interrupt: &Interrupt) {
     let began = Instant::now();
-    while let Some(left) = time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked()) {
+    while let Some(left) =
+        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked())
+    {
         watcher.watch(left.min(PAUSE));
     }
 }

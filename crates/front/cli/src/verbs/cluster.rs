@@ -70,7 +70,8 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         written.for_each(|place| drop(place.write(&found.to_json())));
     };
     let found =
-        measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress), &mut keep).map_err(failed)?;
+        measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress), &mut keep)
+            .map_err(failed)?;
     let Some(found) = found else { return Ok(()) };
     drop(bars);
     tell(&found, typed, destination)
@@ -85,7 +86,8 @@ struct Bars {
 }
 
 impl Bars {
-    /// Measuring bad pairs again takes as long as all pairs took: the user hears of it, also without a terminal.
+    /// Measuring bad pairs again takes as long as all pairs took: the user hears of it, also
+    /// without a terminal.
     fn tell_of_looks(&self, pairs: usize, at_most: std::time::Duration) {
         if !self.has_told.replace(true) {
             *self.now.borrow_mut() = None;
@@ -136,24 +138,32 @@ fn own(typed: &ClusterMeasure) -> Own {
     Own { name: seatmap_console::here::host_name(), facts: Facts::read(), profile: measure }
 }
 
-/// This node's core distances, by this program: `seatmap measure` waits until nobody else measures here. `None` where
-/// it fails, which shows in the result as a node without them.
+/// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
+/// here. `None` where it fails, which shows in the result as a node without them.
 fn profile() -> Option<Profile> {
     let program = std::env::current_exe().ok()?;
     let mut measuring = std::process::Command::new(program);
-    let output =
-        measuring.args(["measure", "--quick", "--json"]).stderr(std::process::Stdio::inherit()).output().ok()?;
+    let output = measuring
+        .args(["measure", "--quick", "--json"])
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .ok()?;
     let machine = input::machine_in("this node", &output.stdout).ok()?;
     output.status.success().then(|| input::profile_of(&machine).ok())?
 }
 
-fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destination>) -> Result<(), CliError> {
+fn tell(
+    found: &Measured,
+    typed: &ClusterMeasure,
+    destination: Option<Destination>,
+) -> Result<(), CliError> {
     if let Some(destination) = destination {
         destination.write(&found.to_json())?;
     }
-    match typed.json {
-        true => output::json(found)?,
-        false => output::print(&cluster::page(found))?,
+    if typed.json {
+        output::json(found)?
+    } else {
+        output::print(&cluster::page(found))?
     }
     if found.missing.is_empty() {
         return Ok(());
@@ -165,14 +175,19 @@ fn tell(found: &Measured, typed: &ClusterMeasure, destination: Option<Destinatio
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| counted(count, what))
         .collect();
-    Err(CliError::work(format!("{} could not be measured; --resume measures what is missing", what.join(" and "))))
+    Err(CliError::work(format!(
+        "{} could not be measured; --resume measures what is missing",
+        what.join(" and ")
+    )))
 }
 
 /// Things that the user can change are bad input.
 fn failed(error: MeasureError) -> CliError {
     let is_input = match &error {
         MeasureError::Rank(RankError::Meeting(error)) => meet::is_input(error),
-        MeasureError::Mpi(error) => matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. }),
+        MeasureError::Mpi(error) => {
+            matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
+        }
         MeasureError::Rank(RankError::Other { .. } | RankError::Order(_)) => true,
         MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
         _ => false,
@@ -194,13 +209,18 @@ struct Document<'a> {
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
     let found = faults(&cluster);
-    let (nodes, pairs) = (cluster.nodes.len(), cluster.pairs.len());
-    let unsettled: Vec<[&str; 2]> =
-        unsettled(&cluster).into_iter().map(|pair| pair.map(|node| cluster.nodes[node].name.as_str())).collect();
-    let document = Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found, unsettled };
-    match typed.json {
-        true => output::json(&document)?,
-        false => output::print(&cluster::verdict(&cluster, &found))?,
+    let nodes = cluster.nodes.len();
+    let pairs = cluster.pairs.len();
+    let unsettled: Vec<[&str; 2]> = unsettled(&cluster)
+        .into_iter()
+        .map(|pair| pair.map(|node| cluster.nodes[node].name.as_str()))
+        .collect();
+    let document =
+        Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found, unsettled };
+    if typed.json {
+        output::json(&document)?
+    } else {
+        output::print(&cluster::verdict(&cluster, &found))?
     }
     if typed.fail && !found.is_empty() {
         return Err(CliError::work(format!("{} found", counted(found.len(), "fault"))));

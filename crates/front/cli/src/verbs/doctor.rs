@@ -79,8 +79,11 @@ impl<'a> Document<'a> {
 fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
     let word = format!("{:<4}", diagnosis.level.word());
     let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
-    let remedy =
-        diagnosis.remedy.as_ref().map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text))).unwrap_or_default();
+    let remedy = diagnosis
+        .remedy
+        .as_ref()
+        .map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text)))
+        .unwrap_or_default();
     format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
 }
 

@@ -9,8 +9,8 @@ use seatmap_console::output::Destination;
 use seatmap_console::{input, plan_input};
 use seatmap_machine::Profile;
 use seatmap_plan::export::{
-    ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx, numactl, omp_places,
-    rankfile, redis, sched_ext, slurm, systemd, taskset,
+    ExportError, container, dpdk, gomp, hwloc, kmp, kubernetes, libvirt, likwid_pin, nginx,
+    numactl, omp_places, rankfile, redis, sched_ext, slurm, systemd, taskset,
 };
 use seatmap_plan::{Plan, plan};
 use seatmap_ranks::RankPlan;
@@ -27,13 +27,19 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let path = Path::new(name);
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     match bytes {
-        Some(bytes) if plan::is_plan(&bytes) => of_plan(name, &plan_input::plan_in(path, &bytes)?, format),
+        Some(bytes) if plan::is_plan(&bytes) => {
+            of_plan(name, &plan_input::plan_in(path, &bytes)?, format)
+        }
         Some(bytes) if RankPlan::is_plan(&bytes) => match ranks::of_bytes(path, &bytes)? {
             Some(plan) => of_ranks(name, &plan, format),
             None => unreachable!("it says of itself that it is one"),
         },
-        Some(bytes) if Cluster::is_cluster(&bytes) => of_cluster(name, &cluster::read(path, &bytes)?, format),
-        Some(bytes) => of_profile(name, &input::profile_of(&input::machine_in(name, &bytes)?)?, format),
+        Some(bytes) if Cluster::is_cluster(&bytes) => {
+            of_cluster(name, &cluster::read(path, &bytes)?, format)
+        }
+        Some(bytes) => {
+            of_profile(name, &input::profile_of(&input::machine_in(name, &bytes)?)?, format)
+        }
         None => of_profile(name, &input::profile(name)?, format),
     }
 }
@@ -45,9 +51,8 @@ fn of_ranks(name: &str, plan: &RankPlan, format: ExportFormat) -> Result<String,
         ExportFormat::Mpich => Ok(mpich::write(plan)),
         ExportFormat::SlurmHostfile => Ok(slurm::write(plan)),
         ExportFormat::Rankfile => Ok(rankfile::write(plan)),
-        ExportFormat::Torchrun => {
-            torchrun::write(plan).map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))
-        }
+        ExportFormat::Torchrun => torchrun::write(plan)
+            .map_err(|error| CliError::input(AtFile::new(Path::new(name), error))),
         ExportFormat::Groups => Ok(groups::write(plan)),
         ExportFormat::Json => Ok(plan.to_json()),
         _ => Err(unfit(format, name, "plan for ranks", &ExportFormat::OF_RANKS)),
@@ -60,7 +65,9 @@ fn of_cluster(name: &str, cluster: &Cluster, format: ExportFormat) -> Result<Str
         ExportFormat::TopologyConf => topology::conf(cluster).map_err(refused),
         ExportFormat::TopologyYaml => topology::yaml(cluster).map_err(refused),
         ExportFormat::Csv => {
-            let unmeasured = || CliError::input(AtFile::new(Path::new(name), "no pair of its nodes was measured"));
+            let unmeasured = || {
+                CliError::input(AtFile::new(Path::new(name), "no pair of its nodes was measured"))
+            };
             table::csv(cluster).ok_or_else(unmeasured)
         }
         ExportFormat::Json => Ok(cluster.to_json()),
@@ -106,6 +113,9 @@ fn of_plan(name: &str, plan: &Plan, format: ExportFormat) -> Result<String, CliE
 
 fn unfit(format: ExportFormat, name: &str, found: &str, formats: &[ExportFormat]) -> CliError {
     let formats: Vec<String> = formats.iter().map(|format| format.name()).collect();
-    let (format, formats) = (format.name(), formats.join(", "));
-    CliError::input(format!("{name} is a {found}, which cannot be written as {format}; formats for it are {formats}"))
+    let format = format.name();
+    let formats = formats.join(", ");
+    CliError::input(format!(
+        "{name} is a {found}, which cannot be written as {format}; formats for it are {formats}"
+    ))
 }

@@ -33,30 +33,41 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file's profile in the folder, named as the file is: a name from within the file could lead anywhere.
+/// A file's profile in the folder, named as the file is: a name from within the file could lead
+/// anywhere.
 fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut targets: Vec<PathBuf> = Vec::new();
     for file in files {
         let target = folder.join(file.file_stem().unwrap_or_default()).with_added_extension("json");
         if let Some(other) = targets.iter().position(|other| *other == target) {
-            let (one, two, target) = (files[other].display(), file.display(), target.display());
-            return Err(CliError::input(format!("{one} and {two} would both become {target}; import them apart")));
+            let one = files[other].display();
+            let two = file.display();
+            let target = target.display();
+            return Err(CliError::input(format!(
+                "{one} and {two} would both become {target}; import them apart"
+            )));
         }
         targets.push(target);
     }
     Ok(targets)
 }
 
-fn profile(file: &Path, typed: &Import, options: &import::ImportOptions) -> Result<Profile, CliError> {
+fn profile(
+    file: &Path,
+    typed: &Import,
+    options: &import::ImportOptions,
+) -> Result<Profile, CliError> {
     let mut profile = read(file, options)?;
     if let Some(name) = &typed.name {
         profile.name.clone_from(name);
     }
-    profile.origin.tool = profile.origin.tool.map(|tool| format!("{tool}, imported by {}", here::tool()));
+    profile.origin.tool =
+        profile.origin.tool.map(|tool| format!("{tool}, imported by {}", here::tool()));
     Ok(input::explained(profile))
 }
 
-/// Another tool's file; or what any verb takes as a machine: a model, or a tree of `hwloc-gather-topology`.
+/// Another tool's file; or what any verb takes as a machine: a model, or a tree of
+/// `hwloc-gather-topology`.
 fn read(file: &Path, options: &import::ImportOptions) -> Result<Profile, CliError> {
     let name = file.to_string_lossy();
     if file.is_dir() {
@@ -72,7 +83,11 @@ fn read(file: &Path, options: &import::ImportOptions) -> Result<Profile, CliErro
 }
 
 /// A machine that was not read as another tool's file, with the facts that the user has added.
-fn added(file: &Path, profile: Profile, options: &import::ImportOptions) -> Result<Profile, CliError> {
+fn added(
+    file: &Path,
+    profile: Profile,
+    options: &import::ImportOptions,
+) -> Result<Profile, CliError> {
     import::with_facts(profile, options).map_err(|error| CliError::input(AtFile::new(file, error)))
 }
 
@@ -82,11 +97,16 @@ fn topology(path: &Path) -> Result<Topology, CliError> {
 
 fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {
     let text = profile.to_json();
-    let Some(target) = target.filter(|target| *target != Path::new("-")) else { return output::print(&text) };
+    let Some(target) = target.filter(|target| *target != Path::new("-")) else {
+        return output::print(&text);
+    };
     Destination::new(target)?.write(&text)?;
-    match json {
-        true => output::print(&text),
-        false => output::print(&(output::visible(&format!("{}: {}", target.display(), summary(profile))) + "\n")),
+    if json {
+        output::print(&text)
+    } else {
+        output::print(
+            &(output::visible(&format!("{}: {}", target.display(), summary(profile))) + "\n"),
+        )
     }
 }
 

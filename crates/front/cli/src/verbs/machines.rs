@@ -19,7 +19,8 @@ struct Document {
 #[derive(Serialize)]
 struct Entry {
     machine: &'static str,
-    /// `profile`: a description, whose distances are written down; `model`: distances come from running it.
+    /// `profile`: a description, whose distances are written down; `model`: distances come from
+    /// running it.
     kind: &'static str,
     pus: usize,
     /// The machine's capabilities, in the words of [`Capability`].
@@ -40,7 +41,13 @@ pub fn run(machines: &Machines) -> Result<(), CliError> {
     let line = |entry: &Entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         // Plural: a machine has two PUs or more.
-        format!("{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n", entry.machine, entry.pus, can(entry), entry.summary)
+        format!(
+            "{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n",
+            entry.machine,
+            entry.pus,
+            can(entry),
+            entry.summary
+        )
     };
     output::print(&all.iter().map(line).collect::<String>())
 }
@@ -50,7 +57,9 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
     let can = machine.capabilities().into_iter().map(Capability::word).collect();
     let (kind, pus, summary, sources) = match &machine.kind {
         // Only the workers of a Cell count, as in its profile.
-        MachineKind::Model(Model::Cell(model)) => ("model", model.spes(), model.summary.clone(), model.sources.clone()),
+        MachineKind::Model(Model::Cell(model)) => {
+            ("model", model.spes(), model.summary.clone(), model.sources.clone())
+        }
         MachineKind::Model(Model::Coherent(model)) => {
             ("model", model.topology.pus.len(), model.summary.clone(), model.sources.clone())
         }
@@ -62,5 +71,10 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
 fn described(name: &str) -> Result<(&'static str, usize, String, Vec<String>), CliError> {
     let text = seatmap_machine::catalog::find(name).unwrap_or_default();
     let described = Description::from_toml(text).map_err(CliError::work)?;
-    Ok(("profile", described.shape().pus() as usize, described.summary().to_owned(), described.sources().to_vec()))
+    Ok((
+        "profile",
+        described.shape().pus() as usize,
+        described.summary().to_owned(),
+        described.sources().to_vec(),
+    ))
 }

@@ -35,7 +35,10 @@ use std::sync::Arc;
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
 pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
-    let page = output::page(typed.html.as_deref(), typed.json || destination == Some(Destination::Stdout))?;
+    let page = output::page(
+        typed.html.as_deref(),
+        typed.json || destination == Some(Destination::Stdout),
+    )?;
     let source = Source::find(&typed)?;
     let kept = Kept::at(&typed, &source)?;
     // Comes first, because a program that sees a journal may ask its run to stop.
@@ -59,7 +62,8 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
             let candidates = probe.spread(typed.homes);
             let (survey, journal) = measure(probe, &source, &typed, (&kept, &interrupt), colour)?;
             let mut profile = filled(source::simulated_profile(model), survey);
-            if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut()) {
+            if let Some(lines) = profile.home_model.as_mut().and_then(|model| model.lines.as_mut())
+            {
                 lines.checked = Some(homes::checked(lines, model, &candidates, pus));
             }
             (profile, journal)
@@ -104,7 +108,14 @@ fn measure<P: Probe>(
         display.show(step);
         if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let ended = survey::survey(&mut probe, source.topology(), &request, journal.as_mut(), samples, &mut observe);
+    let ended = survey::survey(
+        &mut probe,
+        source.topology(),
+        &request,
+        journal.as_mut(),
+        samples,
+        &mut observe,
+    );
     drop(display);
     match ended.map_err(CliError::work)? {
         Ended::Whole(survey) => {
@@ -131,8 +142,8 @@ fn claim(interrupt: &Interrupt) -> Result<Claim, CliError> {
     Claim::wait(&mut wait).ok_or_else(|| CliError::work("interrupted; nothing was measured"))
 }
 
-/// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and a replayed one has no
-/// clock.
+/// The plan, as far as it makes sense on this machine: a simulated machine has no noise, and a
+/// replayed one has no clock.
 fn plan_on(source: &Source, plan: SurveyPlan, typed: &Measure) -> SurveyPlan {
     let plan = match source {
         Source::Host { .. } => plan,

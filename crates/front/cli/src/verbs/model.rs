@@ -24,7 +24,8 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     }
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
-    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded }).map_err(failed)?;
+    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })
+        .map_err(failed)?;
     drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
     match (typed.json, to_stdout) {

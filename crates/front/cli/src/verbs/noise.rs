@@ -25,18 +25,23 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
     }
-    match typed.json {
-        true => output::json(&OfMachine { document: &report, machine: &host_name() })?,
-        false => output::print(&seatmap_report::noise::summary(&report))?,
+    if typed.json {
+        output::json(&OfMachine { document: &report, machine: &host_name() })?
+    } else {
+        output::print(&seatmap_report::noise::summary(&report))?
     }
-    match report.interrupted {
-        true => Err(CliError::work(format!("interrupted; the figures are of the first {:.2} s", report.seconds))),
-        false => Ok(()),
+    if report.interrupted {
+        Err(CliError::work(format!(
+            "interrupted; the figures are of the first {:.2} s",
+            report.seconds
+        )))
+    } else {
+        Ok(())
     }
 }
 
-/// The CPUs that the user named; else all that are online, less those that the cpuset forbids, with a message about
-/// them.
+/// The CPUs that the user named; else all that are online, less those that the cpuset forbids, with
+/// a message about them.
 fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
@@ -49,8 +54,10 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
 }
 
 fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
-    let options = NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
-    let (interrupt, bar) = (Interrupt::listen()?, Bar::new("listening"));
+    let options =
+        NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
+    let interrupt = Interrupt::listen()?;
+    let bar = Bar::new("listening");
     let ms = |time: Duration| time.as_millis() as usize;
     let mut watch = |gone: Duration| {
         bar.show(ms(gone.min(options.duration)), ms(options.duration));
@@ -65,7 +72,9 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
 /// A CPU that cannot be had was typed.
 fn failed(error: Error) -> CliError {
     match error {
-        Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. } => CliError::input(error),
+        Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. } => {
+            CliError::input(error)
+        }
         _ => CliError::work(error),
     }
 }

@@ -48,7 +48,8 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     } else {
         tell(typed, &files, &observation, is_command)
     };
-    let ending = child.map(|child| attend(child, matches!(watched, Ok(End::Asked)), &interrupt)).transpose();
+    let ending =
+        child.map(|child| attend(child, matches!(watched, Ok(End::Asked)), &interrupt)).transpose();
     told?;
     watched.map_err(failed)?;
     match (ending.map_err(CliError::work)?.map(ending_of), failure) {
@@ -60,25 +61,37 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
 
 fn begin(typed: &Observe, subject: &Subject) -> Result<Session, CliError> {
     let session = match typed.method {
-        ObserveChoice::Pages => Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject, None),
+        ObserveChoice::Pages => {
+            Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject, None)
+        }
         ObserveChoice::Auto => {
             let library = traced::find_library(typed);
-            Session::begin_auto(library.as_deref().map_err(Clone::clone), typed.means.means(), subject)
+            Session::begin_auto(
+                library.as_deref().map_err(Clone::clone),
+                typed.means.means(),
+                subject,
+            )
         }
         choice => Session::begin(choice.method(), typed.means.means(), subject),
     };
     session.map_err(failed)
 }
 
-/// One run of a command, from its first instruction to its end, by the best method that is allowed. Its output goes to
-/// stderr.
-pub(super) fn observed(command: &[OsString], interrupt: &Interrupt) -> Result<Observation, CliError> {
+/// One run of a command, from its first instruction to its end, by the best method that is allowed.
+/// Its output goes to stderr.
+pub(super) fn observed(
+    command: &[OsString],
+    interrupt: &Interrupt,
+) -> Result<Observation, CliError> {
     let subject = Subject::Command { words: command.to_vec(), leaves_stdout: true };
     let mut session = Session::begin(None, Means::Best, &subject).map_err(failed)?;
     let watched = session.watch(None, &|| interrupt.asked());
     let (observation, child) = session.finish();
     let is_asked = matches!(watched, Ok(End::Asked));
-    let status = child.map(|child| attend(child, is_asked, interrupt)).transpose().map_err(CliError::work)?;
+    let status = child
+        .map(|child| attend(child, is_asked, interrupt))
+        .transpose()
+        .map_err(CliError::work)?;
     watched.map_err(failed)?;
     match status {
         _ if is_asked => Err(CliError::work("interrupted while the program was observed")),
@@ -98,7 +111,10 @@ fn subject(typed: &Observe) -> Result<Subject, CliError> {
         return Ok(Subject::Group(path.clone()));
     }
     Executable::find(&typed.command).map_err(CliError::input)?;
-    Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: typed.json || to_stdout(typed) })
+    Ok(Subject::Command {
+        words: typed.command.clone(),
+        leaves_stdout: typed.json || to_stdout(typed),
+    })
 }
 
 fn to_stdout(typed: &Observe) -> bool {
@@ -113,26 +129,41 @@ struct Files {
 impl Files {
     fn new(typed: &Observe) -> Result<Self, CliError> {
         if typed.json && to_stdout(typed) {
-            return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+            return Err(CliError::input(
+                "--json and -o - both print on stdout; give -o a file's name",
+            ));
         }
         if let Some(folder) = &typed.phases {
-            std::fs::create_dir_all(folder).map_err(|error| CliError::input(AtFile::new(folder, error)))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|error| CliError::input(AtFile::new(folder, error)))?;
         }
         let pattern = typed.output.as_deref().map(Destination::new).transpose()?;
         Ok(Files { pattern })
     }
 }
 
-fn tell(typed: &Observe, files: &Files, observation: &Observation, is_command: bool) -> Result<(), CliError> {
+fn tell(
+    typed: &Observe,
+    files: &Files,
+    observation: &Observation,
+    is_command: bool,
+) -> Result<(), CliError> {
     let name = name(typed, observation);
     let document = observation.document(&name);
-    let written = files.pattern.as_ref().map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
-    let phases = typed.phases.as_deref().map(|folder| write_phases(folder, observation, &name)).transpose();
+    let written = files
+        .pattern
+        .as_ref()
+        .map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
+    let phases =
+        typed.phases.as_deref().map(|folder| write_phases(folder, observation, &name)).transpose();
     match () {
         () if typed.json => output::json(&document)?,
         () if files.pattern == Some(Destination::Stdout) => {}
         // Where a file could not be written, the user keeps the table at least.
-        () => show(&(observation.table() + &next_step(typed, written.is_ok(), &phases, &document)), is_command)?,
+        () => show(
+            &(observation.table() + &next_step(typed, written.is_ok(), &phases, &document)),
+            is_command,
+        )?,
     }
     written.and(phases.map(drop))
 }
@@ -149,7 +180,8 @@ fn show(text: &str, is_command: bool) -> Result<(), CliError> {
 
 /// The name that the user gave, or that of the program's first task.
 fn name(typed: &Observe, observation: &Observation) -> String {
-    let first = || observation.tasks.first().map_or("observed".to_owned(), |task| task.name.clone());
+    let first =
+        || observation.tasks.first().map_or("observed".to_owned(), |task| task.name.clone());
     let program = typed.command.first().map(Path::new).and_then(Path::file_name);
     let program = program.map(|name| name.to_string_lossy().into_owned());
     typed.name.clone().or(program).unwrap_or_else(first)
@@ -171,19 +203,27 @@ fn next_step(
     phases: &Result<Option<usize>, CliError>,
     document: &Document,
 ) -> String {
-    let folder = typed.phases.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let folder =
+        typed.phases.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default();
     let count = phases.as_ref().ok().copied().flatten();
     let of_phases = count.map(|count| format!("{count} phases in {}\n", output::visible(&folder)));
     let place = match &typed.output {
         _ if document.pattern.edges.is_empty() || !is_written => String::new(),
-        Some(path) => format!("next: seatmap place --pattern {}\n", shell_file(&path.display().to_string())),
+        Some(path) => {
+            format!("next: seatmap place --pattern {}\n", shell_file(&path.display().to_string()))
+        }
         None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
     };
     of_phases.unwrap_or_default() + &place
 }
 
-/// Waits for the command's end. One that was to stop with this process, and did not by itself, is asked to.
-pub(super) fn attend(mut child: Child, mut is_asked: bool, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
+/// Waits for the command's end. One that was to stop with this process, and did not by itself, is
+/// asked to.
+pub(super) fn attend(
+    mut child: Child,
+    mut is_asked: bool,
+    interrupt: &Interrupt,
+) -> std::io::Result<ExitStatus> {
     let mut since = Instant::now();
     let mut is_told = false;
     loop {

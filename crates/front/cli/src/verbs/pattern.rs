@@ -37,12 +37,16 @@ type Drawer = fn(&seatmap_pattern::Pattern) -> String;
 fn show(typed: &PatternShow) -> Result<(), CliError> {
     let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.html, html::pattern)];
     let mut files = Vec::new();
-    for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw))) {
+    for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw)))
+    {
         files.push((path, Destination::new(path)?, draw));
     }
-    let wanting_stdout = files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
+    let wanting_stdout =
+        files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
     if wanting_stdout + usize::from(typed.json) > 1 {
-        return Err(CliError::input("only one of --json, --svg - and --html - can have stdout; give the others files"));
+        return Err(CliError::input(
+            "only one of --json, --svg - and --html - can have stdout; give the others files",
+        ));
     }
     let pattern = read(&typed.source)?;
     for (path, destination, draw) in &files {
@@ -51,9 +55,11 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
             output::tell(&format!("wrote {}", path.display()));
         }
     }
-    match typed.json {
-        true => output::print(&pattern.to_json()),
-        false if files.is_empty() => output::print(&pattern::drawn(&pattern, view::width(typed.width))),
-        false => Ok(()),
+    if typed.json {
+        output::print(&pattern.to_json())
+    } else if files.is_empty() {
+        output::print(&pattern::drawn(&pattern, view::width(typed.width)))
+    } else {
+        Ok(())
     }
 }

@@ -46,9 +46,14 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
-    let wanting_stdout = [&destination, &page, &picture].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
+    let wanting_stdout = [&destination, &page, &picture]
+        .iter()
+        .filter(|to| ***to == Some(Destination::Stdout))
+        .count();
     if wanting_stdout + usize::from(typed.json) > 1 {
-        return Err(CliError::input("only one of --json, -o -, --html - and --svg - can have stdout"));
+        return Err(CliError::input(
+            "only one of --json, -o -, --html - and --svg - can have stdout",
+        ));
     }
     let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
     pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
@@ -60,7 +65,9 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let waiting = Waiting::new("searching", typed.kicks.is_none().then_some(typed.seconds));
     let request = request(typed, &profile, &pattern, cpus).map_err(CliError::input)?;
     let answer = match typed.objective {
-        ObjectiveChoice::Simulated => runs::judged(typed, &machine, &pattern, |judge| request.place_by(judge))?,
+        ObjectiveChoice::Simulated => {
+            runs::judged(typed, &machine, &pattern, |judge| request.place_by(judge))?
+        }
         _ => request.place().map_err(CliError::input)?,
     };
     let mut plan = plan(&request, &answer, began.elapsed().as_secs_f64());
@@ -73,7 +80,9 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     let printed = match wanting_stdout {
         1 => None,
         _ if typed.json => Some(plan.to_json()),
-        _ => Some(placement::table(&plan) + &remarks::remarks(typed, &machine, &request, &answer, &plan)?),
+        _ => Some(
+            placement::table(&plan) + &remarks::remarks(typed, &machine, &request, &answer, &plan)?,
+        ),
     };
     let is_drawn = page.is_some() || picture.is_some();
     let drawn = is_drawn.then(|| drawn(typed, &machine, &request, &plan)).transpose()?;
@@ -82,14 +91,16 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
         destination.write(&plan.to_json())?;
     }
     if let Some(drawn) = drawn {
-        page.map_or(Ok(()), |page| page.write(&html::placement(&profile, &pattern, &plan, &drawn)))?;
+        page.map_or(Ok(()), |page| {
+            page.write(&html::placement(&profile, &pattern, &plan, &drawn))
+        })?;
         picture.map_or(Ok(()), |picture| picture.write(&floor::svg(&drawn)))?;
     }
     printed.map_or(Ok(()), |printed| output::print(&printed))
 }
 
-/// The CPUs that tasks may sit on, where they are not all that have distances: those that were named, or those of this
-/// host that this process may use now.
+/// The CPUs that tasks may sit on, where they are not all that have distances: those that were
+/// named, or those of this host that this process may use now.
 fn cpus(typed: &Place, machine: &Machine, profile: &Profile) -> Result<Option<Vec<u32>>, CliError> {
     let named = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
     if !machine.is_host() {
@@ -159,9 +170,11 @@ fn drawn<'a>(
     request: &PlaceRequest<'a>,
     plan: &Plan,
 ) -> Result<Comparison<'a>, CliError> {
-    let (profile, pattern) = (request.profile, request.pattern);
+    let profile = request.profile;
+    let pattern = request.pattern;
     let model = machine.model();
-    let mut seatings = [before(typed, machine, request, plan)?, DrawnPlacement::planned(pattern, plan)];
+    let mut seatings =
+        [before(typed, machine, request, plan)?, DrawnPlacement::planned(pattern, plan)];
     if let (ObjectiveChoice::Simulated, Some(model)) = (typed.objective, model) {
         seatings.iter_mut().try_for_each(|seating| runs::count(typed, pattern, model, seating))?;
     }
@@ -169,8 +182,14 @@ fn drawn<'a>(
 }
 
 /// The placement that the plan is compared with.
-fn before(typed: &Place, machine: &Machine, request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, CliError> {
-    let (profile, pattern) = (request.profile, request.pattern);
+fn before(
+    typed: &Place,
+    machine: &Machine,
+    request: &PlaceRequest,
+    plan: &Plan,
+) -> Result<DrawnPlacement, CliError> {
+    let profile = request.profile;
+    let pattern = request.pattern;
     let drawn = match (typed.before, typed.objective) {
         (BeforeChoice::Os, _) => return seating_in_order(request, plan),
         (BeforeChoice::Random, ObjectiveChoice::Simulated) => {
@@ -206,7 +225,8 @@ fn solve(typed: &Place, file: &Path) -> Result<(), CliError> {
     let solved = seatmap_place::solve::solve(&qap, &limit, typed.threads(), typed.seed);
     drop(waiting);
     let seconds = began.elapsed().as_secs_f64();
-    let (cost, permutation) = (solved.found.cost, solved.found.slot_of);
+    let cost = solved.found.cost;
+    let permutation = solved.found.slot_of;
     if typed.json {
         let instance = file.file_stem().map(|stem| stem.to_string_lossy());
         let document = serde_json::json!({

@@ -14,8 +14,8 @@ use seatmap_launch::rule::Who;
 use seatmap_launch::sets::Computer;
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{
-    Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report, SeatAllocator,
-    SeatList, SeatRule, asks, attach, sets, share,
+    Behind, Beyond, Ending, Executable, Launch, LaunchError, LaunchOptions, ProgramMemory, Report,
+    SeatAllocator, SeatList, SeatRule, asks, attach, sets, share,
 };
 use seatmap_live::Soft;
 use seatmap_machine::Topology;
@@ -28,7 +28,8 @@ use seatmap_report::counted;
 use serde::Serialize;
 use std::path::Path;
 
-/// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this process's.
+/// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
+/// process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
     if typed.auto || typed.live.replay.is_some() || typed.live.guard {
         return auto::run(typed);
@@ -49,7 +50,8 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     if !typed.pid.is_empty() {
         return seat_running(typed, seating, &files);
     }
-    let program = Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program =
+        Executable::find(&typed.command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
@@ -71,8 +73,9 @@ fn no_supervisor(error: std::io::Error) -> CliError {
     CliError::work(format!("the process that watches over the program cannot be started: {error}"))
 }
 
-/// The process behind the one that the caller waits for: it starts the program, seats its threads, and stays while
-/// any of them lives. It reports a failure itself; the process in front ends with its exit code.
+/// The process behind the one that the caller waits for: it starts the program, seats its threads,
+/// and stays while any of them lives. It reports a failure itself; the process in front ends with
+/// its exit code.
 fn supervise(
     typed: &Run,
     program: &Executable,
@@ -99,7 +102,12 @@ fn supervise(
 }
 
 /// Seats the threads of a program that has started, until none of them lives.
-fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Files) -> Result<Ending, CliError> {
+fn attend(
+    typed: &Run,
+    program: &Executable,
+    mut launch: Launch<'_>,
+    files: &Files,
+) -> Result<Ending, CliError> {
     let supervisor = std::process::id() as i32;
     front::leave_streams();
     if typed.detach == Detach::Start {
@@ -109,7 +117,8 @@ fn attend(typed: &Run, program: &Executable, mut launch: Launch<'_>, files: &Fil
     let ending = launch.attend();
     let behind = launch.behind();
     if typed.detach == Detach::Exit || behind.processes == 0 {
-        let lives_on = (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
+        let lives_on =
+            (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
         let report = Report { behind: lives_on, ..launch.report() };
         let ending = told(&report, typed, files, ending);
         if lives_on.is_none() {
@@ -136,14 +145,20 @@ fn started(typed: &Run, program: &Executable, pid: i32, supervisor: i32) {
     if !typed.quiet {
         let name = program.path().to_string_lossy();
         // Plural: "runs" is a verb here.
-        output::tell(&format!("{name} runs as process {pid}; process {supervisor} keeps its threads seated"));
+        output::tell(&format!(
+            "{name} runs as process {pid}; process {supervisor} keeps its threads seated"
+        ));
     }
 }
 
-/// Tells of the seating, and how to end: a program that did well does not where its report could not be written.
+/// Tells of the seating, and how to end: a program that did well does not where its report could
+/// not be written.
 fn told(report: &Report, typed: &Run, files: &Files, ending: Ending) -> Ending {
     // A plan has a seat for each thread; --once and rules leave some out on purpose.
-    if let Some(line) = report.left_over().filter(|_| typed.quiet && typed.plan.is_some() && report.ordered_tasks > 0) {
+    if let Some(line) = report
+        .left_over()
+        .filter(|_| typed.quiet && typed.plan.is_some() && report.ordered_tasks > 0)
+    {
         output::tell(&line);
     }
     match (tell(report, typed.quiet, files), ending) {
@@ -178,9 +193,10 @@ fn seat_running(typed: &Run, seating: SeatAllocator, files: &Files) -> Result<()
             counted(report.created, "thread"),
             if count == 1 { "has" } else { "have" }
         ))),
-        (count, _) => {
-            Err(CliError::work(format!("{count} of {} could not be seated", counted(report.created, "thread"))))
-        }
+        (count, _) => Err(CliError::work(format!(
+            "{count} of {} could not be seated",
+            counted(report.created, "thread")
+        ))),
     }
 }
 
@@ -214,12 +230,16 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
     let seats = if typed.soft { soft(seats)? } else { seats };
     let start = if typed.pid.is_empty() { this_start()? } else { Start::Alone };
     let is_rank_plan = matches!(planned, Some(Planned::Rank(_)));
-    let seats = match is_rank_plan || seats.cpus.is_empty() {
-        true => seats,
-        false => seats.shared_with(&start, matches!(planned, Some(Planned::Plan(_)))).map_err(CliError::input)?,
+    let seats = if is_rank_plan || seats.cpus.is_empty() {
+        seats
+    } else {
+        seats
+            .shared_with(&start, matches!(planned, Some(Planned::Plan(_))))
+            .map_err(CliError::input)?
     };
     let rule = |text: &String| SeatRule::parse(text, &seats, &computer);
-    let rules = typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
+    let rules =
+        typed.rules.iter().map(rule).collect::<Result<Vec<_>, _>>().map_err(CliError::input)?;
     let by_number = rules.iter().any(|rule| !matches!(rule.who, Who::Named(_)));
     if by_number && typed.pid.is_empty() {
         return Err(CliError::input(
@@ -228,7 +248,8 @@ fn seating(typed: &Run, planned: Option<&Planned>) -> Result<SeatAllocator, CliE
     }
     let of_rules = rules.iter().flat_map(|rule| &rule.seats);
     if !is_rank_plan {
-        share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none())).map_err(CliError::input)?;
+        share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none()))
+            .map_err(CliError::input)?;
         tell_share(&start, &seats, typed.quiet);
     }
     let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());
@@ -243,7 +264,8 @@ pub fn this_start() -> Result<Start, CliError> {
     share::this_start(&Root::new("/"), here_cpus).map_err(CliError::input)
 }
 
-/// Checks that work on all CPUs of this node is not done by several starts of one command, against each other.
+/// Checks that work on all CPUs of this node is not done by several starts of one command, against
+/// each other.
 pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
     let here_cpus = Cpus::read().map_err(CliError::work)?.allowed.len();
     work.check(&Root::new("/"), here_cpus).map_err(CliError::input)
@@ -261,7 +283,9 @@ fn soft(seats: SeatList) -> Result<SeatList, CliError> {
     let topology = topology().map_err(CliError::work)?;
     let allowed = Cpus::read().map_err(CliError::work)?.allowed.into_iter().collect::<CpuSet>();
     let group = |cpu: u32| Soft.group(&topology, cpu).within(&allowed);
-    let wide = |cpus: &CpuSet| cpus.iter().flat_map(|cpu| group(cpu).with(&CpuSet::single(cpu)).list().0).collect();
+    let wide = |cpus: &CpuSet| {
+        cpus.iter().flat_map(|cpu| group(cpu).with(&CpuSet::single(cpu)).list().0).collect()
+    };
     Ok(SeatList { cpus: seats.cpus.iter().map(wide).collect(), ..seats })
 }
 
@@ -275,12 +299,13 @@ fn topology() -> Result<Topology, String> {
 
 pub fn failed(error: LaunchError) -> CliError {
     match error {
-        LaunchError::Execute { .. } | LaunchError::NoSuchProcess(_) | LaunchError::NeedsForce { .. } => {
-            CliError::input(error)
-        }
-        LaunchError::Proc(_) | LaunchError::System { .. } | LaunchError::Forbidden(_) | LaunchError::Unseen { .. } => {
-            CliError::work(error)
-        }
+        LaunchError::Execute { .. }
+        | LaunchError::NoSuchProcess(_)
+        | LaunchError::NeedsForce { .. } => CliError::input(error),
+        LaunchError::Proc(_)
+        | LaunchError::System { .. }
+        | LaunchError::Forbidden(_)
+        | LaunchError::Unseen { .. } => CliError::work(error),
     }
 }
 
@@ -302,7 +327,9 @@ impl Files {
     fn new(typed: &Run) -> Result<Self, CliError> {
         let file = |path: Option<&Path>| match path {
             None => Ok(None),
-            Some(path) if path == Path::new("-") => Err(CliError::input("stdout is the program's; give a file's name")),
+            Some(path) if path == Path::new("-") => {
+                Err(CliError::input("stdout is the program's; give a file's name"))
+            }
             Some(path) => {
                 // An error names the path that the user typed.
                 Destination::new(path)?;
@@ -312,17 +339,25 @@ impl Files {
         let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
         let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
         let program = if pids.is_empty() { words.join(" ") } else { pids.join(", ") };
-        Ok(Files { report: file(typed.report.as_deref())?, page: file(typed.html.as_deref())?, program })
+        Ok(Files {
+            report: file(typed.report.as_deref())?,
+            page: file(typed.html.as_deref())?,
+            program,
+        })
     }
 }
 
 /// Says which settings of a program do not fit its seats. The grave ones are said in any case.
 pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
     let found = asks::disagreements(program, seating, widens);
-    found.iter().filter(|found| found.is_grave || !quiet).for_each(|found| output::tell(&found.what));
+    found
+        .iter()
+        .filter(|found| found.is_grave || !quiet)
+        .for_each(|found| output::tell(&found.what));
 }
 
-/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in any case.
+/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in
+/// any case.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         output::tell_text(&report.table());

@@ -33,9 +33,9 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     if let Some(plan) = super::place::ranks::of_file(&typed.machine)? {
         return match destination {
-            Some(_) if !typed.json => {
-                Err(CliError::input("the ranks of a job are shown in the terminal or with --json, not as a page"))
-            }
+            Some(_) if !typed.json => Err(CliError::input(
+                "the ranks of a job are shown in the terminal or with --json, not as a page",
+            )),
             _ => super::place::ranks::show(&plan, typed.json),
         };
     }
@@ -79,20 +79,31 @@ impl SetApart {
     /// A paragraph about them; empty where there are none.
     fn text(&self) -> String {
         let lines = [
-            ("isolated ", &self.isolated, "no thread is put there that does not ask; --cpus names them"),
+            (
+                "isolated ",
+                &self.isolated,
+                "no thread is put there that does not ask; --cpus names them",
+            ),
             ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
         ];
         let told = lines.iter().filter(|(_, cpus, _)| !cpus.is_empty());
-        let lines: Vec<String> =
-            told.map(|(word, cpus, what)| format!("  {word}  {}: {what}\n", CpuList(cpus.to_vec()))).collect();
-        if lines.is_empty() { String::new() } else { format!("\nSet apart at boot\n{}", lines.concat()) }
+        let lines: Vec<String> = told
+            .map(|(word, cpus, what)| format!("  {word}  {}: {what}\n", CpuList(cpus.to_vec())))
+            .collect();
+        if lines.is_empty() {
+            String::new()
+        } else {
+            format!("\nSet apart at boot\n{}", lines.concat())
+        }
     }
 }
 
 /// Writes a page, and says so where nothing else is printed.
 fn write_page(typed: &Show, destination: &Destination, page: &str) -> Result<(), CliError> {
     destination.write(page)?;
-    if let Some(path) = typed.html.as_ref().filter(|_| !typed.json && *destination != Destination::Stdout) {
+    if let Some(path) =
+        typed.html.as_ref().filter(|_| !typed.json && *destination != Destination::Stdout)
+    {
         output::tell(&format!("wrote {}", path.display()));
     }
     Ok(())
@@ -102,7 +113,11 @@ fn write_page(typed: &Show, destination: &Destination, page: &str) -> Result<(),
 fn check(profile: &Profile, typed: &Show) -> Result<(), CliError> {
     if let Some(cpu) = typed.near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
         let known = CpuList(profile.topology.os_indices().collect());
-        return Err(CliError::input(format!("--near {cpu}: {} has {}", profile.name, known.named())));
+        return Err(CliError::input(format!(
+            "--near {cpu}: {} has {}",
+            profile.name,
+            known.named()
+        )));
     }
     let homes = profile.home_model.as_ref().map_or(0, seatmap_machine::HomeModel::homes);
     match typed.home.filter(|home| *home >= homes) {
@@ -159,7 +174,8 @@ struct Told {
 }
 
 fn json(profile: &Profile, set_apart: SetApart) -> Document<'_> {
-    let (model, found) = (profile.home_model.as_ref(), findings::findings(profile));
+    let model = profile.home_model.as_ref();
+    let found = findings::findings(profile);
     Document {
         format: "seatmap-show/1",
         machine: &profile.name,
@@ -172,7 +188,10 @@ fn json(profile: &Profile, set_apart: SetApart) -> Document<'_> {
         star_r2: model.and_then(|model| model.star_r2),
         pair_view_empty: model.map(|model| model.pair_view_empty),
         speed: profile.speed.as_ref().map(|of_pus| Speed { spread: of_pus.spread(), of_pus }),
-        findings: found.into_iter().map(|finding| Told { text: finding.to_string(), finding }).collect(),
+        findings: found
+            .into_iter()
+            .map(|finding| Told { text: finding.to_string(), finding })
+            .collect(),
         set_apart,
     }
 }

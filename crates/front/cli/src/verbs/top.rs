@@ -29,8 +29,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Shows the threads on the seats of this computer, or records them.
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
     let topology = check::topology()?;
-    let has_screen = std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
-    let record = typed.record.as_deref().map(|path| recorder::destination(path, has_screen)).transpose()?;
+    let has_screen =
+        std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
+    let record =
+        typed.record.as_deref().map(|path| recorder::destination(path, has_screen)).transpose()?;
     let watched = Watched::begin(typed, topology)?;
     match record {
         Some(destination) if !has_screen => watched.record(typed, Recorder::begin(destination)?),
@@ -59,10 +61,12 @@ impl Watched {
             ChoiceError::Proc(_) => CliError::work(error),
             error => CliError::input(error),
         })?;
-        // A host without a profile, or with one that cannot be used, has the groups that the kernel names.
+        // A host without a profile, or with one that cannot be used, has the groups that the kernel
+        // names.
         let profile = seatmap_host::remembered::host().ok();
         let profile = profile.filter(|profile| profile.core_distance.is_some());
-        let measured = profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
+        let measured =
+            profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
         // The CPUs of a cell are kept from this process, and belong on the map.
         let map = seatmap_host::topology::whole().unwrap_or_else(|_| topology.clone());
         let groups = SeatGroups::new(&map, measured.as_deref());
@@ -106,12 +110,21 @@ impl Watched {
         }
         let view = View { shows_wakes: typed.wakes, ..View::default() };
         let rows = rows(&frame, &judgement, &view);
-        let (frame, groups) = (&frame, &self.groups);
-        let scene = Scene { frame, findings: &judgement.findings, groups, view: &view, rows: &rows, recording: None };
+        let frame = &frame;
+        let groups = &self.groups;
+        let scene = Scene {
+            frame,
+            findings: &judgement.findings,
+            groups,
+            view: &view,
+            rows: &rows,
+            recording: None,
+        };
         output::print(&plain(&scene, u16::try_from(view::width(None)).unwrap_or(u16::MAX)))
     }
 
-    /// One look as a document: a seating with its judgement, as `seatmap check --json` prints it, and the rates.
+    /// One look as a document: a seating with its judgement, as `seatmap check --json` prints it,
+    /// and the rates.
     fn print_document(&mut self) -> Result<(), CliError> {
         let Frame { seating, rates, wakes } = self.frame();
         if seating.threads.is_empty() {
@@ -121,14 +134,19 @@ impl Watched {
         output::json(&Look { judged, rates, wakes })
     }
 
-    /// Records without a screen, until the time is over, until Ctrl-C or until the programs have ended.
+    /// Records without a screen, until the time is over, until Ctrl-C or until the programs have
+    /// ended.
     fn record(mut self, typed: &Top, mut recorder: Recorder) -> Result<(), CliError> {
-        let (interrupt, began) = (Interrupt::listen()?, Instant::now());
-        let is_over = || interrupt.asked() || typed.seconds.is_some_and(|seconds| began.elapsed() >= seconds);
+        let interrupt = Interrupt::listen()?;
+        let began = Instant::now();
+        let is_over =
+            || interrupt.asked() || typed.seconds.is_some_and(|seconds| began.elapsed() >= seconds);
         let mut looks = 0_u32;
         while !is_over() {
             looks += 1;
-            let left = typed.seconds.map_or(Duration::MAX, |seconds| seconds.saturating_sub(began.elapsed()));
+            let left = typed
+                .seconds
+                .map_or(Duration::MAX, |seconds| seconds.saturating_sub(began.elapsed()));
             // Each look has its own time, so that late ones do not add up.
             let due = typed.interval.saturating_mul(looks).saturating_sub(began.elapsed());
             wait(due.min(left), &interrupt);
@@ -154,14 +172,18 @@ struct Look<'a> {
 /// Waits, unless Ctrl-C comes.
 fn wait(time: Duration, interrupt: &Interrupt) {
     let began = Instant::now();
-    while let Some(left) = time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked()) {
+    while let Some(left) =
+        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked())
+    {
         std::thread::sleep(left.min(PAUSE));
     }
 }
 
 fn choice(typed: &Top) -> Choice {
     match (&typed.cgroup, &typed.name) {
-        _ if !typed.pid.is_empty() => Choice::Processes { pids: typed.pid.clone(), with_children: false },
+        _ if !typed.pid.is_empty() => {
+            Choice::Processes { pids: typed.pid.clone(), with_children: false }
+        }
         (Some(path), _) => Choice::Group(path.clone()),
         (_, Some(name)) => Choice::Name(name.clone()),
         _ => Choice::All,

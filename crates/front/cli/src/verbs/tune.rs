@@ -68,11 +68,15 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     let mut tuned = begun(typed, better, &field);
     let rules = tuned.rules();
     if typed.budget.is_some_and(|budget| (budget as usize) < rules.fewest_runs()) {
-        return Err(CliError::input(too_few_runs(&rules, typed.budget.unwrap_or_default() as usize)));
+        return Err(CliError::input(too_few_runs(
+            &rules,
+            typed.budget.unwrap_or_default() as usize,
+        )));
     }
-    let recorded = earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record(), then, &mut tuned))?;
-    let outcome =
-        Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }.run(&rules, &mut tuned)?;
+    let recorded =
+        earlier.map_or(Ok(Vec::new()), |then| recorded(&typed.record(), then, &mut tuned))?;
+    let outcome = Racing { typed, files: &files, field: &field, interrupt: &interrupt, recorded }
+        .run(&rules, &mut tuned)?;
     tuned.judge(&outcome);
     limit::tell_excess(typed, &tuned);
     files.record.write(&tuned.to_json())?;
@@ -109,11 +113,19 @@ fn better(typed: &Tune) -> Result<Better, CliError> {
 /// The race before its first run.
 fn begun(typed: &Tune, better: Better, field: &Field) -> Tuned {
     let candidates = field.entrants.len();
-    let usual =
-        Rules { candidates, budget: seatmap_tune::race::Budget::Runs(0), confidence: typed.confidence, seed: 1 };
+    let usual = Rules {
+        candidates,
+        budget: seatmap_tune::race::Budget::Runs(0),
+        confidence: typed.confidence,
+        seed: 1,
+    };
     let runs = match typed.seconds {
         Some(_) => None,
-        None => Some(typed.budget.map_or(RUNS_EACH * candidates + usual.fewest_runs(), |budget| budget as usize)),
+        None => Some(
+            typed
+                .budget
+                .map_or(RUNS_EACH * candidates + usual.fewest_runs(), |budget| budget as usize),
+        ),
     };
     Tuned {
         format: FORMAT.to_owned(),
@@ -192,7 +204,8 @@ enum Cut {
 impl Racing<'_> {
     fn run(mut self, rules: &Rules, tuned: &mut Tuned) -> Result<Outcome, CliError> {
         let runner = Runner::new(self.typed.metric.clone());
-        let (bar, mut earlier) = (Bar::new("racing"), std::mem::take(&mut self.recorded).into_iter());
+        let bar = Bar::new("racing");
+        let mut earlier = std::mem::take(&mut self.recorded).into_iter();
         let steps = tuned.budget_runs.unwrap_or(0);
         let quotas = QuotaWatch::begin();
         let outcome = race(rules, &mut |turn| {
@@ -223,7 +236,9 @@ impl Racing<'_> {
             Cut::Unwritten(error) => {
                 let before = tuned.runs.len().saturating_sub(1);
                 let runs = seatmap_report::counted(before, "run");
-                output::tell(&format!("this run could not be kept; --resume goes on with the {runs} before it"));
+                output::tell(&format!(
+                    "this run could not be kept; --resume goes on with the {runs} before it"
+                ));
                 error
             }
         })
@@ -237,22 +252,27 @@ impl Racing<'_> {
             let began = Instant::now();
             let is_late = || limit.is_some_and(|limit| began.elapsed() > limit);
             let run = || runner.run(&contestant, &|| self.interrupt.asked() || is_late());
-            let error = match self.field.with_its_kernel(turn.candidate, run).map_err(Cut::Failed)? {
-                Ok(Some(reading)) => return Ok(Run { turn, value: reading.value, seconds: reading.seconds }),
-                Ok(None) if self.interrupt.asked() => return Err(Cut::Stopped),
-                Ok(None) => CliError::work(format!(
-                    "'{}' had not ended after {:?}",
-                    contestant.line(),
-                    limit.unwrap_or_default()
-                )),
-                Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES => {
-                    output::tell(&format!("CPUs {cpus} were taken from a run, which is void; it is made again"));
-                    tries += 1;
-                    std::thread::sleep(PAUSE);
-                    continue;
-                }
-                Err(error) => CliError::work(error),
-            };
+            let error =
+                match self.field.with_its_kernel(turn.candidate, run).map_err(Cut::Failed)? {
+                    Ok(Some(reading)) => {
+                        return Ok(Run { turn, value: reading.value, seconds: reading.seconds });
+                    }
+                    Ok(None) if self.interrupt.asked() => return Err(Cut::Stopped),
+                    Ok(None) => CliError::work(format!(
+                        "'{}' had not ended after {:?}",
+                        contestant.line(),
+                        limit.unwrap_or_default()
+                    )),
+                    Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES => {
+                        output::tell(&format!(
+                            "CPUs {cpus} were taken from a run, which is void; it is made again"
+                        ));
+                        tries += 1;
+                        std::thread::sleep(PAUSE);
+                        continue;
+                    }
+                    Err(error) => CliError::work(error),
+                };
             match self.field.excuse(&error, tries) {
                 Some(excuse) => output::tell(&format!("{excuse}; the run is made again")),
                 None => return Err(Cut::Failed(error)),
@@ -279,13 +299,18 @@ impl Files {
     fn new(typed: &Tune) -> Result<Self, CliError> {
         let plan = typed.output.as_deref().map(Destination::new).transpose()?;
         if typed.json && plan == Some(Destination::Stdout) {
-            return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+            return Err(CliError::input(
+                "--json and -o - both print on stdout; give -o a file's name",
+            ));
         }
-        let page = output::page(typed.html.as_deref(), typed.json || plan == Some(Destination::Stdout))?;
+        let page =
+            output::page(typed.html.as_deref(), typed.json || plan == Some(Destination::Stdout))?;
         let record = Destination::new(&typed.record())?;
         match record {
             Destination::File(_) => Ok(Files { record, plan, page }),
-            _ => Err(CliError::input("--record needs a file's name: it is written again after every run")),
+            _ => Err(CliError::input(
+                "--record needs a file's name: it is written again after every run",
+            )),
         }
     }
 
@@ -293,10 +318,12 @@ impl Files {
         if let Some(page) = &self.page {
             page.write(&html::tune(tuned))?;
         }
-        match typed.json {
-            true => output::json(tuned),
-            false if [&self.plan, &self.page].contains(&&Some(Destination::Stdout)) => Ok(()),
-            false => output::print(&tune::text(tuned)),
+        if typed.json {
+            output::json(tuned)
+        } else if [&self.plan, &self.page].contains(&&Some(Destination::Stdout)) {
+            Ok(())
+        } else {
+            output::print(&tune::text(tuned))
         }
     }
 }
@@ -313,11 +340,16 @@ fn write_plan(typed: &Tune, files: &Files, field: &Field, tuned: &Tuned) -> Resu
         Seats::Placement(placement) => placement.clone(),
         Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
         Seats::Within(list) => {
-            output::tell(&format!("no plan is written: the winner is a mask; 'taskset -c {list}' gives it"));
+            output::tell(&format!(
+                "no plan is written: the winner is a mask; 'taskset -c {list}' gives it"
+            ));
             return Ok(());
         }
         Seats::Kernel(setting) => {
-            output::tell(&format!("no plan is written: the winner is a switch of the kernel, {}", setting.switch));
+            output::tell(&format!(
+                "no plan is written: the winner is a switch of the kernel, {}",
+                setting.switch
+            ));
             return Ok(());
         }
         Seats::Free => return Ok(()),

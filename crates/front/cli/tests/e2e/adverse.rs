@@ -1,5 +1,5 @@
-//! Observing and racing where rights, disk space or time run out: a clear message, nothing left behind, and the runs
-//! that were made are kept.
+//! Observing and racing where rights, disk space or time run out: a clear message, nothing left
+//! behind, and the runs that were made are kept.
 
 use crate::common::{Place, can_observe, data, two_cpus, with_one_thread};
 use crate::trace;
@@ -14,7 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The user `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// Runs the binary as a user without rights; `None`, with a message, where this user cannot become another one.
+/// Runs the binary as a user without rights; `None`, with a message, where this user cannot become
+/// another one.
 fn without_rights(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
@@ -40,18 +41,34 @@ fn a_user_without_rights_is_told_which_are_missing() {
         if output.status.success() {
             return seatmap_needs::skipped!("every user may observe programs here");
         }
-        let is_clear = said.contains("this user may not observe programs here") && said.contains("CAP_PERFMON");
+        let is_clear = said.contains("this user may not observe programs here")
+            && said.contains("CAP_PERFMON");
         assert!(output.status.code() == Some(1) && is_clear, "{arguments:?}: {said}");
         let twice = "(os error 1): Operation not permitted";
-        assert!(output.stdout.is_empty() && !said.contains(twice) && !said.contains("panicked"), "{said}");
+        assert!(
+            output.stdout.is_empty() && !said.contains(twice) && !said.contains("panicked"),
+            "{said}"
+        );
     }
-    let output = without_rights(&["tune", "--vary", "numa-balancing", "--record", "/dev/shm/race.json", "--", "true"]);
+    let output = without_rights(&[
+        "tune",
+        "--vary",
+        "numa-balancing",
+        "--record",
+        "/dev/shm/race.json",
+        "--",
+        "true",
+    ]);
     let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("--vary numa-balancing out"), "{said}");
+    assert!(
+        output.status.code() == Some(1) && said.contains("--vary numa-balancing out"),
+        "{said}"
+    );
 }
 
-/// Where no thread can be started beside the first, results are the same or there is an error; nothing panics.
+/// Where no thread can be started beside the first, results are the same or there is an error;
+/// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     let on_model = ["--on", "cell-qs20", "--pattern", "ring:4"];
@@ -74,8 +91,8 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     }
 }
 
-/// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary; `None`, with a
-/// message, where this user may mount nothing.
+/// Runs a line of the shell where the folder `full` is a disk of 32 KiB, and `$seatmap` the binary;
+/// `None`, with a message, where this user may mount nothing.
 fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
@@ -115,17 +132,29 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
 fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     let place = Place::new();
     let fill = "head -c 99999 /dev/zero > fill 2>/dev/null";
-    let Some(output) = on_a_small_disk(&place, &format!("{fill}; $seatmap bench --runs 2 -o b.json -- true")) else {
+    let Some(output) =
+        on_a_small_disk(&place, &format!("{fill}; $seatmap bench --runs 2 -o b.json -- true"))
+    else {
         return;
     };
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("b.json: No space left on device"), "{said}");
+    assert!(
+        output.status.code() == Some(1) && said.contains("b.json: No space left on device"),
+        "{said}"
+    );
     if !can_observe() {
         return;
     }
-    let output = on_a_small_disk(&place, &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'")).unwrap();
+    let output = on_a_small_disk(
+        &place,
+        &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'"),
+    )
+    .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("o.json: No space left on device"), "{said}");
+    assert!(
+        output.status.code() == Some(1) && said.contains("o.json: No space left on device"),
+        "{said}"
+    );
     assert!(said.contains("cannot be seen by") && !said.contains("next: seatmap place"), "{said}");
 }
 
@@ -161,7 +190,10 @@ fn a_killed_session_leaves_no_run_behind() {
     let mut verbs = vec![&["bench", "--runs", "9"][..]];
     if two_cpus().is_some() {
         // The second race seats the program by 'seatmap run'.
-        verbs.extend([&["tune", "--budget", "99"][..], &["tune", "--budget", "99", "--candidates", "2"]]);
+        verbs.extend([
+            &["tune", "--budget", "99"][..],
+            &["tune", "--budget", "99", "--candidates", "2"],
+        ]);
     }
     for verb in verbs {
         let _ = std::fs::remove_file(place.path("pid"));
@@ -177,16 +209,22 @@ fn a_killed_session_leaves_no_run_behind() {
 fn the_program_outlives_an_observer_that_is_killed() {
     let Some((place, library)) = trace::sampled("pages") else { return };
     trace::compile(&place, "moving");
-    for (method, program) in [("auto", "./pages pairs"), ("pages", "./pages pairs"), ("pages", "./moving grow 1")] {
-        let probe = place.run(&["observe", "--method", method, "--library", &library, "--", "true"]);
+    for (method, program) in
+        [("auto", "./pages pairs"), ("pages", "./pages pairs"), ("pages", "./moving grow 1")]
+    {
+        let probe =
+            place.run(&["observe", "--method", method, "--library", &library, "--", "true"]);
         if !probe.status.success() {
             return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
         }
         let script = format!("echo $$ > pid; exec {program} > said");
-        let observe = ["observe", "--method", method, "--library", &library, "--", "sh", "-c", &script];
+        let observe =
+            ["observe", "--method", method, "--library", &library, "--", "sh", "-c", &script];
         let mut observer = started(&place, &observe);
         let pid = number_in(&place, "pid");
-        until("its threads", || seatmap_os::task::threads(pid).unwrap().len() > 4 || !seatmap_os::task::lives(pid));
+        until("its threads", || {
+            seatmap_os::task::threads(pid).unwrap().len() > 4 || !seatmap_os::task::lives(pid)
+        });
         observer.kill().unwrap();
         observer.wait().unwrap();
         until("its end", || !seatmap_os::task::lives(pid));
@@ -195,8 +233,8 @@ fn the_program_outlives_an_observer_that_is_killed() {
     }
 }
 
-/// A race that turns NUMA balancing, with a file of the test in the place of the kernel's switch: the computer stays as
-/// it is. `None`, with a message, where this user may mount nothing.
+/// A race that turns NUMA balancing, with a file of the test in the place of the kernel's switch:
+/// the computer stays as it is. `None`, with a message, where this user may mount nothing.
 fn varied(place: &Place, script: &str) -> Option<Command> {
     let switch = "/proc/sys/kernel/numa_balancing";
     if !std::path::Path::new(switch).exists() || two_cpus().is_none() {
@@ -206,7 +244,10 @@ fn varied(place: &Place, script: &str) -> Option<Command> {
     place.file("switch", "2\n");
     place.file("run", script);
     let mount = format!("mount --bind switch {switch}");
-    let probe = Command::new("unshare").args(["--mount", "sh", "-c", &mount]).current_dir(place.folder()).output();
+    let probe = Command::new("unshare")
+        .args(["--mount", "sh", "-c", &mount])
+        .current_dir(place.folder())
+        .output();
     if !probe.is_ok_and(|output| output.status.success()) {
         seatmap_needs::skipped!("this user may mount nothing");
         return None;
@@ -230,10 +271,16 @@ fn a_switch_of_the_kernel_is_raced_and_put_back() {
     let race: Value = serde_json::from_slice(&output.stdout).unwrap();
     let kernel = &race["candidates"][1];
     assert_eq!(kernel["name"], "NUMA balancing off");
-    assert_eq!(kernel["seats"]["kernel"], serde_json::json!({"switch": "numa-balancing", "on": false}));
+    assert_eq!(
+        kernel["seats"]["kernel"],
+        serde_json::json!({"switch": "numa-balancing", "on": false})
+    );
     let runs = race["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 30);
-    assert!(runs.iter().all(|run| run["value"] == if run["candidate"] == 1 { 10.0 } else { 12.0 }), "{runs:?}");
+    assert!(
+        runs.iter().all(|run| run["value"] == if run["candidate"] == 1 { 10.0 } else { 12.0 }),
+        "{runs:?}"
+    );
     assert_eq!((&race["verdict"]["winner"], place.read("switch")), (&1.into(), "2\n".to_owned()));
 }
 

@@ -1,5 +1,5 @@
-//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at masks, codes and
-//! logs.
+//! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at
+//! masks, codes and logs.
 
 use crate::common::{Place, two_cpus};
 use crate::run::programs::installed;
@@ -12,11 +12,15 @@ use std::time::{Duration, Instant};
 /// How long something may take on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// One relay at a time, and no cell beside it: several keep each other, and the computer, from their work.
+/// One relay at a time, and no cell beside it: several keep each other, and the computer, from
+/// their work.
 pub(crate) static ALONE: Mutex<()> = Mutex::new(());
 
 /// A pair of threads that hand over buffers until they are killed.
-pub(crate) struct Relay(Child, #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>);
+pub(crate) struct Relay(
+    Child,
+    #[expect(dead_code, reason = "held, not read")] MutexGuard<'static, ()>,
+);
 
 impl Relay {
     /// The program; `None`, with a message, where it cannot be built, observed, or seated here.
@@ -27,7 +31,8 @@ impl Relay {
         build(place);
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut command = Command::new(place.path("relay"));
-        let relay = Relay(command.args(["2000000000", "1"]).stdout(Stdio::null()).spawn().unwrap(), alone);
+        let relay =
+            Relay(command.args(["2000000000", "1"]).stdout(Stdio::null()).spawn().unwrap(), alone);
         until("three threads", || relay.masks().len() == 3);
         Some(relay)
     }
@@ -41,7 +46,11 @@ impl Relay {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let mask = |folder: std::path::PathBuf| {
             let status = std::fs::read_to_string(folder.join("status")).ok()?;
-            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned();
+            let list = status
+                .lines()
+                .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?
+                .trim()
+                .to_owned();
             Some((folder.file_name()?.to_str()?.to_owned(), list))
         };
         tasks.filter_map(|entry| mask(entry.ok()?.path())).collect()
@@ -61,7 +70,11 @@ impl Drop for Relay {
 
 fn build(place: &Place) {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/relay.c");
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(place.path("relay")).arg(source).status();
+    let built = Command::new("gcc")
+        .args(["-O1", "-pthread", "-o"])
+        .arg(place.path("relay"))
+        .arg(source)
+        .status();
     assert!(built.unwrap().success());
 }
 
@@ -95,21 +108,37 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
-    let quick = ["run", "--auto", "--period", "20ms", "--observe-for", "300ms", "--seconds", "6", "--log", "log"];
+    let quick = [
+        "run",
+        "--auto",
+        "--period",
+        "20ms",
+        "--observe-for",
+        "300ms",
+        "--seconds",
+        "6",
+        "--log",
+        "log",
+    ];
     let output = place.run(&[&quick[..], &["--pid", &relay.pid()]].concat());
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{said}");
     let log = lines(&place, "log");
-    let last =
-        log.iter().rev().map(|line| &line["decision"]["kind"]).find(|kind| **kind == "keep" || **kind == "put-back");
+    let last = log
+        .iter()
+        .rev()
+        .map(|line| &line["decision"]["kind"])
+        .find(|kind| **kind == "keep" || **kind == "put-back");
     // On a computer without rest for it, the attempt may not have come to an end.
     match last.and_then(Value::as_str) {
         Some("keep") => assert!(relay.masks() != before && said.contains("is kept"), "{said}"),
         _ => assert_eq!(relay.masks(), before, "{said}"),
     }
     assert!(log.iter().any(|line| line["event"]["kind"] == "observed"), "{said}");
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-auto-1.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!(
+        "../../../../../docs/formats/seatmap-auto-1.schema.json"
+    ))
+    .unwrap();
     for line in &log {
         assert_eq!(seatmap_schema::refused(&schema, line), Vec::<String>::new(), "{line}");
     }
@@ -124,7 +153,8 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     for signal in [libc::SIGINT, libc::SIGKILL] {
-        let slow = ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
+        let slow =
+            ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
         let mut seatmap = place.command(&slow).stderr(Stdio::null()).spawn().unwrap();
         until("seats", || relay.different_masks() > 1);
         // SAFETY: it is a child that nobody has waited for.
@@ -146,7 +176,10 @@ fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("the log cannot be written: /dev/full"), "{said}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("buffers/s"), "the program ran to its end");
+    assert!(
+        String::from_utf8(output.stdout).unwrap().contains("buffers/s"),
+        "the program ran to its end"
+    );
 }
 
 #[test]
@@ -190,13 +223,16 @@ fn soft_seats_are_whole_caches() {
     let first = cpus.split([',', '-']).next().unwrap();
     let mask = |options: &[&str]| {
         let line = ["--", "grep", "Cpus_allowed_list", "/proc/self/status"];
-        let said = place.stdout(&[&["run", "--quiet", "--strict", "--cpus", first], options, &line].concat());
+        let said = place
+            .stdout(&[&["run", "--quiet", "--strict", "--cpus", first], options, &line].concat());
         said.split_whitespace().last().unwrap().to_owned()
     };
     assert_eq!(mask(&[]), first);
     let soft = mask(&["--soft"]);
     assert!(
-        soft == first || soft.starts_with(&format!("{first}-")) || soft.starts_with(&format!("{first},")),
+        soft == first
+            || soft.starts_with(&format!("{first}-"))
+            || soft.starts_with(&format!("{first},")),
         "{soft}"
     );
 }

@@ -11,9 +11,15 @@ fn cpus_that_cannot_be_had() {
     assert!(refusal("").contains("missing"));
     assert!(refusal("3-1").contains("is empty"));
     assert!(refusal("0-4000000000").contains("beyond the largest"));
-    assert!(place.one_line_refusal(&["measure", "--cpus", "99999,99998"]).contains("CPU 99999 does not exist"));
     assert!(
-        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "7"]).contains("need at least two CPUs")
+        place
+            .one_line_refusal(&["measure", "--cpus", "99999,99998"])
+            .contains("CPU 99999 does not exist")
+    );
+    assert!(
+        place
+            .one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "7"])
+            .contains("need at least two CPUs")
     );
     assert!(
         place
@@ -25,7 +31,9 @@ fn cpus_that_cannot_be_had() {
 #[test]
 fn a_cpu_outside_the_mask_is_refused() {
     let cpus = seatmap_os::affinity::current().unwrap();
-    let [first, second, ..] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
+    let [first, second, ..] = cpus[..] else {
+        return seatmap_needs::skipped!("two CPUs are needed");
+    };
     let place = Place::new();
     let arguments = ["measure", "--cpus", &format!("{first},{second}")];
     let output = std::thread::scope(|scope| {
@@ -36,7 +44,9 @@ fn a_cpu_outside_the_mask_is_refused() {
         scope.spawn(narrow).join().unwrap()
     });
     let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told(&output.0).contains(&format!("CPU {second} is outside the CPUs that this process may use, {first}:")));
+    assert!(told(&output.0).contains(&format!(
+        "CPU {second} is outside the CPUs that this process may use, {first}:"
+    )));
     assert!(told(&output.1).contains("need at least two CPUs"));
     assert_eq!((output.0.status.code(), output.1.status.code()), (Some(2), Some(2)));
 }
@@ -44,12 +54,17 @@ fn a_cpu_outside_the_mask_is_refused() {
 #[test]
 fn places_that_cannot_be_written() {
     let place = Place::new();
-    let measure =
-        |output: &str| place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output]);
+    let measure = |output: &str| {
+        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
+    };
     assert!(measure("nowhere/x.json").contains("nowhere/x.json: its folder does not exist"));
     assert!(measure(".").contains("is a folder"));
-    assert!(measure("new/").contains("new/: there is no such folder"), "told before the work, not after");
-    let export = place.one_line_refusal(&["export", "graviton3", "--format", "svg", "-o", "nowhere/x.svg"]);
+    assert!(
+        measure("new/").contains("new/: there is no such folder"),
+        "told before the work, not after"
+    );
+    let export =
+        place.one_line_refusal(&["export", "graviton3", "--format", "svg", "-o", "nowhere/x.svg"]);
     assert!(export.contains("its folder does not exist"));
 }
 
@@ -63,7 +78,10 @@ fn files_that_are_not_what_they_should_be() {
     place.file("negative.csv", ",\n-4,\n");
     place.file("wide.csv", ",".repeat(1_000_000));
     place.file("deep.json", format!("{{\"format\":{}", "[".repeat(200_000)));
-    place.file("deep.xml", format!("<topology version=\"2.0\">{}", "<object type=\"Group\">".repeat(100_000)));
+    place.file(
+        "deep.xml",
+        format!("<topology version=\"2.0\">{}", "<object type=\"Group\">".repeat(100_000)),
+    );
     place.file("future.json", "{\"format\":\"seatmap-profile/2\"}");
     place.file("cut.json", "{\"format\":\"seatmap-profile/1\",\"name\":\"x");
     place.file("typo.toml", "format = \"seatmap-machine/1\"\nnaem = \"x\"\n");
@@ -82,7 +100,10 @@ fn files_that_are_not_what_they_should_be() {
     ] {
         for verb in [&["import"][..], &["show"], &["export", "--format", "csv"]] {
             let line = place.one_line_refusal(&[verb, &[name]].concat());
-            assert!(line.starts_with(&format!("seatmap: {name}: ")) && line.contains(told), "{line}");
+            assert!(
+                line.starts_with(&format!("seatmap: {name}: ")) && line.contains(told),
+                "{line}"
+            );
         }
     }
 }
@@ -99,11 +120,17 @@ fn a_console_log_is_no_matrix() {
 #[test]
 fn machines_that_are_not_there() {
     let place = Place::new();
-    assert!(place.one_line_refusal(&["show", "epic-7r13"]).contains("did you mean 'epyc-7r13-2s'?"));
+    assert!(
+        place.one_line_refusal(&["show", "epic-7r13"]).contains("did you mean 'epyc-7r13-2s'?")
+    );
     assert!(place.one_line_refusal(&["show", "nix.json"]).contains("there is no such file"));
     assert!(place.one_line_refusal(&["show", "."]).contains("hwloc-gather-topology"));
-    assert!(place.one_line_refusal(&["show", "graviton3", "--near", "999"]).contains("has CPUs 0-63"));
-    assert!(place.one_line_refusal(&["show", "graviton3", "--home", "9"]).contains("knows 1 home,"));
+    assert!(
+        place.one_line_refusal(&["show", "graviton3", "--near", "999"]).contains("has CPUs 0-63")
+    );
+    assert!(
+        place.one_line_refusal(&["show", "graviton3", "--home", "9"]).contains("knows 1 home,")
+    );
 }
 
 #[test]
@@ -131,7 +158,14 @@ fn names_cannot_break_the_line_or_command_the_terminal() {
 fn a_name_cannot_run_as_a_script() {
     let place = Place::new();
     place.file("x.csv", ",\n30,\n");
-    place.stdout(&["import", "x.csv", "--name", "</script><script>alert(1)</script>", "-o", "x.json"]);
+    place.stdout(&[
+        "import",
+        "x.csv",
+        "--name",
+        "</script><script>alert(1)</script>",
+        "-o",
+        "x.json",
+    ]);
     place.stdout(&["show", "x.json", "--html", "x.html"]);
     assert!(!place.read("x.html").contains("<script>alert"));
 }
@@ -146,7 +180,10 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
     let unread = place.command(&["show", "nix.json"]).stderr(full()).output().unwrap();
     assert_eq!(unread.status.code(), Some(2), "the code still tells");
     let unheard = place.command(&["show", "host"]).stderr(full()).output().unwrap();
-    assert!(unheard.status.success() && !unheard.stdout.is_empty(), "a remark is not worth failing for");
+    assert!(
+        unheard.status.success() && !unheard.stdout.is_empty(),
+        "a remark is not worth failing for"
+    );
     for arguments in [&["machines"][..], &["export", "graviton3", "--format", "json"], &["man"]] {
         let output = place.command(arguments).stdout(full()).output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -178,7 +215,8 @@ fn two_dashes_before_the_command_are_optional() {
     let place = Place::new();
     for options in [format!("-c{first}"), format!("-qc{first}"), format!("-c={first}")] {
         for dashes in [&[][..], &["--"]] {
-            let arguments = [&["run", &options][..], dashes, &["sh", "-c", "exit $1", "-", "7"]].concat();
+            let arguments =
+                [&["run", &options][..], dashes, &["sh", "-c", "exit $1", "-", "7"]].concat();
             assert_eq!(place.run(&arguments).status.code(), Some(7), "{arguments:?}");
         }
     }
@@ -195,7 +233,10 @@ fn values_are_refused_in_sentences_of_ours() {
         (&["cell", "create", "--ttl", "ten"], "'ten' is not a time of whole seconds"),
         (&["cluster", "measure", "--at-once", "0"], "'0' is not a whole number from 1 to 65535"),
         (&["run", "--plan", "other.txt", "true"], "other.txt: this is not a plan; 'seatmap place"),
-        (&["run", "--plan", "other.json", "true"], "other.json: this is not a plan; 'seatmap place"),
+        (
+            &["run", "--plan", "other.json", "true"],
+            "other.json: this is not a plan; 'seatmap place",
+        ),
     ] {
         let refusal = place.one_line_refusal(arguments);
         assert!(refusal.contains(sentence), "{arguments:?}: {refusal}");
@@ -214,12 +255,17 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     }
 }
 
-/// The mistakes that people make in a file, and the sentence for each: no word of the parser's about its own types.
+/// The mistakes that people make in a file, and the sentence for each: no word of the parser's
+/// about its own types.
 #[test]
 fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     let place = Place::new();
-    place.file("machine.toml", "format = \"seatmap-machine/1\"\nname = \"x\"\n[topology]\npackages = \"two\"\n");
-    let cluster = "{\"format\": \"seatmap-cluster/1\",\n \"nodes\": [{\"host\": \"n0\"}], \"pairs\": []}";
+    place.file(
+        "machine.toml",
+        "format = \"seatmap-machine/1\"\nname = \"x\"\n[topology]\npackages = \"two\"\n",
+    );
+    let cluster =
+        "{\"format\": \"seatmap-cluster/1\",\n \"nodes\": [{\"host\": \"n0\"}], \"pairs\": []}";
     place.file("cluster.json", cluster);
     place.file("plan.json", "{\"format\": \"seatmap-plan/1\",\n \"placement\": [0, \"1\"]}");
     place.file("pattern.json", "{\"format\": \"seatmap-pattern/1\", \"tasks\": 2");
@@ -227,11 +273,22 @@ fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
         ("show machine.toml", "machine.toml: line 4, column ", "expected a whole number"),
         ("show cluster.json", "cluster.json: line 2, column ", "the key 'name' is missing"),
         ("export --format gomp plan.json", "plan.json: line 2, column ", "found the text \"1\""),
-        ("pattern show pattern.json", "pattern.json: line 1, column ", "the file ends in the middle of an object"),
+        (
+            "pattern show pattern.json",
+            "pattern.json: line 1, column ",
+            "the file ends in the middle of an object",
+        ),
     ] {
         let refusal = place.one_line_refusal(&arguments.split(' ').collect::<Vec<_>>());
-        assert!(refusal.contains(place_in_file) && refusal.contains(problem), "{arguments}: {refusal}");
+        assert!(
+            refusal.contains(place_in_file) && refusal.contains(problem),
+            "{arguments}: {refusal}"
+        );
         let parsers = ["field", "invalid type", "EOF", "struct", "u32", "`"];
-        assert_eq!(parsers.iter().find(|word| refusal.contains(**word)), None, "{arguments}: {refusal}");
+        assert_eq!(
+            parsers.iter().find(|word| refusal.contains(**word)),
+            None,
+            "{arguments}: {refusal}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `seatmap bench`, on commands that print fixed figures: nothing here depends on how fast anything runs.
+//! `seatmap bench`, on commands that print fixed figures: nothing here depends on how fast anything
+//! runs.
 
 use crate::auto::ALONE;
 use crate::common::{Place, files};
@@ -15,11 +16,22 @@ fn bench(place: &Place, options: &[&str]) -> std::process::Output {
 #[test]
 fn commands_are_compared_in_blocks() {
     let place = Place::new();
-    let options =
-        ["--higher-is-better", "--compare", "old=echo rate 100", "--name", "new", "--json", "--html", "p.html"];
+    let options = [
+        "--higher-is-better",
+        "--compare",
+        "old=echo rate 100",
+        "--name",
+        "new",
+        "--json",
+        "--html",
+        "p.html",
+    ];
     let document = place.json(&[&RATE[..], &options, &["--", "echo", "rate 110"]].concat());
     assert_eq!(document["format"], "seatmap-bench/1");
-    assert_eq!((&document["complete"], document["runs"].as_array().unwrap().len()), (&Value::from(true), 18));
+    assert_eq!(
+        (&document["complete"], document["runs"].as_array().unwrap().len()),
+        (&Value::from(true), 18)
+    );
     let found = &document["comparisons"][0];
     assert_eq!((&found["verdict"], &found["ratio_low"]), (&"better".into(), &found["ratio_high"]));
     assert!((found["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-12, "{found}");
@@ -31,7 +43,9 @@ fn commands_are_compared_in_blocks() {
 #[test]
 fn a_direction_that_nobody_gave_is_not_judged() {
     let place = Place::new();
-    let text = place.stdout(&[&RATE[..], &["--compare", "echo rate 100", "--", "echo", "rate", "110"]].concat());
+    let text = place.stdout(
+        &[&RATE[..], &["--compare", "echo rate 100", "--", "echo", "rate", "110"]].concat(),
+    );
     assert!(text.contains("'echo rate 110' reads 10.0 % higher than 'echo rate 100'"), "{text}");
     assert!(!text.contains("better") && !text.contains("worse"), "{text}");
 }
@@ -40,7 +54,9 @@ fn a_direction_that_nobody_gave_is_not_judged() {
 fn a_limit_fails_only_what_is_shown_to_be_worse() {
     let place = Place::new();
     let code = |limit: &str, now: &str, extra: &[&str]| {
-        let options = [&["--lower-is-better", "--fail-above", limit], extra, &["--", "echo", "rate", now]].concat();
+        let options =
+            [&["--lower-is-better", "--fail-above", limit], extra, &["--", "echo", "rate", now]]
+                .concat();
         let output = bench(&place, &options);
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
@@ -49,20 +65,27 @@ fn a_limit_fails_only_what_is_shown_to_be_worse() {
     let (failed, said) = code("3%", "105", &old);
     assert!(failed == Some(1) && said.contains("worse than 'old' by at least 5.0 %"), "{said}");
     // Six blocks are too few for an interval at 99 %.
-    assert_eq!(code("3%", "105", &["--compare", "old=echo rate 100", "--confidence", "0.99"]).0, Some(0));
+    assert_eq!(
+        code("3%", "105", &["--compare", "old=echo rate 100", "--confidence", "0.99"]).0,
+        Some(0)
+    );
 }
 
 #[test]
 fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let place = Place::new();
     let then = |rate: &str| {
-        bench(&place, &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate])
+        bench(
+            &place,
+            &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate],
+        )
     };
     if then("100").status.code() != Some(0) {
         return seatmap_needs::skipped!("this process may not use CPU 0");
     }
     // The later runs take the CPU of the earlier ones, whichever are quiet now.
-    let now = ["--lower-is-better", "--baseline", "then.json", "--fail-above", "3", "--", "echo", "rate"];
+    let now =
+        ["--lower-is-better", "--baseline", "then.json", "--fail-above", "3", "--", "echo", "rate"];
     assert_eq!(bench(&place, &[&now[..], &["102"]].concat()).status.code(), Some(0));
     assert_eq!(bench(&place, &[&now[..], &["110"]].concat()).status.code(), Some(1));
     place.file("then.json", place.read("then.json").replace("\"kernel\":\"", "\"kernel\":\"un"));
@@ -81,7 +104,10 @@ fn mistakes_are_told_before_anything_runs() {
         (&["--metric", "speed"][..], "'regex:PATTERN'"),
         (&["--metric", "regex:rate"], "no group"),
         (&["--fail-above", "3%"], "--baseline FILE"),
-        (&["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"], "--higher-is-better"),
+        (
+            &["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"],
+            "--higher-is-better",
+        ),
         (&["--compare", "no-such-program"], "no such program"),
         (&["--compare", "echo 'half"], "within quotes"),
         (&["--cpus", "1023"], "does not exist"),
@@ -100,20 +126,36 @@ fn mistakes_are_told_before_anything_runs() {
 #[test]
 fn a_failing_command_keeps_the_runs_before_it() {
     let place = Place::new();
-    let script = "echo x >> n; test $(wc -l < n) -lt 5 || { echo out of luck >&2; exit 3; }; echo rate 1";
+    let script =
+        "echo x >> n; test $(wc -l < n) -lt 5 || { echo out of luck >&2; exit 3; }; echo rate 1";
     let output = bench(&place, &["-o", "kept.json", "--", "sh", "-c", script]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("ended with exit code 3; it said: out of luck"), "{said}");
+    assert!(
+        output.status.code() == Some(1)
+            && said.contains("ended with exit code 3; it said: out of luck"),
+        "{said}"
+    );
     let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
-    assert_eq!((&kept["complete"], kept["runs"].as_array().unwrap().len()), (&Value::from(false), 3));
+    assert_eq!(
+        (&kept["complete"], kept["runs"].as_array().unwrap().len()),
+        (&Value::from(false), 3)
+    );
 }
 
 #[test]
 fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running() {
     let place = Place::new();
-    let script = "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
+    let script =
+        "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
     let mut child = place
-        .command(&[&["bench", "--runs", "50"], &RATE[3..], &["-o", "kept.json", "--", "sh", "-c", script]].concat())
+        .command(
+            &[
+                &["bench", "--runs", "50"],
+                &RATE[3..],
+                &["-o", "kept.json", "--", "sh", "-c", script],
+            ]
+            .concat(),
+        )
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
@@ -129,7 +171,10 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
-    assert_eq!((&kept["complete"], kept["runs"].as_array().unwrap().len()), (&Value::from(false), 6));
+    assert_eq!(
+        (&kept["complete"], kept["runs"].as_array().unwrap().len()),
+        (&Value::from(false), 6)
+    );
 }
 
 #[test]
@@ -137,7 +182,8 @@ fn quiet_seats_are_given_back() {
     // A cell takes a CPU away from everybody, other tests' programs too.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let document = place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
+    let document =
+        place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
     let quiet = document["fingerprint"]["quiet"].as_str().unwrap();
     assert!(["a cell", "preference"].contains(&quiet), "{document}");
     let cells = place.stdout(&["cell", "list"]);
@@ -151,7 +197,11 @@ fn a_session_of_short_commands_stops_at_every_signal() {
         let place = Place::new();
         let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
         let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = bench
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         while !place.path("kept.json").exists() {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(5));
@@ -164,16 +214,22 @@ fn a_session_of_short_commands_stops_at_every_signal() {
     }
 }
 
-/// A session that holds a cell, or quiet seats where cells cannot be made, gives them back at every signal.
+/// A session that holds a cell, or quiet seats where cells cannot be made, gives them back at every
+/// signal.
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::new();
         let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
-        let options = ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
+        let options =
+            ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
         let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = bench
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         while !place.path("kept.json").exists() {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(5));
@@ -197,7 +253,11 @@ fn a_metric_that_hangs_ends_with_the_session() {
     let place = Place::new();
     let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
     let mut bench = place.command(&["bench", "--runs", "2", "--metric", &line, "--", "true"]);
-    let mut child = bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = bench
+        .stderr(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     while !place.path("asked").exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(5));

@@ -1,4 +1,5 @@
-//! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the rest.
+//! `seatmap cell`, as far as it can be shown without changing this host; `scripts/lab` does the
+//! rest.
 
 use crate::auto::ALONE;
 use crate::common::Place;
@@ -17,7 +18,11 @@ fn refusal(arguments: &[&str]) -> String {
     let place = Place::new();
     let output = cell(&place, arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {stderr}");
+    assert_eq!(
+        (output.status.code(), output.stdout.len()),
+        (Some(2), 0),
+        "{arguments:?}: {stderr}"
+    );
     stderr.trim_end().to_owned()
 }
 
@@ -25,13 +30,25 @@ fn refusal(arguments: &[&str]) -> String {
 fn what_is_not_there_is_refused() {
     for verb in [&["show"][..], &["verify"], &["destroy"]] {
         let told = refusal(&[verb, &["quiet"]].concat());
-        assert_eq!(told, "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are");
+        assert_eq!(
+            told,
+            "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are"
+        );
     }
     assert!(refusal(&["run", "quiet", "--", "true"]).contains("no cell 'quiet'"));
     assert!(refusal(&["run", "quiet"]).contains("COMMAND"));
-    assert!(refusal(&["run", "other", "true", "--", "x"]).contains("no cell 'other'"), "-- is optional");
-    assert!(refusal(&["run", "--", "other", "true"]).contains("no cell 'cell'"), "the command begins after --");
-    assert!(refusal(&["run", "other", "--quite", "true"]).contains("'--quiet'"), "an option before the command");
+    assert!(
+        refusal(&["run", "other", "true", "--", "x"]).contains("no cell 'other'"),
+        "-- is optional"
+    );
+    assert!(
+        refusal(&["run", "--", "other", "true"]).contains("no cell 'cell'"),
+        "the command begins after --"
+    );
+    assert!(
+        refusal(&["run", "other", "--quite", "true"]).contains("'--quiet'"),
+        "an option before the command"
+    );
 }
 
 #[test]
@@ -49,7 +66,10 @@ fn names_cpus_sizes_and_times_are_checked_first() {
 
 #[test]
 fn a_profile_is_not_passed_over() {
-    assert!(refusal(&["create", "--cpus", "1", "--near", "nowhere"]).contains("leave --profile or --cpus out"));
+    assert!(
+        refusal(&["create", "--cpus", "1", "--near", "nowhere"])
+            .contains("leave --profile or --cpus out")
+    );
     assert!(refusal(&["create", "--count", "1", "--near", "nowhere"]).contains("nowhere"));
 }
 
@@ -63,7 +83,10 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
         String::from_utf8(output.stderr).unwrap()
     };
     let file = place.path("file");
-    let wanted = format!("cannot be remembered: '{}' is a symbolic link or a file; name a real folder", file.display());
+    let wanted = format!(
+        "cannot be remembered: '{}' is a symbolic link or a file; name a real folder",
+        file.display()
+    );
     assert!(told(&file).contains(&wanted));
     assert!(told("here".as_ref()).contains("SEATMAP_RUN is 'here'; write an absolute path"));
     std::fs::create_dir_all(place.path("run/lock")).unwrap();
@@ -72,10 +95,16 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
 
 #[test]
 fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
-    assert!(refusal(&["create", "--cpus", "100000-100001"]).contains("are not online; this computer has CPUs"));
+    assert!(
+        refusal(&["create", "--cpus", "100000-100001"])
+            .contains("are not online; this computer has CPUs")
+    );
     assert!(refusal(&["create", "--count", "4000"]).contains("one must stay for everybody else"));
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
-    assert!(refusal(&["create", "--cpus", online.trim()]).contains("would leave no CPU for everybody else"));
+    assert!(
+        refusal(&["create", "--cpus", online.trim()])
+            .contains("would leave no CPU for everybody else")
+    );
 }
 
 #[test]
@@ -97,11 +126,13 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
     let cpus = || seatmap_os::CpuSet::of_thread(sleeper.id() as i32).unwrap().list();
-    let (wide, folder) = (cpus(), format!("/proc/{}", sleeper.id()));
+    let wide = cpus();
+    let folder = format!("/proc/{}", sleeper.id());
     let narrow = wide.0[0];
     seatmap_os::CpuSet::single(narrow).give(sleeper.id() as i32).unwrap();
     let stat = std::fs::read_to_string(format!("{folder}/stat")).unwrap();
-    let started: u64 = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap();
+    let started: u64 =
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap();
     let line = |entry: serde_json::Value| {
         let mut entry = entry;
         entry["boot_id"] = boot.trim().into();

@@ -1,4 +1,5 @@
-//! `seatmap check`, on living programs: those that sit as asked, and those into which a fault was put.
+//! `seatmap check`, on living programs: those that sit as asked, and those into which a fault was
+//! put.
 
 mod faults;
 mod groups;
@@ -49,20 +50,31 @@ impl Checked {
     fn wrong(&self, rule: &str) -> &Value {
         let wrong = self.of_rule(rule).into_iter().find(|finding| finding["gravity"] == "wrong");
         assert!(wrong.is_some(), "{rule}: {} {}", self.document, self.stderr);
-        assert_eq!((self.code, &self.document["verdict"]), (Some(1), &"wrong".into()), "{}", self.stderr);
+        assert_eq!(
+            (self.code, &self.document["verdict"]),
+            (Some(1), &"wrong".into()),
+            "{}",
+            self.stderr
+        );
         wrong.unwrap()
     }
 
     /// That nothing is wrong.
     #[track_caller]
     fn assert_healthy(&self) {
-        let wrong: Vec<_> = self.findings().iter().filter(|finding| finding["gravity"] == "wrong").collect();
+        let wrong: Vec<_> =
+            self.findings().iter().filter(|finding| finding["gravity"] == "wrong").collect();
         assert!(wrong.is_empty() && self.code == Some(0), "{wrong:?} {}", self.stderr);
     }
 
     /// The threads, by ascending number.
     fn tids(&self) -> Vec<Tid> {
-        self.document["threads"].as_array().unwrap().iter().map(|thread| tid(&thread["tid"])).collect()
+        self.document["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thread| tid(&thread["tid"]))
+            .collect()
     }
 }
 
@@ -79,7 +91,8 @@ fn check_pid(place: &Place, pid: Tid, options: &[&str]) -> Checked {
     check(place, &[&["--pid", &pid.to_string()], options].concat())
 }
 
-/// This number of threads beside the main thread, all ready. `None`, and a word about it, where no compiler is.
+/// This number of threads beside the main thread, all ready. `None`, and a word about it, where no
+/// compiler is.
 pub(crate) fn threads(count: usize, what: &str) -> Option<Running> {
     threads_with(count, what, &[])
 }
@@ -105,7 +118,10 @@ pub(crate) fn bind_all(pid: Tid, cpus: &[u32]) {
 
 /// A plan for this computer.
 fn plan(place: &Place, placement: &[u32]) {
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?}}}"#));
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?}}}"#),
+    );
 }
 
 /// Checks until the result is so: what a thread does in a short time is the kernel's choice.

@@ -9,13 +9,22 @@ use std::process::{Command, Output};
 fn started(place: &Place, ranks: usize, arguments: &[&str]) -> Output {
     let rank = |rank: usize| {
         let mut command = place.command(&[&["cluster", "measure"], arguments].concat());
-        for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MASTER_ADDR", "SEATMAP_SECRET"] {
+        for name in [
+            "SLURM_PROCID",
+            "OMPI_COMM_WORLD_RANK",
+            "PMI_RANK",
+            "PMIX_RANK",
+            "MASTER_ADDR",
+            "SEATMAP_SECRET",
+        ] {
             command.env_remove(name);
         }
         command.env("RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
         command
     };
-    let others: Vec<_> = (1..ranks).map(|at| rank(at).stderr(std::process::Stdio::null()).spawn().unwrap()).collect();
+    let others: Vec<_> = (1..ranks)
+        .map(|at| rank(at).stderr(std::process::Stdio::null()).spawn().unwrap())
+        .collect();
     let first = rank(0).output().unwrap();
     for mut other in others {
         // Where rank 0 fails, the others end as well, with whatever they were told.
@@ -32,13 +41,17 @@ fn stderr(output: &Output) -> String {
 #[test]
 fn ranks_of_one_computer_measure_show_and_go_on() {
     let place = Place::new();
-    let quick = ["--each-rank", "--trips", "2ms", "--timeout", "60", "--loaded", "-o", "cluster.json"];
+    let quick =
+        ["--each-rank", "--trips", "2ms", "--timeout", "60", "--loaded", "-o", "cluster.json"];
     let first = started(&place, 3, &quick);
     assert!(first.status.success(), "{}", stderr(&first));
     let told = String::from_utf8(first.stdout).unwrap();
     assert!(told.contains("3 of 3 pairs measured (environment, "), "{told}");
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert_eq!((&cluster["format"], cluster["pairs"].as_array().unwrap().len()), (&"seatmap-cluster/1".into(), 3));
+    assert_eq!(
+        (&cluster["format"], cluster["pairs"].as_array().unwrap().len()),
+        (&"seatmap-cluster/1".into(), 3)
+    );
     let streams = |at: usize| cluster["loaded"][at]["streams"].as_array().unwrap().len();
     assert_eq!([0, 1, 2].map(streams), [2, 3, 2]);
     let shown = place.stdout(&["show", "cluster.json"]);
@@ -51,7 +64,9 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
     assert_eq!(
         std::fs::read_dir(place.folder())
             .unwrap()
-            .filter(|entry| { entry.as_ref().unwrap().file_name().to_string_lossy().contains("meeting") })
+            .filter(|entry| {
+                entry.as_ref().unwrap().file_name().to_string_lossy().contains("meeting")
+            })
             .count(),
         0
     );
@@ -74,28 +89,41 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     };
     let pairs: Vec<Value> = (0..5).flat_map(|a| (a + 1..5).map(move |b| pair(a, b))).collect();
     let nodes: Vec<Value> = (0..5).map(node).collect();
-    let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs }).to_string();
+    let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs })
+        .to_string();
     place.file("cluster.json", &text);
     let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (best of its pairs)\n";
     assert_eq!(place.stdout(&["cluster", "doctor", "cluster.json"]), sentence);
     let failed = place.run(&["cluster", "doctor", "cluster.json", "--fail"]);
-    assert_eq!((failed.status.code(), stderr(&failed).as_str()), (Some(1), "seatmap: 1 fault found\n"));
+    assert_eq!(
+        (failed.status.code(), stderr(&failed).as_str()),
+        (Some(1), "seatmap: 1 fault found\n")
+    );
     let json = place.json(&["cluster", "doctor", "cluster.json", "--json"]);
-    assert_eq!((&json["faults"][0]["kind"], &json["faults"][0]["nodes"]), (&"slow".into(), &serde_json::json!(["n1"])));
+    assert_eq!(
+        (&json["faults"][0]["kind"], &json["faults"][0]["nodes"]),
+        (&"slow".into(), &serde_json::json!(["n1"]))
+    );
     place.file("bad.json", text.replace("940.0", "-1.0"));
     let bad = place.run(&["cluster", "doctor", "bad.json"]);
     assert_eq!(bad.status.code(), Some(2));
-    assert!(stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"), "{}", stderr(&bad));
+    assert!(
+        stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"),
+        "{}",
+        stderr(&bad)
+    );
 }
 
-/// Names that differ at their ends, with a node of smaller packets and one that gets too little of its CPU.
+/// Names that differ at their ends, with a node of smaller packets and one that gets too little of
+/// its CPU.
 #[test]
 fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     let place = Place::new();
     let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
     let mut cluster: Value = serde_json::from_str(&text).unwrap();
     for pair in cluster["pairs"].as_array_mut().unwrap() {
-        let nodes: Vec<u64> = pair["nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
+        let nodes: Vec<u64> =
+            pair["nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
         let end = |node: u64| {
             let mtu = if node == 0 { 1400 } else { 1500 };
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
@@ -127,7 +155,11 @@ fn bad_input_says_what_to_do() {
     let place = Place::new();
     let refused = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = place.command(arguments);
-        command.env_remove("RANK").env_remove("SLURM_PROCID").env_remove("PMI_RANK").env_remove("SEATMAP_SECRET");
+        command
+            .env_remove("RANK")
+            .env_remove("SLURM_PROCID")
+            .env_remove("PMI_RANK")
+            .env_remove("SEATMAP_SECRET");
         command.env_remove("OMPI_COMM_WORLD_RANK").env_remove("PMIX_RANK");
         let output = command.envs(variables.iter().copied()).output().unwrap();
         (output.status.code(), stderr(&output))
@@ -143,7 +175,10 @@ fn bad_input_says_what_to_do() {
     let (code, told) = refused(&measure, &rank);
     assert!(code == Some(1) && told.contains("these did not come within 0.3 s: 1"), "{told}");
     let (code, told) = refused(&["cluster", "measure", "--timeout", "0s"], &rank);
-    assert!(code == Some(2) && told.contains("'0s' is not a time above 0"), "nothing comes within 0 s: {told}");
+    assert!(
+        code == Some(2) && told.contains("'0s' is not a time above 0"),
+        "nothing comes within 0 s: {told}"
+    );
     let (code, told) = refused(&[&measure[..], &["--meet", "/none/here"]].concat(), &rank);
     assert!(code == Some(2) && told.contains("the meeting file /none/here"), "{told}");
 }
@@ -177,13 +212,18 @@ fn the_nodes_of_two_switches_are_told_apart() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> =
-        cluster["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = cluster["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3"]);
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
 
-/// The relay delays one way, and then the other one as well: a round trip is never faster than that.
+/// The relay delays one way, and then the other one as well: a round trip is never faster than
+/// that.
 #[test]
 fn packets_are_as_late_as_the_cluster_was_told() {
     let place = Place::new();
@@ -204,7 +244,8 @@ fn packets_are_as_late_as_the_cluster_was_told() {
         let cluster: Value = serde_json::from_str(&place.read(name)).unwrap();
         cluster["pairs"][0]["trips"][0]["p10_ns"].as_f64().unwrap() / 1e6
     };
-    let (first, second) = (fastest_ms("first"), fastest_ms("second"));
+    let first = fastest_ms("first");
+    let second = fastest_ms("second");
     assert!(first >= 20.0 && second >= 40.0, "{first} {second}");
 }
 
@@ -230,13 +271,19 @@ impl Drop for Ended {
     }
 }
 
-/// A cluster gets a signal, and none of its processes is left. `target` makes the argument of kill(2) from the process:
-/// a program `kill` is not everywhere, and a shell's own does not take a group.
+/// A cluster gets a signal, and none of its processes is left. `target` makes the argument of
+/// kill(2) from the process: a program `kill` is not everywhere, and a shell's own does not take a
+/// group.
 fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let place = Place::new();
     let mut cluster = Command::new(SCRIPT);
-    cluster.args(["--relay", "2", "--", "sh", "-c", "echo up; on n1 sleep 1000"]).current_dir(place.folder());
-    cluster.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped()).process_group(0);
+    cluster
+        .args(["--relay", "2", "--", "sh", "-c", "echo up; on n1 sleep 1000"])
+        .current_dir(place.folder());
+    cluster
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .process_group(0);
     let mut cluster = Ended(cluster.spawn().unwrap());
     let mut said = String::new();
     let mut out = std::io::BufReader::new(cluster.0.stdout.take().unwrap());
@@ -248,7 +295,8 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
     let first = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
     let own = space(first.trim()).expect("the first process of the cluster");
-    // SAFETY: a plain system call; the process is this test's own, not waited for yet, and leads its group.
+    // SAFETY: a plain system call; the process is this test's own, not waited for yet, and leads
+    // its group.
     assert_eq!(unsafe { libc::kill(target(pid.cast_signed()), signal) }, 0);
     cluster.0.wait().unwrap();
     // The kernel ends the processes of a namespace one after the other.
@@ -281,7 +329,8 @@ fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
                             "rate_mbps": [900.0, 900.0], "gap_ns": [900.0, 900.0], "retransmits": [0, 0],
                             "segments": [9, 9] })
     };
-    let pairs: Vec<Value> = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| pair(a, b))).collect();
+    let pairs: Vec<Value> =
+        (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| pair(a, b))).collect();
     let of = |switch: usize| (0..nodes).filter(|node| node % 2 == switch).collect::<Vec<_>>();
     serde_json::json!({ "format": "seatmap-cluster/1", "nodes": (0..nodes).map(node).collect::<Vec<_>>(),
                         "pairs": pairs, "groups": [of(0), of(1)] })
@@ -292,29 +341,63 @@ fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
 fn ranks_are_placed_shown_and_written_for_launchers() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let typed = ["place", "--on", "cluster.json", "--pattern", "ring:8", "--kicks", "20", "-o", "ranks.json"];
+    let typed = [
+        "place",
+        "--on",
+        "cluster.json",
+        "--pattern",
+        "ring:8",
+        "--kicks",
+        "20",
+        "-o",
+        "ranks.json",
+    ];
     let told = place.stdout(&typed);
-    assert!(told.starts_with("8 ranks of ring:8 on 4 of 4 nodes, by round trips of 64 KiB\n"), "{told}");
+    assert!(
+        told.starts_with("8 ranks of ring:8 on 4 of 4 nodes, by round trips of 64 KiB\n"),
+        "{told}"
+    );
     let plan: Value = serde_json::from_str(&place.read("ranks.json")).unwrap();
-    // Two messages in each node, and between nodes of a switch; two between the switches. The diagonal is 100 ns.
-    assert!((plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0);
+    // Two messages in each node, and between nodes of a switch; two between the switches. The
+    // diagonal is 100 ns.
+    assert!(
+        (plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs()
+            < 1.0
+    );
     assert_eq!(place.stdout(&["show", "ranks.json"]), told);
     let page = place.stdout(&["show", "cluster.json", "--html", "-"]);
-    assert!(page.contains("Nothing is wrong with this cluster") && page.matches("<title>n0 and n").count() == 3);
+    assert!(
+        page.contains("Nothing is wrong with this cluster")
+            && page.matches("<title>n0 and n").count() == 3
+    );
     let hosts = |format: &str| place.stdout(&["export", "ranks.json", "--format", format]);
-    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap();
-    assert_eq!(hosts("slurm-hostfile").lines().collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
-    assert_eq!(hosts("openmpi").lines().skip(1).collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
+    let node = |rank: usize| {
+        plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap()
+    };
+    assert_eq!(
+        hosts("slurm-hostfile").lines().collect::<Vec<_>>(),
+        (0..8).map(node).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        hosts("openmpi").lines().skip(1).collect::<Vec<_>>(),
+        (0..8).map(node).collect::<Vec<_>>()
+    );
     assert!(hosts("rankfile").contains(&format!("rank 3={} slot=", node(3))));
     for format in ["mpich", "groups"] {
         assert!(hosts(format).contains("n3"), "{format}");
     }
     let switches = place.stdout(&["export", "cluster.json", "--format", "topology-conf"]);
-    assert!(switches.contains("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n"), "{switches}");
+    assert!(
+        switches.contains("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n"),
+        "{switches}"
+    );
     let blocks = ["--blocks", "--also", "0.1,all-to-all:8", "-o", "blocks.json"];
     place.stdout(&[&typed[..7], &blocks].concat());
     let script = place.stdout(&["export", "blocks.json", "--format", "torchrun"]);
-    assert!(script.contains("exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank"), "{script}");
+    assert!(
+        script.contains("exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank"),
+        "{script}"
+    );
 }
 
 #[test]
@@ -323,17 +406,23 @@ fn wishes_for_ranks_that_cannot_be_are_refused() {
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     let told = |more: &[&str]| {
         place.one_line_refusal(
-            &[&["place", "--on", "cluster.json", "--kicks", "1", "--pattern", "ring:8"], more].concat(),
+            &[&["place", "--on", "cluster.json", "--kicks", "1", "--pattern", "ring:8"], more]
+                .concat(),
         )
     };
-    assert!(told(&["--html", "x.html"]).contains("--html is for one machine, and cluster.json is a cluster"));
+    assert!(
+        told(&["--html", "x.html"])
+            .contains("--html is for one machine, and cluster.json is a cluster")
+    );
     assert!(told(&["--without", "n9"]).contains("the cluster has no node n9"));
     assert!(
-        told(&["--cpus-per-rank", "2"]).contains("8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats")
+        told(&["--cpus-per-rank", "2"])
+            .contains("8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats")
     );
     assert!(told(&["--fix-node", "8=n1"]).contains("rank 8 is fixed, and the pattern has 8 ranks"));
     assert!(told(&["--also", "0.5,ring:9"]).contains("ring:8 has 8 tasks, and ring:9 has 9"));
-    let told = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:8", "--blocks"]);
+    let told =
+        place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:8", "--blocks"]);
     assert!(told.contains("--blocks needs a cluster"), "{told}");
 }
 
@@ -342,12 +431,25 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     let place = Place::new();
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let here = here.trim();
-    place
-        .file("cluster.json", two_switches(2, |rank| if rank == 0 { here.to_owned() } else { "elsewhere".to_owned() }));
-    let typed = ["place", "--on", "cluster.json", "--pattern", "pairs:2", "--kicks", "1", "--ranks-per-node", "1"];
+    place.file(
+        "cluster.json",
+        two_switches(2, |rank| if rank == 0 { here.to_owned() } else { "elsewhere".to_owned() }),
+    );
+    let typed = [
+        "place",
+        "--on",
+        "cluster.json",
+        "--pattern",
+        "pairs:2",
+        "--kicks",
+        "1",
+        "--ranks-per-node",
+        "1",
+    ];
     place.stdout(&[&typed[..], &["--fix-node", &format!("1={here}"), "-o", "ranks.json"]].concat());
     let run = |rank: &str, command: &[&str]| {
-        let mut run = place.command(&[&["run", "-q", "--plan", "ranks.json", "--"], command].concat());
+        let mut run =
+            place.command(&[&["run", "-q", "--plan", "ranks.json", "--"], command].concat());
         for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"] {
             run.env_remove(name);
         }
@@ -366,14 +468,17 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         "{}",
         stderr(&output)
     );
-    // Nobody has the rank now, so that check finds its seat empty; the rank that belongs elsewhere is none of it.
-    let checked = place.command(&["check", "--expect", "ranks.json", "--seconds", "0.05"]).output().unwrap();
+    // Nobody has the rank now, so that check finds its seat empty; the rank that belongs elsewhere
+    // is none of it.
+    let checked =
+        place.command(&["check", "--expect", "ranks.json", "--seconds", "0.05"]).output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
     let told = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(told.contains("rank 1 has no thread"), "{told}");
 }
 
-/// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its seventh start fails.
+/// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its
+/// seventh start fails.
 const LAUNCHER: &str = r#"
 hosts=$1; shift
 echo start >> starts
@@ -387,7 +492,8 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     place.file("launcher.sh", LAUNCHER);
-    let options = ["tune", "--on", "cluster.json", "--pattern", "ring:8", "--metric", "regex:took ([0-9]+)"];
+    let options =
+        ["tune", "--on", "cluster.json", "--pattern", "ring:8", "--metric", "regex:took ([0-9]+)"];
     let rest = ["--lower-is-better", "--candidates", "4", "-o", "ranks.json", "--json"];
     let job = ["--", "sh", "launcher.sh", "{hosts}", "{seat}", "./ring"];
     let output = place.run(&[&options[..], &rest, &job].concat());
@@ -395,8 +501,12 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     let failed = stderr(&output).matches("a start of the job failed (").count();
     assert_eq!(failed, 1, "the seventh fails, and is made again: {}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> =
-        found["candidates"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = found["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names[..3], ["default", "block", "measured"]);
     let winner = found["verdict"]["winner"].as_u64().unwrap() as usize;
     assert!(names[winner].starts_with("measured"), "{names:?} {winner}");
@@ -406,9 +516,16 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
         (&"seatmap-ranks/1".into(), &format!("raced: {}", names[winner]).into())
     );
     let seats = found["candidates"][winner]["seats"]["ranks"].as_array().unwrap();
-    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].clone();
-    assert_eq!(seats.iter().map(|seat| seat["node"].clone()).collect::<Vec<_>>(), (0..8).map(node).collect::<Vec<_>>());
-    assert_eq!(crate::common::files(&place).iter().filter(|name| name.contains("seatmap-tune-")).count(), 0);
+    let node =
+        |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].clone();
+    assert_eq!(
+        seats.iter().map(|seat| seat["node"].clone()).collect::<Vec<_>>(),
+        (0..8).map(node).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        crate::common::files(&place).iter().filter(|name| name.contains("seatmap-tune-")).count(),
+        0
+    );
     // The same race goes on with its runs, none of which is made again.
     let again = place.run(&[&options[..], &rest, &["--resume"], &job].concat());
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
@@ -419,22 +536,38 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
 fn jobs_that_cannot_race_are_refused() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let told = |more: &[&str]| place.one_line_refusal(&[&["tune", "--on", "cluster.json"], more].concat());
-    assert!(told(&["--pattern", "ring:8", "--", "true"]).contains("nothing in the command is {hosts}"));
+    let told =
+        |more: &[&str]| place.one_line_refusal(&[&["tune", "--on", "cluster.json"], more].concat());
+    assert!(
+        told(&["--pattern", "ring:8", "--", "true"]).contains("nothing in the command is {hosts}")
+    );
     assert!(told(&["--", "true", "{hosts}"]).contains("--pattern names who talks to whom"));
     assert!(told(&["--observe", "--", "true", "{hosts}"]).contains("--observe needs {seat}"));
-    assert!(told(&["--pattern", "ring:9", "--", "true", "{hosts}"]).contains("9 ranks of 1 CPU do not fit"));
+    assert!(
+        told(&["--pattern", "ring:9", "--", "true", "{hosts}"])
+            .contains("9 ranks of 1 CPU do not fit")
+    );
     let told = place.one_line_refusal(&["tune", "--blocks", "--", "true"]);
     assert!(told.contains("--blocks is for the ranks of a job"), "{told}");
     place.file("other.json", "{}");
-    let told = place.one_line_refusal(&["tune", "--on", "other.json", "--pattern", "ring:8", "--", "true", "{hosts}"]);
+    let told = place.one_line_refusal(&[
+        "tune",
+        "--on",
+        "other.json",
+        "--pattern",
+        "ring:8",
+        "--",
+        "true",
+        "{hosts}",
+    ]);
     assert!(told.contains("other.json: is not a cluster"), "{told}");
 }
 
 #[test]
 fn ranks_measure_through_mpi_as_well() {
     let place = Place::new();
-    let missing = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "--mpicc", "no-such-mpicc"]);
+    let missing =
+        started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "--mpicc", "no-such-mpicc"]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("'no-such-mpicc' cannot be started"), "{}", stderr(&missing));
     // A launcher that knows nothing of MPI: each rank would be a job of its own.
@@ -444,9 +577,13 @@ fn ranks_measure_through_mpi_as_well() {
     let apart = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "-o", "apart.json"]);
     assert_eq!(apart.status.code(), Some(1));
     assert!(stderr(&apart).contains("this MPI is not the launcher's"), "{}", stderr(&apart));
-    assert!(place.read("apart.json").contains("seatmap-cluster/1"), "the figures over TCP are kept");
+    assert!(
+        place.read("apart.json").contains("seatmap-cluster/1"),
+        "the figures over TCP are kept"
+    );
     let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
-    let mpirun = ["--allow-run-as-root", "--oversubscribe", "-np", "3", &seatmap, "cluster", "measure"];
+    let mpirun =
+        ["--allow-run-as-root", "--oversubscribe", "-np", "3", &seatmap, "cluster", "measure"];
     let options = ["--each-rank", "--trips", "1ms", "--mpi", "-o", "mpi.json"];
     let mut job = Command::new("mpirun");
     job.args(mpirun).args(options).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
@@ -457,6 +594,9 @@ fn ranks_measure_through_mpi_as_well() {
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster: Value = serde_json::from_str(&place.read("mpi.json")).unwrap();
     let mpi = &cluster["mpi"];
-    assert_eq!((mpi["pairs"].as_array().unwrap().len(), mpi["collectives"].as_array().unwrap().len()), (3, 10));
+    assert_eq!(
+        (mpi["pairs"].as_array().unwrap().len(), mpi["collectives"].as_array().unwrap().len()),
+        (3, 10)
+    );
     assert!(place.stdout(&["show", "mpi.json"]).contains("all nodes together"));
 }

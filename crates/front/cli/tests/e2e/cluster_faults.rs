@@ -12,7 +12,8 @@ use std::time::Duration;
 const MEASURE: [&str; 5] = ["cluster", "measure", "--each-rank", "--trips", "1ms"];
 
 /// Pairs that take long enough for something to happen meanwhile: two seconds each.
-const LONG: [&str; 7] = ["cluster", "measure", "--each-rank", "--trips", "500ms", "-o", "cluster.json"];
+const LONG: [&str; 7] =
+    ["cluster", "measure", "--each-rank", "--trips", "500ms", "-o", "cluster.json"];
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -45,7 +46,9 @@ fn under_way(place: &Place) -> [Child; 3] {
 
 /// Waits until rank 0 has kept its first pair.
 fn wait_for_a_pair(place: &Place) {
-    let has_begun = || std::fs::read_to_string(place.path("cluster.json")).is_ok_and(|text| text.ends_with("\n"));
+    let has_begun = || {
+        std::fs::read_to_string(place.path("cluster.json")).is_ok_and(|text| text.ends_with("\n"))
+    };
     while !has_begun() {
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -53,14 +56,26 @@ fn wait_for_a_pair(place: &Place) {
 
 fn first_pair(place: &Place) -> Value {
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    cluster["pairs"].as_array().unwrap().iter().find(|pair| pair["nodes"] == serde_json::json!([0, 1])).unwrap().clone()
+    cluster["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|pair| pair["nodes"] == serde_json::json!([0, 1]))
+        .unwrap()
+        .clone()
 }
 
 /// Figures of a pair, of which less is better.
 fn costs(pair: &Value) -> Vec<f64> {
-    let numbers = |key: &str| pair[key].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect::<Vec<_>>();
-    let trips = pair["trips"].as_array().unwrap().iter().map(|trip| trip["p90_ns"].as_f64().unwrap());
-    trips.chain(numbers("gap_ns")).chain(numbers("rate_mbps").into_iter().map(|rate| 1.0 / rate)).collect()
+    let numbers = |key: &str| {
+        pair[key].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    let trips =
+        pair["trips"].as_array().unwrap().iter().map(|trip| trip["p90_ns"].as_f64().unwrap());
+    trips
+        .chain(numbers("gap_ns"))
+        .chain(numbers("rate_mbps").into_iter().map(|rate| 1.0 / rate))
+        .collect()
 }
 
 /// All ranks measure what the file lacks, and keep what it has.
@@ -74,9 +89,10 @@ fn goes_on(place: &Place) {
     }
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
     assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
-    // A pair that looks bad is measured again beside others, and the better figures count. One that is measured anew
-    // has some that are worse.
-    let (then, now) = (costs(&known), costs(&first_pair(place)));
+    // A pair that looks bad is measured again beside others, and the better figures count. One that
+    // is measured anew has some that are worse.
+    let then = costs(&known);
+    let now = costs(&first_pair(place));
     assert!(then.iter().zip(&now).all(|(then, now)| now <= then), "{then:?} {now:?}");
 }
 
@@ -87,10 +103,17 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
     third.kill().unwrap();
     third.wait().unwrap();
     let (code, told) = ended(first);
-    assert!(code == Some(1) && told.contains("1 node could not be measured; --resume measures what is"), "{told}");
+    assert!(
+        code == Some(1) && told.contains("1 node could not be measured; --resume measures what is"),
+        "{told}"
+    );
     assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert!(cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"), "{}", cluster["missing"]);
+    assert!(
+        cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"),
+        "{}",
+        cluster["missing"]
+    );
     let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
     assert!(doctor.contains(":2 could not be measured: its connection broke"), "{doctor}");
     goes_on(&place);
@@ -100,8 +123,19 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
 #[test]
 fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();
-    let measure = ["cluster", "measure", "--each-rank", "--trips", "50ms", "--timeout", "9s", "-o", "cluster.json"];
-    let [first, second, third, mut fourth] = [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
+    let measure = [
+        "cluster",
+        "measure",
+        "--each-rank",
+        "--trips",
+        "50ms",
+        "--timeout",
+        "9s",
+        "-o",
+        "cluster.json",
+    ];
+    let [first, second, third, mut fourth] =
+        [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
     wait_for_a_pair(&place);
     let stopped = crate::common::kill().args(["-STOP", &fourth.id().to_string()]).status().unwrap();
     assert!(stopped.success());
@@ -111,7 +145,10 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     assert!(code == Some(1) && told.contains("1 node could not be measured"), "{told}");
     assert_eq!([second, third].map(|one| ended(one).0), [Some(0); 2]);
     let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
-    assert!(doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1, "{doctor}");
+    assert!(
+        doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1,
+        "{doctor}"
+    );
     assert!(doctor.contains("cannot measure the way to it: no answer to"), "{doctor}");
     let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
     assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
@@ -134,7 +171,10 @@ fn two_ranks_of_one_number_are_told_and_all_end() {
     let place = Place::new();
     let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, &MEASURE)));
     let [first, second, third] = ranks.map(ended);
-    assert!(first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"), "{first:?}");
+    assert!(
+        first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"),
+        "{first:?}"
+    );
     let told = [&second, &third].map(|(_, told)| told.as_str()).concat();
     assert!(second.0 != Some(0) && third.0 != Some(0), "{told}");
     let words = "rank 0 does not take this rank: refused: another process is rank 1";
@@ -157,12 +197,21 @@ fn a_wrong_secret_is_told_on_both_sides() {
     let place = Place::new();
     let (address, first) = by_address(&place);
     let first = begun(first);
-    let mut other = rank(&place, 1, 2, &[&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat());
+    let mut other =
+        rank(&place, 1, 2, &[&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat());
     other.env("SEATMAP_SECRET", "not the secret of rank zero");
     let (code, told) = ended(begun(other));
-    assert!(code == Some(1) && told.contains("refused: another secret: this is not a rank of this start"), "{told}");
+    assert!(
+        code == Some(1)
+            && told.contains("refused: another secret: this is not a rank of this start"),
+        "{told}"
+    );
     let (code, told) = ended(first);
-    assert!(code == Some(1) && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "), "{told}");
+    assert!(
+        code == Some(1)
+            && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "),
+        "{told}"
+    );
     assert!(told.contains("does not know the secret of this start"), "{told}");
 }
 
@@ -187,14 +236,18 @@ fn another_version_is_told_on_both_sides() {
         }
     };
     assert!(message(&mut line).contains(concat!("of seatmap ", env!("CARGO_PKG_VERSION"))));
-    let claim = r#"{"protocol":"seatmap-cluster-wire/3 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
+    let claim =
+        r#"{"protocol":"seatmap-cluster-wire/3 of seatmap 0.0.1","nonce":"","said":"","proof":""}"#;
     line.write_all(&(claim.len() as u32).to_be_bytes()).unwrap();
     line.write_all(claim.as_bytes()).unwrap();
     let told = message(&mut line);
     assert!(told.contains(r#""protocol":"seatmap-cluster-wire/3 of seatmap "#), "{told}");
     let (code, told) = ended(first);
     let words = "the other rank speaks seatmap-cluster-wire/3 of seatmap 0.0.1";
-    assert!(code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"), "{told}");
+    assert!(
+        code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -203,7 +256,8 @@ fn a_result_of_other_nodes_is_refused() {
     let node = serde_json::json!({ "name": "elsewhere", "rank": 0, "address": "10.0.0.1" });
     place.file(
         "other.json",
-        serde_json::json!({ "format": "seatmap-cluster/1", "nodes": [node], "pairs": [] }).to_string(),
+        serde_json::json!({ "format": "seatmap-cluster/1", "nodes": [node], "pairs": [] })
+            .to_string(),
     );
     let typed = [&MEASURE[..], &["--resume", "other.json"]].concat();
     let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, &typed)));

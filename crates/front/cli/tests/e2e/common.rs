@@ -1,4 +1,5 @@
-//! A folder, a home, and the binary. The suites of both programs share it: each says which program it tests.
+//! A folder, a home, and the binary. The suites of both programs share it: each says which program
+//! it tests.
 
 use serde_json::Value;
 use std::fs::File;
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// A place of its own for one test: working folder, home and remembered state all lie in it and vanish with it.
+/// A place of its own for one test: working folder, home and remembered state all lie in it and
+/// vanish with it.
 pub struct Place {
     folder: tempfile::TempDir,
 }
@@ -40,10 +42,14 @@ impl Place {
     /// The command, ready for arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(crate::PROGRAM);
-        command.args(arguments).current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
+        command
+            .args(arguments)
+            .current_dir(self.folder())
+            .env("HOME", self.folder())
+            .env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state")).env("SEATMAP_DATA", data());
-        // A user without a login has no folder for what lives until the computer stops; root has one always.
-        // SAFETY: the call cannot fail and touches nothing.
+        // A user without a login has no folder for what lives until the computer stops; root has
+        // one always. SAFETY: the call cannot fail and touches nothing.
         let is_root = unsafe { libc::geteuid() } == 0;
         if !is_root && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("XDG_RUNTIME_DIR", self.folder());
@@ -58,7 +64,11 @@ impl Place {
     /// The stdout of a command that succeeds.
     pub fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -102,8 +112,8 @@ pub fn published(name: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Whether programs can be observed here, which takes rights and the kernel's own numbers of threads; with a word about
-/// it where they cannot.
+/// Whether programs can be observed here, which takes rights and the kernel's own numbers of
+/// threads; with a word about it where they cannot.
 pub fn can_observe() -> bool {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
@@ -116,14 +126,16 @@ pub fn can_observe() -> bool {
     refusal.is_none()
 }
 
-/// The shell's own `kill`, ready for a signal and a process: a small system has no program of that name.
+/// The shell's own `kill`, ready for a signal and a process: a small system has no program of that
+/// name.
 pub fn kill() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "kill \"$@\"", "sh"]);
     command
 }
 
-/// The first two CPUs that this process may use, as a list; `None`, and a word about it, where there is one.
+/// The first two CPUs that this process may use, as a list; `None`, and a word about it, where
+/// there is one.
 pub fn two_cpus() -> Option<String> {
     let cpus = seatmap_os::affinity::current().unwrap();
     if cpus.len() < 2 {
@@ -145,10 +157,12 @@ pub fn files(place: &Place) -> Vec<String> {
 
 /// A new terminal: the end with the keys, and the end for programs.
 pub fn terminal() -> (File, OwnedFd) {
-    let (mut keys, mut programs) = (0, 0);
+    let mut keys = 0;
+    let mut programs = 0;
     let none = std::ptr::null_mut();
     // SAFETY: the two descriptors are writable, and a name, settings and size are not asked for.
-    let status = unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
+    let status =
+        unsafe { libc::openpty(&raw mut keys, &raw mut programs, none, none.cast(), none.cast()) };
     assert_eq!(status, 0);
     // SAFETY: both were opened just now and are nobody else's.
     let (keys, programs) = unsafe { (OwnedFd::from_raw_fd(keys), OwnedFd::from_raw_fd(programs)) };
@@ -173,12 +187,17 @@ pub fn in_front_of(terminal: OwnedFd, command: &mut Command) {
 /// A user who is in nobody else's way, so that a limit on processes counts those of a test alone.
 const ANOTHER_USER: u32 = 54_321;
 
-/// Runs the binary as a user who may have one thread; `None`, with a message, where this user cannot become another.
+/// Runs the binary as a user who may have one thread; `None`, with a message, where this user
+/// cannot become another.
 pub fn with_one_thread(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
     std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    command
+        .args(arguments)
+        .current_dir(place.folder())
+        .env("HOME", "/nowhere")
+        .env("SEATMAP_DATA", data());
     let limit = || {
         let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
         // SAFETY: the limit is only read.

@@ -14,9 +14,14 @@ impl Group {
     /// A group below the mount of a controller.
     pub fn new(controller: &str) -> Option<Self> {
         let mounts = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
-        let file =
-            if controller == "cpu" { ["cpu.cfs_quota_us", "cgroup.procs"] } else { ["cpuset.cpus", "cgroup.procs"] };
-        let mount = mounts.into_iter().find(|mount| file.iter().all(|file| Path::new(mount).join(file).exists()));
+        let file = if controller == "cpu" {
+            ["cpu.cfs_quota_us", "cgroup.procs"]
+        } else {
+            ["cpuset.cpus", "cgroup.procs"]
+        };
+        let mount = mounts
+            .into_iter()
+            .find(|mount| file.iter().all(|file| Path::new(mount).join(file).exists()));
         let path = Path::new(&mount?).join(format!(
             "seatmap-check-{}-{controller}-{}",
             std::process::id(),
@@ -26,12 +31,14 @@ impl Group {
         Some(Group(path))
     }
 
-    /// A group whose members may use this share of a CPU, in periods of 10 ms; `None`, and a word about it, where this
-    /// user can make none.
+    /// A group whose members may use this share of a CPU, in periods of 10 ms; `None`, and a word
+    /// about it, where this user can make none.
     pub fn with_quota(percent: u32) -> Option<Self> {
         let quota_us = (100 * percent).to_string();
         let set = |group: &Group| {
-            group.set("cpu.cfs_period_us", "10000").and_then(|()| group.set("cpu.cfs_quota_us", &quota_us))
+            group
+                .set("cpu.cfs_period_us", "10000")
+                .and_then(|()| group.set("cpu.cfs_quota_us", &quota_us))
         };
         let group = Group::new("cpu").filter(|group| set(group).is_some());
         if group.is_none() {

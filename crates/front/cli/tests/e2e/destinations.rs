@@ -32,11 +32,14 @@ fn a_link_stays_and_what_it_stands_for_is_replaced() {
 #[test]
 fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
     let place = Place::new();
-    let links = [("new.csv", "link.csv"), ("nowhere/new.csv", "lost.csv"), ("round.csv", "round.csv")];
+    let links =
+        [("new.csv", "link.csv"), ("nowhere/new.csv", "lost.csv"), ("round.csv", "round.csv")];
     links.iter().for_each(|(target, link)| symlink(target, place.path(link)).unwrap());
     export(&place, "link.csv");
     assert!(is_link(&place, "link.csv") && place.read("new.csv").starts_with(','));
-    let refusal = |link: &str| place.one_line_refusal(&["export", "graviton3", "--format", "csv", "-o", link]);
+    let refusal = |link: &str| {
+        place.one_line_refusal(&["export", "graviton3", "--format", "csv", "-o", link])
+    };
     assert!(refusal("lost.csv").contains("lost.csv: its folder does not exist"));
     assert!(refusal("round.csv").contains("symbolic links"));
 }
@@ -49,11 +52,14 @@ fn an_open_file_is_written_and_not_replaced() {
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
     let mut command = place.command(&["export", "graviton3", "--format", "csv", "-o", "stdout"]);
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
-    assert!(is_link(&place, "stdout") && file.metadata().unwrap().len() > 1, "the very file has it");
+    assert!(
+        is_link(&place, "stdout") && file.metadata().unwrap().len() > 1,
+        "the very file has it"
+    );
 }
 
-/// Files in which Seatmap remembers something have names that nobody typed: a link planted there is replaced and not
-/// followed.
+/// Files in which Seatmap remembers something have names that nobody typed: a link planted there is
+/// replaced and not followed.
 #[test]
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };

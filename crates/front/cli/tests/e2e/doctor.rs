@@ -9,13 +9,22 @@ use std::process::Command;
 fn everything_that_disturbs_is_examined() {
     let place = Place::new();
     let found = place.json(&["doctor", "--json"]);
-    let subjects: Vec<&str> =
-        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
-    for subject in ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"] {
+    let subjects: Vec<&str> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["subject"].as_str())
+        .collect();
+    for subject in
+        ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"]
+    {
         assert!(subjects.contains(&subject), "{subject}");
     }
     for entry in found["findings"].as_array().unwrap() {
-        assert!(["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].as_str().unwrap()), "{entry}");
+        assert!(
+            ["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].as_str().unwrap()),
+            "{entry}"
+        );
         let mends = entry["level"] == "FIX" || entry["level"] == "BOOT";
         assert!(!mends || entry["remedy"].is_string(), "{entry}");
     }
@@ -24,10 +33,16 @@ fn everything_that_disturbs_is_examined() {
 }
 
 fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::Value {
-    findings["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == subject).unwrap()
+    findings["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["subject"] == subject)
+        .unwrap()
 }
 
-/// A test beside the code shows that it takes no lock and tries nothing: there nobody else waits for the lock.
+/// A test beside the code shows that it takes no lock and tries nothing: there nobody else waits
+/// for the lock.
 #[test]
 fn nothing_is_tried_unless_asked() {
     let place = Place::new();
@@ -42,7 +57,10 @@ fn nothing_is_tried_unless_asked() {
     // A kernel without cpusets is known without a try.
     assert!(is_open || backend["level"] == "FIX", "{backend}");
     let interrupts = found(&read, "interrupts")["found"].as_str().unwrap();
-    assert!(interrupts == "none comes here" || interrupts.contains("not tried, --try does"), "{interrupts}");
+    assert!(
+        interrupts == "none comes here" || interrupts.contains("not tried, --try does"),
+        "{interrupts}"
+    );
 }
 
 /// Trials are put back: no control group is left, and no interrupt has moved.
@@ -50,19 +68,37 @@ fn nothing_is_tried_unless_asked() {
 fn isolation_is_examined_for_the_cpus_in_question() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
-    let (first, last) = (online[0], online[online.len() - 1]);
+    let first = online[0];
+    let last = online[online.len() - 1];
     if first == last {
         seatmap_needs::skipped!("isolation needs two CPUs");
         return;
     }
     let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
-    let subjects: Vec<&str> =
-        found["findings"].as_array().unwrap().iter().filter_map(|entry| entry["subject"].as_str()).collect();
-    for subject in ["cpuset backend", "tick", "rcu callbacks", "isolcpus", "irqaffinity", "interrupts", "workqueues"] {
+    let subjects: Vec<&str> = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["subject"].as_str())
+        .collect();
+    for subject in [
+        "cpuset backend",
+        "tick",
+        "rcu callbacks",
+        "isolcpus",
+        "irqaffinity",
+        "interrupts",
+        "workqueues",
+    ] {
         assert!(subjects.contains(&subject), "{subject}");
     }
     assert_eq!(subjects.last(), Some(&"what remains"));
-    let tick = found["findings"].as_array().unwrap().iter().find(|entry| entry["subject"] == "tick").unwrap();
+    let tick = found["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["subject"] == "tick")
+        .unwrap();
     let line = format!("nohz_full={last}");
     assert!(tick["level"] == "OK" || tick["remedy"].as_str().unwrap().contains(&line), "{tick}");
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/unified"] {
@@ -70,7 +106,9 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         // Another doctor may be at work: it removes its own.
         let left: Vec<String> = names.filter(|name| name.starts_with("seatmap-doctor-")).collect();
-        let at_work = |name: &String| std::path::Path::new("/proc").join(&name["seatmap-doctor-".len()..]).exists();
+        let at_work = |name: &String| {
+            std::path::Path::new("/proc").join(&name["seatmap-doctor-".len()..]).exists()
+        };
         assert!(left.iter().all(at_work), "{left:?}");
     }
 }
@@ -94,17 +132,30 @@ fn a_page_begins_with_what_to_do() {
     assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
     assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
     assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
-    assert!(place.one_line_refusal(&["doctor", "--json", "--html", "-"]).contains("both print on stdout"));
+    assert!(
+        place
+            .one_line_refusal(&["doctor", "--json", "--html", "-"])
+            .contains("both print on stdout")
+    );
 }
 
-/// In a PID namespace of its own the doctor is shown none of the daemons outside, and does not say that there is none.
+/// In a PID namespace of its own the doctor is shown none of the daemons outside, and does not say
+/// that there is none.
 #[test]
 fn daemons_that_cannot_be_seen_are_not_absent() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let cpu = cpus.split(',').next_back().unwrap().to_owned();
     let mut command = Command::new("unshare");
-    command.args(["--mount", "--pid", "--fork", "sh", "-c", "mount -t proc proc /proc && exec \"$@\"", "sh"]);
+    command.args([
+        "--mount",
+        "--pid",
+        "--fork",
+        "sh",
+        "-c",
+        "mount -t proc proc /proc && exec \"$@\"",
+        "sh",
+    ]);
     command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["doctor", "--cpus", &cpu, "--json"]);
     let surroundings = place.command(&[]);
     command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));

@@ -1,20 +1,23 @@
-//! Runs every example of the README and the guide, and compares what it prints with what the page shows.
+//! Runs every example of the README and the guide, and compares what it prints with what the page
+//! shows.
 //!
-//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output, stdout before
-//! stderr. The rules:
+//! A `console` block holds commands, on lines that begin with `$ `, and below each one its output,
+//! stdout before stderr. The rules:
 //!
 //! - `...` alone on a line stands for any lines that the page leaves out.
 //! - A command without any output below it only has to succeed.
-//! - All other lines must be what the command prints, to the letter; white space at the end of a line does not count.
-//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something that differs from run
-//!   to run or from host to host. Its lines are compared by their [`mask`]: numbers, units of time and words in
-//!   parentheses count as equal.
+//! - All other lines must be what the command prints, to the letter; white space at the end of a
+//!   line does not count.
+//! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something
+//!   that differs from run to run or from host to host. Its lines are compared by their [`mask`]:
+//!   numbers, units of time and words in parentheses count as equal.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, the data of the demonstration lie in `demo`
-//! there, and programs in `examples`.
+//! All blocks of a page run in one folder, in order. As in the repository, the data of the
+//! demonstration lie in `demo` there, and programs in `examples`.
 //!
-//! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with what the commands print
-//! now. A search that is limited by time finds more in a build with `--release`, so the pages are updated with one.
+//! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with
+//! what the commands print now. A search that is limited by time finds more in a build with
+//! `--release`, so the pages are updated with one.
 
 use crate::common::{Place, can_observe, data, two_cpus};
 use seatmap_os::Root;
@@ -54,14 +57,17 @@ fn pages() -> Vec<PathBuf> {
 
 fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
-    let (mut inside, mut varies, mut before) = (false, false, "");
+    let mut inside = false;
+    let mut varies = false;
+    let mut before = "";
     for (at, line) in text.lines().enumerate() {
         match (inside, line) {
             (false, "```console") => (inside, varies) = (true, before == VARIES),
             (true, "```") => inside = false,
             (true, line) => match line.strip_prefix("$ ") {
                 Some(command) => {
-                    let (command, expected) = (command.to_owned(), Vec::new());
+                    let command = command.to_owned();
+                    let expected = Vec::new();
                     examples.push(Example { line: at + 1, command, expected, varies });
                 }
                 None => examples.last_mut().unwrap().expected.push(line.to_owned()),
@@ -76,8 +82,9 @@ fn examples(text: &str) -> Vec<Example> {
 /// Whether this host has what the example needs.
 fn possible(example: &Example) -> bool {
     let command = &example.command;
-    let measures =
-        ["seatmap measure", "seatmap run", "seatmap check", "workers --cpus"].iter().any(|verb| command.contains(verb));
+    let measures = ["seatmap measure", "seatmap run", "seatmap check", "workers --cpus"]
+        .iter()
+        .any(|verb| command.contains(verb));
     let remembered = command.contains("show host") || command.contains("--on host");
     let host = (measures && !command.contains("--on ")) || remembered;
     let named = !command.contains("--cpus 0,1") || two_cpus().is_some_and(|cpus| cpus == "0,1");
@@ -85,14 +92,15 @@ fn possible(example: &Example) -> bool {
     let server_missing = command.contains("redis") && !seatmap_needs::tool("redis-server");
     // There a check says that it may not have seen everything.
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
-    let unseen =
-        (command.contains("relay") || command.contains("auto.log")) && !(seatmap_needs::tool("gcc") && can_observe());
+    let unseen = (command.contains("relay") || command.contains("auto.log"))
+        && !(seatmap_needs::tool("gcc") && can_observe());
     let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
     // Each program is built with its own package; the tests of the whole workspace build them all.
     let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
-    let missing = program_missing || hidden || data_missing || host_missing || server_missing || unseen;
+    let missing =
+        program_missing || hidden || data_missing || host_missing || server_missing || unseen;
     if missing {
         seatmap_needs::skipped!("{command}");
     }
@@ -108,16 +116,21 @@ fn run(place: &Place, example: &Example) -> String {
     shell.args(["-c", &example.command]).current_dir(place.folder()).env("PATH", path);
     shell.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output().unwrap();
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    let text =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
     assert!(output.status.success(), "line {}: $ {}\n{text}", example.line, example.command);
     text
 }
 
-/// The page's lines with what was printed in place of the lines that are the same; `None` where the two do not fit.
+/// The page's lines with what was printed in place of the lines that are the same; `None` where the
+/// two do not fit.
 fn fitted(page: &[String], printed: &[&str], same: fn(&str, &str) -> bool) -> Option<Vec<String>> {
     let Some((first, rest)) = page.split_first() else { return printed.is_empty().then(Vec::new) };
     let (shown, mut fitted) = if first == "..." {
-        (first.as_str(), (0..=printed.len()).find_map(|skipped| fitted(rest, &printed[skipped..], same))?)
+        (
+            first.as_str(),
+            (0..=printed.len()).find_map(|skipped| fitted(rest, &printed[skipped..], same))?,
+        )
     } else {
         let (line, more) = printed.split_first().filter(|(line, _)| same(first, line))?;
         (line.trim_end(), fitted(rest, more, same)?)
@@ -134,9 +147,9 @@ fn masked(page: &str, printed: &str) -> bool {
     mask(page) == mask(printed)
 }
 
-/// A line without the things that differ from run to run: a `#` for every number, date and CPU list with the sign or
-/// mark at it, one unit for all units of time, one CPU for all lists of CPUs, one blank for all white space, and
-/// nothing in parentheses.
+/// A line without the things that differ from run to run: a `#` for every number, date and CPU list
+/// with the sign or mark at it, one unit for all units of time, one CPU for all lists of CPUs, one
+/// blank for all white space, and nothing in parentheses.
 fn mask(line: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -159,7 +172,8 @@ fn mask(line: &str) -> String {
 }
 
 fn without_parentheses(line: &str) -> String {
-    match line.split_once('(').and_then(|(before, inner)| Some((before, inner.split_once(')')?.1))) {
+    match line.split_once('(').and_then(|(before, inner)| Some((before, inner.split_once(')')?.1)))
+    {
         Some((before, after)) => format!("{before}{}", without_parentheses(after)),
         None => line.to_owned(),
     }
@@ -176,12 +190,14 @@ fn fits(example: &Example, printed: &str) -> bool {
     example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
 }
 
-/// The lines that the page should show: those that it shows now, refreshed, or all where it leaves nothing out.
+/// The lines that the page should show: those that it shows now, refreshed, or all where it leaves
+/// nothing out.
 fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
     let same = |same| fitted(&example.expected, &lines, same);
-    let whole = || (!leaves_out).then(|| lines.iter().map(|line| line.trim_end().to_owned()).collect());
+    let whole =
+        || (!leaves_out).then(|| lines.iter().map(|line| line.trim_end().to_owned()).collect());
     if example.expected.is_empty() {
         return Some(Vec::new());
     }
@@ -193,7 +209,8 @@ fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
     lines.splice(example.line..example.line + example.expected.len(), new);
 }
 
-/// Runs the examples of a page and lists those that print something else. In an update the page is rewritten.
+/// Runs the examples of a page and lists those that print something else. In an update the page is
+/// rewritten.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
     for folder in ["demo", "examples"] {
@@ -201,12 +218,18 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     }
     let text = std::fs::read_to_string(page).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let (mut replaced, mut failures) = (Vec::new(), Vec::new());
+    let mut replaced = Vec::new();
+    let mut failures = Vec::new();
     for example in examples(&text).into_iter().filter(possible) {
         let printed = run(&place, &example);
         let new = if updates { refreshed(&example, &printed) } else { None };
         if new.is_none() && !fits(&example, &printed) {
-            failures.push(format!("{}:{}: $ {}\nprints\n{printed}", page.display(), example.line, example.command));
+            failures.push(format!(
+                "{}:{}: $ {}\nprints\n{printed}",
+                page.display(),
+                example.line,
+                example.command
+            ));
         }
         replaced.extend(new.map(|new| (example, new)));
     }
@@ -229,7 +252,11 @@ fn every_example_does_what_the_page_says() {
 fn examples_show_what_is_printed() {
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
-        assert!(!text.contains("[..]"), "{}: a reader sees [..]; show a line as it is printed", page.display());
+        assert!(
+            !text.contains("[..]"),
+            "{}: a reader sees [..]; show a line as it is printed",
+            page.display()
+        );
     }
 }
 
@@ -247,7 +274,8 @@ mod matcher {
 
     #[test]
     fn a_block_says_whether_it_varies() {
-        let page = "```console\n$ one\n1\n```\n\n<!-- varies -->\n```console\n$ two\n2\n$ three\n```\n";
+        let page =
+            "```console\n$ one\n1\n```\n\n<!-- varies -->\n```console\n$ two\n2\n$ three\n```\n";
         let varies: Vec<bool> = examples(page).iter().map(|example| example.varies).collect();
         assert_eq!(varies, [false, true, true]);
         assert_eq!(examples(page)[1].line, 8);
@@ -263,7 +291,8 @@ mod matcher {
 
     #[test]
     fn varying_lines_are_compared_by_their_words() {
-        let page = example("0      - 121.5*\nlongest 44.053 ms at 2026-11-22, 7.3 % of CPUs 0-3,8", true);
+        let page =
+            example("0      - 121.5*\nlongest 44.053 ms at 2026-11-22, 7.3 % of CPUs 0-3,8", true);
         assert!(fits(&page, "0  - 80.2\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
         assert!(fits(&example("best (one way) 2", true), "best (another) 3"));
         assert!(fits(&example("8 blocks on CPUs 0,1 (2 CPUs)", true), "8 blocks on CPU 1 (1 CPU)"));
@@ -274,7 +303,10 @@ mod matcher {
 
     #[test]
     fn an_update_refreshes_what_is_shown() {
-        assert_eq!(refreshed(&example("a 1\n...\nd 2", false), "a 3\nb\nd 4"), Some(lines("a 3\n...\nd 4")));
+        assert_eq!(
+            refreshed(&example("a 1\n...\nd 2", false), "a 3\nb\nd 4"),
+            Some(lines("a 3\n...\nd 4"))
+        );
         let renamed = refreshed(&example("best (old way) 2\n...", false), "best (new) 3\nrest");
         assert_eq!(renamed, Some(lines("best (new) 3\n...")));
         assert_eq!(refreshed(&example("gone", false), "new\nlines"), Some(lines("new\nlines")));
@@ -285,7 +317,12 @@ mod matcher {
     #[test]
     fn an_update_writes_below_the_command() {
         let mut page = lines("```console\n$ one\nold\nolder\n```\nend");
-        let one = Example { line: 2, command: String::new(), expected: lines("old\nolder"), varies: false };
+        let one = Example {
+            line: 2,
+            command: String::new(),
+            expected: lines("old\nolder"),
+            varies: false,
+        };
         replace(&mut page, &one, lines("new"));
         assert_eq!(page, lines("```console\n$ one\nnew\n```\nend"));
     }

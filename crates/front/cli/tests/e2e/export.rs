@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 #[test]
 fn every_format_goes_to_stdout_or_a_file() {
     let place = Place::new();
-    for (format, start) in [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")] {
+    for (format, start) in
+        [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")]
+    {
         let printed = place.stdout(&["export", "--format", format, "graviton3"]);
         assert!(printed.starts_with(start), "{format}");
         place.stdout(&["export", "--format", format, "graviton3", "-o", "out"]);
@@ -23,9 +25,16 @@ fn lstopo_prints_the_distances() {
     let place = Place::new();
     place.stdout(&["export", "--format", "hwloc-xml", "xeon-e5-2680-2s", "-o", "x.xml"]);
     let lstopo = ["--input", "x.xml", "--distances"];
-    let output = Command::new("lstopo-no-graphics").args(lstopo).current_dir(place.folder()).output().unwrap();
+    let output = Command::new("lstopo-no-graphics")
+        .args(lstopo)
+        .current_dir(place.folder())
+        .output()
+        .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("kind 6") && text.contains("111111") && text.contains("444444"), "{text}");
+    assert!(
+        text.contains("kind 6") && text.contains("111111") && text.contains("444444"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -47,7 +56,9 @@ fn what_has_no_distances_cannot_be_a_matrix() {
     let after = rest.split_once("</distances2>").unwrap().1;
     place.file("bare.xml", format!("{before}{after}"));
     place.stdout(&["import", "bare.xml", "-o", "bare.json"]);
-    assert!(place.one_line_refusal(&["export", "--format", "csv", "bare.json"]).contains("distances"));
+    assert!(
+        place.one_line_refusal(&["export", "--format", "csv", "bare.json"]).contains("distances")
+    );
     assert!(place.stdout(&["show", "bare.json"]).contains("64 PUs"));
 }
 
@@ -61,8 +72,7 @@ fn the_picture_in_the_readme_is_this_one() {
     );
 }
 
-const PLAN: &str =
-    r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1], "names": ["left", "right"]}"#;
+const PLAN: &str = r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1], "names": ["left", "right"]}"#;
 const FORMATS_OF_PLANS: [&str; 19] = [
     "taskset",
     "omp-places",
@@ -115,7 +125,9 @@ fn json_is_the_plan_itself() {
 #[test]
 fn either_document_comes_through_stdin() {
     let place = Place::new();
-    for (text, format, start) in [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")] {
+    for (text, format, start) in
+        [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")]
+    {
         let mut child = place.command(&["export", "-", "--format", format]);
         let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
@@ -138,9 +150,9 @@ fn a_format_must_fit_the_document() {
         assert_eq!(line, format!("seatmap: {told}"));
     }
     let line = place.one_line_refusal(&["export", "--format", "csv", "plan.json"]);
-    assert!(
-        line.starts_with("seatmap: plan.json is a plan, which cannot be written as csv; formats for it are taskset,")
-    );
+    assert!(line.starts_with(
+        "seatmap: plan.json is a plan, which cannot be written as csv; formats for it are taskset,"
+    ));
     assert!(line.ends_with(&FORMATS_OF_PLANS.join(", ")), "{line}");
 }
 
@@ -166,10 +178,14 @@ fn plans_that_do_not_hold_together_are_refused() {
 #[test]
 fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
     let place = Place::new();
-    place.file("shared.json", PLAN.replace("[3, 1]", "[3, 1, 3]").replace("\"right\"", "\"right\", \"middle\""));
+    place.file(
+        "shared.json",
+        PLAN.replace("[3, 1]", "[3, 1, 3]").replace("\"right\"", "\"right\", \"middle\""),
+    );
     let line = place.one_line_refusal(&["export", "--format", "likwid-pin", "shared.json"]);
     assert!(
-        line.contains("shared.json: likwid-pin cannot seat several tasks on one PU") && line.contains("gomp"),
+        line.contains("shared.json: likwid-pin cannot seat several tasks on one PU")
+            && line.contains("gomp"),
         "{line}"
     );
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "likwid-pin") {
@@ -183,20 +199,31 @@ fn names_in_a_plan_are_not_run() {
     let word = r"x\n touch ran\n$(touch ran)`touch ran`'\u001b[31m";
     let names = format!("[\"{word}\", \"{word}\"]");
     let pattern = format!("[3, 1], \"pattern\": \"{word}\"");
-    let plan = PLAN.replace("desk", word).replace("[\"left\", \"right\"]", &names).replace("[3, 1]", &pattern);
+    let plan = PLAN
+        .replace("desk", word)
+        .replace("[\"left\", \"right\"]", &names)
+        .replace("[3, 1]", &pattern);
     place.file("plan.json", plan);
     // These two hold the names as strings of JSON.
     for format in FORMATS_OF_PLANS.iter().filter(|format| !["json", "sched-ext"].contains(format)) {
         let text = place.stdout(&["export", "--format", format, "plan.json"]);
         assert!(!text.contains('\u{1b}'), "{format}");
-        let before = |line: &str, mark: &str| line.split_once(mark).is_some_and(|it| !it.0.contains("touch"));
-        let harmless = |line: &str| !line.contains("touch") || ["#", "<!--"].iter().any(|mark| before(line, mark));
+        let before = |line: &str, mark: &str| {
+            line.split_once(mark).is_some_and(|it| !it.0.contains("touch"))
+        };
+        let harmless = |line: &str| {
+            !line.contains("touch") || ["#", "<!--"].iter().any(|mark| before(line, mark))
+        };
         assert!(text.lines().all(harmless), "{format}: {text}");
     }
     let sourced = place.stdout(&["export", "--format", "gomp", "plan.json"]);
     place.file("seats", sourced);
-    let output = Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty() && !place.path("ran").exists(), "{output:?}");
+    let output =
+        Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty() && !place.path("ran").exists(),
+        "{output:?}"
+    );
 }
 
 /// Numbers and words in JSON, and the shape of YAML and XML, as their own parsers see them.
@@ -228,7 +255,8 @@ fn structured_formats_are_what_they_say() {
             continue;
         }
         let text = place.stdout(&["export", "--format", format, "plan.json"]);
-        let mut python = Command::new("python3").args(["-c", check]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut python =
+            Command::new("python3").args(["-c", check]).stdin(Stdio::piped()).spawn().unwrap();
         python.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         assert!(python.wait().unwrap().success(), "{format}: {text}");
     }
@@ -239,23 +267,46 @@ fn threads_without_names_are_no_layers() {
     let place = Place::new();
     place.file("bare.json", PLAN.replace(", \"names\": [\"left\", \"right\"]", ""));
     let line = place.one_line_refusal(&["export", "--format", "sched-ext", "bare.json"]);
-    assert!(line.starts_with("seatmap: bare.json: scx_layered knows threads by their names"), "{line}");
+    assert!(
+        line.starts_with("seatmap: bare.json: scx_layered knows threads by their names"),
+        "{line}"
+    );
 }
 
 /// Each task's memory is that of its CPU's node, from the search to the other tools.
 #[test]
 fn memory_goes_from_place_to_other_tools() {
     let place = Place::new();
-    let options = ["--on", "xeon-e5-2680-2s", "--pattern", "ring:32", "--use-smt", "--memory", "--kicks", "1"];
+    let options = [
+        "--on",
+        "xeon-e5-2680-2s",
+        "--pattern",
+        "ring:32",
+        "--use-smt",
+        "--memory",
+        "--kicks",
+        "1",
+    ];
     place.stdout(&[&["place"], &options[..], &["-o", "plan.json"]].concat());
     let plan: serde_json::Value = serde_json::from_str(&place.read("plan.json")).unwrap();
     for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
-        let pu = plan["pus"].as_array().unwrap().iter().find(|pu| pu["os"] == plan["placement"][task]).unwrap();
+        let pu = plan["pus"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|pu| pu["os"] == plan["placement"][task])
+            .unwrap();
         assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
     }
     let export = |format: &str| place.stdout(&["export", "plan.json", "--format", format]);
-    assert!(export("docker").ends_with(" --cpuset-mems=0,1\n") && export("systemd").ends_with("NUMAMask=0 1\n"));
-    assert!(export("slurm").contains(" --mem-bind=map_mem:") && export("libvirt").contains("nodeset='0,1'"));
+    assert!(
+        export("docker").ends_with(" --cpuset-mems=0,1\n")
+            && export("systemd").ends_with("NUMAMask=0 1\n")
+    );
+    assert!(
+        export("slurm").contains(" --mem-bind=map_mem:")
+            && export("libvirt").contains("nodeset='0,1'")
+    );
     assert_eq!(export("numactl").matches(" --membind=").count(), 33);
     place.stdout(&[&["place"], &options[..5], &["-o", "plan.json"]].concat());
     assert!(!place.read("plan.json").contains("\"memory\""), "nobody asked");

@@ -1,6 +1,8 @@
-//! Files and a console for programs that may open none: `cell serve --export`, `cell run --channel` and `--no-io`.
+//! Files and a console for programs that may open none: `cell serve --export`, `cell run --channel`
+//! and `--no-io`.
 //!
-//! This test's own binary is the program: started with a channel, or as a stranger, it plays one of the parts below.
+//! This test's own binary is the program: started with a channel, or as a stranger, it plays one of
+//! the parts below.
 
 use crate::common::{Place, in_front_of, terminal};
 use crate::serve::{Controller, highest, is_root, made, make, seatmap, stderr, wait_until};
@@ -39,7 +41,13 @@ fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result
 fn run_part(place: &Place, part: &str, arguments: &[&str]) -> Output {
     let own = std::env::current_exe().unwrap();
     let mut command = seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p"]);
-    command.args(arguments).arg("--").arg(own).args(["--exact", part, "--nocapture"]).output().unwrap()
+    command
+        .args(arguments)
+        .arg("--")
+        .arg(own)
+        .args(["--exact", part, "--nocapture"])
+        .output()
+        .unwrap()
 }
 
 /// A part: takes itself all rights, and works all the same.
@@ -75,15 +83,22 @@ fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("[all is done]"), "{output:?}");
     assert_eq!(place.read("shown/out"), "abc was read");
-    let nowhere = seatmap(&place, &["cell", "run", "first", "--channel=nowhere", "--", "true"]).output().unwrap();
+    let nowhere = seatmap(&place, &["cell", "run", "first", "--channel=nowhere", "--", "true"])
+        .output()
+        .unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
-    assert!(stderr(&nowhere).contains("nowhere: no files are to be had there"), "{}", stderr(&nowhere));
+    assert!(
+        stderr(&nowhere).contains("nowhere: no files are to be had there"),
+        "{}",
+        stderr(&nowhere)
+    );
 }
 
 /// A C program, linked statically; `None`, and a word about it, where that cannot be done.
 fn built(place: &Place, name: &str) -> Option<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.c"));
-    let built = Command::new("gcc").args(["-static", "-o"]).arg(place.path(name)).arg(source).output();
+    let built =
+        Command::new("gcc").args(["-static", "-o"]).arg(place.path(name)).arg(source).output();
     let is_built = built.is_ok_and(|built| built.status.success());
     if !is_built {
         seatmap_needs::skipped!("no gcc that links statically here");
@@ -91,12 +106,14 @@ fn built(place: &Place, name: &str) -> Option<String> {
     is_built.then(|| format!("./{name}"))
 }
 
-/// A cell, and what runs a program in it that has no rights and says again what it reads; `None` where there is none.
+/// A cell, and what runs a program in it that has no rights and says again what it reads; `None`
+/// where there is none.
 fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
     let controller = serving(place, &[]);
     let program = built(place, "repeats")?;
     let run = move || {
-        let mut command = seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
+        let mut command =
+            seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
         command.arg(&program);
         command
     };
@@ -116,7 +133,8 @@ fn a_program_without_rights_reads_what_it_is_told() {
     };
     // A typed line comes out before the next is typed: nobody waits for more than there is.
     let mut talk = run(Stdio::piped());
-    let (mut types, mut reads) = (talk.stdin.take().unwrap(), BufReader::new(talk.stdout.take().unwrap()));
+    let mut types = talk.stdin.take().unwrap();
+    let mut reads = BufReader::new(talk.stdout.take().unwrap());
     for line in ["hi\n", "\n", "more\n"] {
         types.write_all(line.as_bytes()).unwrap();
         let mut heard = String::new();
@@ -162,14 +180,18 @@ fn what_a_program_does_not_read_is_left() {
     }
     let (mut next, mut types) = std::io::pipe().unwrap();
     types.write_all(b"for the next").unwrap();
-    let mut command = seatmap(&place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--", "sleep", "60"]);
+    let mut command = seatmap(
+        &place,
+        &["cell", "run", "-q", "first", "--channel=socket.9p", "--", "sleep", "60"],
+    );
     let mut sleeper = command.stdin(next.try_clone().unwrap()).spawn().unwrap();
     let has_child = || {
         let path = format!("/proc/{0}/task/{0}/children", sleeper.id());
         std::fs::read_to_string(path).is_ok_and(|children| !children.is_empty())
     };
     wait_until("it runs", has_child);
-    // SAFETY: the child has not been waited for, so that the number is its own; it passes the signal on.
+    // SAFETY: the child has not been waited for, so that the number is its own; it passes the
+    // signal on.
     unsafe { libc::kill(sleeper.id() as i32, libc::SIGTERM) };
     sleeper.wait().unwrap();
     let mut left = [0; 12];
@@ -186,13 +208,22 @@ fn a_static_program_is_run_without_rights() {
         return;
     }
     let run = |program: &str| {
-        let output = seatmap(&place, &["cell", "run", "-q", "first", "--no-io", "--", program]).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), stderr(&output))
+        let output = seatmap(&place, &["cell", "run", "-q", "first", "--no-io", "--", program])
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr(&output),
+        )
     };
     let (code, _, told) = run("/bin/sh");
     assert!(code == Some(2) && told.contains("/sh: opens libraries before it runs"), "{told}");
     let Some(program) = built(&place, "opens") else { return };
-    assert_eq!(run(&program), (Some(0), "opened 0, sockets 0, EPERM 2\n".to_owned(), String::new()));
+    assert_eq!(
+        run(&program),
+        (Some(0), "opened 0, sockets 0, EPERM 2\n".to_owned(), String::new())
+    );
 }
 
 #[test]
@@ -204,19 +235,30 @@ fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
         return;
     }
     let mut client = connected(&place);
-    let (cpu, pid) = (cpus.split('-').next().unwrap().to_owned(), controller.pid());
+    let cpu = cpus.split('-').next().unwrap().to_owned();
+    let pid = controller.pid();
     let status = |pid: &str| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     // They are children of the thread that lets them in.
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    let children = threads.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
+    let children = threads
+        .map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default());
     let children = children.collect::<String>();
-    let file_proxy = children.split_whitespace().find(|pid| status(pid).starts_with("Name:\tseatmap-proxy")).unwrap();
-    let may_run = status(file_proxy).lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap().to_owned();
+    let file_proxy = children
+        .split_whitespace()
+        .find(|pid| status(pid).starts_with("Name:\tseatmap-proxy"))
+        .unwrap();
+    let may_run = status(file_proxy)
+        .lines()
+        .find(|line| line.starts_with("Cpus_allowed_list"))
+        .unwrap()
+        .to_owned();
     assert!(!may_run.ends_with(&cpu), "{may_run}");
     controller.kill();
     assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
     drop(client);
-    wait_until("the file_proxy is gone", || status(file_proxy).is_empty() || status(file_proxy).contains("(zombie)"));
+    wait_until("the file_proxy is gone", || {
+        status(file_proxy).is_empty() || status(file_proxy).contains("(zombie)")
+    });
 }
 
 #[test]
@@ -237,7 +279,9 @@ fn what_is_read_only_is_not_changed() {
 fn who_speaks_nonsense_harms_nobody() {
     let place = Place::new();
     let controller = serving(&place, &[]);
-    for nonsense in [&b"\xff\xff\xff\xff"[..], b"\x00\0\0\0\0\0\0", br#"{"format":"seatmap-control/1"}"#, b""] {
+    for nonsense in
+        [&b"\xff\xff\xff\xff"[..], b"\x00\0\0\0\0\0\0", br#"{"format":"seatmap-control/1"}"#, b""]
+    {
         let mut stream = UnixStream::connect(place.path("socket.9p")).unwrap();
         stream.write_all(nonsense).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -246,7 +290,8 @@ fn who_speaks_nonsense_harms_nobody() {
     assert_eq!(content(&mut connected(&place), "files/in").unwrap(), "abc");
     assert!(controller.ask(&["list"]).status.success());
     // A user has so many at once, and then more when some have gone.
-    let crowd: Vec<UnixStream> = (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
+    let crowd: Vec<UnixStream> =
+        (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
     let heard = crowd.into_iter().map(FileClient::new).collect::<Vec<_>>();
     assert_eq!(heard.iter().filter(|client| client.is_ok()).count(), 16);
     drop(heard);
@@ -259,7 +304,11 @@ fn there_must_be_something_to_show() {
     let place = Place::new();
     let output = seatmap(&place, &["cell", "serve", "--export", "nothing"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("/nothing: cannot be shown to programs: "), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("/nothing: cannot be shown to programs: "),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// A part: tries what only root may.
@@ -291,23 +340,37 @@ fn a_stranger_has_no_rights_but_his_own() {
     }
     let place = Place::new();
     let _controller = serving(&place, &["--group", "4711"]);
-    let mode = |name: &str, mode| fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap();
+    let mode = |name: &str, mode| {
+        fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap()
+    };
     place.file("shown/secret", "secret");
-    ["shown/closed", "shown/open"].iter().for_each(|folder| fs::create_dir(place.path(folder)).unwrap());
+    ["shown/closed", "shown/open"]
+        .iter()
+        .for_each(|folder| fs::create_dir(place.path(folder)).unwrap());
     place.file("shown/closed/in", "secret");
-    [("", 0o755), ("shown", 0o755), ("shown/secret", 0o600), ("shown/closed", 0o700), ("shown/open", 0o777)]
-        .into_iter()
-        .for_each(|(name, bits)| mode(name, bits));
+    [
+        ("", 0o755),
+        ("shown", 0o755),
+        ("shown/secret", 0o600),
+        ("shown/closed", 0o700),
+        ("shown/open", 0o777),
+    ]
+    .into_iter()
+    .for_each(|(name, bits)| mode(name, bits));
     let as_stranger = |gid| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "files::as_a_stranger", "--nocapture"]).env(SOCKET, place.path("socket.9p"));
+        command
+            .args(["--exact", "files::as_a_stranger", "--nocapture"])
+            .env(SOCKET, place.path("socket.9p"));
         let output = command.gid(gid).uid(65_534).current_dir("/").output()?;
         assert!(output.status.success(), "{output:?}");
         io::Result::Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     match as_stranger(4711) {
         Ok(said) => assert!(said.contains("[let in]"), "{said}"),
-        Err(error) => return seatmap_needs::skipped!("a stranger cannot start this test here: {error}"),
+        Err(error) => {
+            return seatmap_needs::skipped!("a stranger cannot start this test here: {error}");
+        }
     }
     let made = fs::metadata(place.path("shown/open/mine")).unwrap();
     assert_eq!((made.uid(), made.gid()), (65_534, 4711));

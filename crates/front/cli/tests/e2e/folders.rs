@@ -53,7 +53,10 @@ fn a_planted_journal_writes_into_no_file_but_settings() {
     planted(&place);
     let told = told(&place, &["cell", "list"], 0);
     let victim = place.path("victim");
-    assert!(told.contains(&format!("{} is not put back: no cell changes this", victim.display())), "{told}");
+    assert!(
+        told.contains(&format!("{} is not put back: no cell changes this", victim.display())),
+        "{told}"
+    );
     assert_eq!(place.read("victim"), "precious");
     assert!(!place.path("run/x.journal").exists());
 }
@@ -67,7 +70,8 @@ fn another_users_folder_is_not_obeyed() {
     planted(&place);
     std::os::unix::fs::chown(place.path("run"), Some(NOBODY), Some(NOBODY)).unwrap();
     for verb in ["list", "restore", "guardian"] {
-        let arguments: &[&str] = if verb == "guardian" { &["cell", verb, "x"] } else { &["cell", verb] };
+        let arguments: &[&str] =
+            if verb == "guardian" { &["cell", verb, "x"] } else { &["cell", verb] };
         assert!(told(&place, arguments, 1).contains("belongs to user 65534"), "{verb}");
     }
     assert_eq!(place.read("victim"), "precious");
@@ -84,7 +88,10 @@ fn a_folder_that_others_may_write_or_that_is_a_link_is_not_obeyed() {
     mode(0o700);
     fs::rename(place.path("run"), place.path("real")).unwrap();
     symlink(place.path("real"), place.path("run")).unwrap();
-    assert!(told(&place, &["cell", "list"], 1).contains("is a symbolic link or a file; name a real folder"));
+    assert!(
+        told(&place, &["cell", "list"], 1)
+            .contains("is a symbolic link or a file; name a real folder")
+    );
     assert_eq!(place.read("victim"), "precious");
 }
 
@@ -129,7 +136,9 @@ fn a_folder_that_users_can_exchange_is_not_exported() {
     fs::create_dir_all(place.path("open/shown")).unwrap();
     fs::set_permissions(place.path("open"), Permissions::from_mode(0o777)).unwrap();
     symlink(Path::new("/"), place.path("link")).unwrap();
-    for (folder, why) in [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")] {
+    for (folder, why) in
+        [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")]
+    {
         let told = told(&place, &["cell", "serve", "--socket", "s", "--export", folder], 2);
         assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
     }

@@ -1,4 +1,5 @@
-//! Every document that the command line prints names its format, is one line, and has a schema with each of its keys.
+//! Every document that the command line prints names its format, is one line, and has a schema with
+//! each of its keys.
 
 use crate::common::{Place, files};
 use seatmap_schema::{never_written, refused, undescribed};
@@ -36,18 +37,26 @@ fn documents_say_what_they_are_and_of_which_machine() {
         (&["place", "--on", "x.csv", "--pattern", "ring:3", "--json"], "seatmap-plan/1", "x"),
     ] {
         let document = document(&place, arguments);
-        assert_eq!((&document["format"], &document["machine"]), (&format.into(), &machine.into()), "{arguments:?}");
+        assert_eq!(
+            (&document["format"], &document["machine"]),
+            (&format.into(), &machine.into()),
+            "{arguments:?}"
+        );
     }
     assert_eq!(files(&place), ["x.csv"], "a fit without -o writes nothing");
-    assert!(place.refusal(&["model", "fit", "x.csv"]).contains("--output"), "and without --json it would say nothing");
+    assert!(
+        place.refusal(&["model", "fit", "x.csv"]).contains("--output"),
+        "and without --json it would say nothing"
+    );
 }
 
 #[test]
 fn profiles_and_patterns_have_a_name_of_their_own() {
     let place = Place::new();
-    for arguments in
-        [&["measure", "--on", "graviton3", "--cpus", "0,1", "--json"][..], &["pattern", "show", "ring:3", "--json"]]
-    {
+    for arguments in [
+        &["measure", "--on", "graviton3", "--cpus", "0,1", "--json"][..],
+        &["pattern", "show", "ring:3", "--json"],
+    ] {
         assert!(document(&place, arguments)["name"].is_string(), "{arguments:?}");
     }
 }
@@ -72,10 +81,12 @@ fn schemas_of_what_the_command_line_prints_describe_each_key_and_list_no_other()
         assert_eq!(document["format"], format);
         assert_eq!(undescribed(&schema(format)), NOTHING, "{format}");
         let missing = never_written(&schema(format), std::slice::from_ref(&document));
-        // Machines on file have no CPUs that are set apart at boot, and this one was not measured for its speeds.
+        // Machines on file have no CPUs that are set apart at boot, and this one was not measured
+        // for its speeds.
         let of_others = ["/speed", "/isolated", "/nohz_full"];
-        let is_of_others =
-            |path: &String| format == "seatmap-show/1" && of_others.iter().any(|other| path.starts_with(other));
+        let is_of_others = |path: &String| {
+            format == "seatmap-show/1" && of_others.iter().any(|other| path.starts_with(other))
+        };
         let missing: Vec<String> = missing.into_iter().filter(|path| !is_of_others(path)).collect();
         assert_eq!(missing, NOTHING, "{format}");
         let mut later = document.clone();
@@ -87,7 +98,11 @@ fn schemas_of_what_the_command_line_prints_describe_each_key_and_list_no_other()
 #[test]
 fn cells_are_listed_in_a_document() {
     let place = Place::new();
-    let output = place.command(&["cell", "list", "--json"]).env("SEATMAP_RUN", place.path("run")).output().unwrap();
+    let output = place
+        .command(&["cell", "list", "--json"])
+        .env("SEATMAP_RUN", place.path("run"))
+        .output()
+        .unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(refused(&schema("seatmap-cells/1"), &document), NOTHING);
     for format in ["seatmap-cells/1", "seatmap-controller/1"] {
@@ -99,7 +114,8 @@ fn cells_are_listed_in_a_document() {
 fn a_controller_says_where_it_listens_in_a_document() {
     let place = Place::new();
     let mut command = place.command(&["cell", "serve", "--socket", "socket", "--json"]);
-    let mut child = command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     child.kill().unwrap();

@@ -26,7 +26,8 @@ fn a_name_and_a_topology_can_be_given() {
     place.stdout(&["export", "xeon-e5-2680-2s", "--format", "csv", "-o", "matrix.csv"]);
     let bare = place.json(&["import", "matrix.csv"]);
     assert_eq!(bare["topology"]["pus"][17]["core"], Value::Null);
-    let married = place.json(&["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
+    let married =
+        place.json(&["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
     assert_eq!(married["name"], "old server");
     assert_eq!(married["topology"]["pus"][17]["core"], married["topology"]["pus"][1]["core"]);
     place.file("four.csv", TRIANGLE);
@@ -41,7 +42,10 @@ fn rows_may_be_some_cpus_of_the_machine() {
     place.stdout(&["export", "xeon-e5-2680-2s", "--format", "hwloc-xml", "-o", "lstopo.xml"]);
     let taken = place.run(&["import", "four.csv", "--json"]);
     let remark = String::from_utf8(taken.stderr).unwrap();
-    assert!(remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"), "{remark}");
+    assert!(
+        remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"),
+        "{remark}"
+    );
     let named = ["import", "four.csv", "--cpus", "1-3,9", "--json"];
     let alone = place.run(&named);
     assert!(alone.stderr.is_empty(), "{}", String::from_utf8_lossy(&alone.stderr));
@@ -50,11 +54,15 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
     place.file("some.json", serde_json::to_string(&whole).unwrap());
     let plan = place.json(&["place", "--on", "some.json", "--pattern", "pairs:4", "--json"]);
-    let mut seats: Vec<u64> = plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let mut seats: Vec<u64> =
+        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
     seats.sort_unstable();
     assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");
     let refused = |arguments: &[&str]| place.one_line_refusal(&[&["import"], arguments].concat());
-    assert!(refused(&["four.csv", "--cpus", "1-3"]).contains("the matrix has 4 rows, and --cpus names 3"));
+    assert!(
+        refused(&["four.csv", "--cpus", "1-3"])
+            .contains("the matrix has 4 rows, and --cpus names 3")
+    );
     assert!(refused(&["lstopo.xml", "--cpus", "1-3"]).contains("leave out --cpus"));
     assert!(refused(&["four.csv", "--cpus", "1,1,2,3"]).contains('1'));
     let elsewhere = refused(&["four.csv", "--cpus", "1-3,99", "--topology", "lstopo.xml"]);
@@ -85,13 +93,15 @@ fn the_advice_for_an_old_topology_converts_that_one() {
         return;
     }
     let command = command.replace("lstopo ", "lstopo-no-graphics ");
-    let output = Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
+    let output =
+        Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let profile = place.json(&["import", "the old one-hwloc2.xml"]);
     assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
 }
 
-/// Two packages of two NUMA nodes each; the first node of the one and the last of the other have no memory.
+/// Two packages of two NUMA nodes each; the first node of the one and the last of the other have no
+/// memory.
 fn half_populated() -> String {
     let mut text =
         "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0xff\" allowed_cpuset=\"0xff\">".to_owned();
@@ -102,9 +112,12 @@ fn half_populated() -> String {
         }
         let cpus = 3 << (2 * node);
         text += "<object type=\"Group\">";
-        text += &format!("<object type=\"NUMANode\" os_index=\"{node}\" cpuset=\"{cpus:#x}\"{memory}/>");
+        text += &format!(
+            "<object type=\"NUMANode\" os_index=\"{node}\" cpuset=\"{cpus:#x}\"{memory}/>"
+        );
         for cpu in [2 * node, 2 * node + 1] {
-            text += &format!("<object type=\"Core\"><object type=\"PU\" os_index=\"{cpu}\"/></object>");
+            text +=
+                &format!("<object type=\"Core\"><object type=\"PU\" os_index=\"{cpu}\"/></object>");
         }
         text += "</object>";
         if node % 2 == 1 {
@@ -120,16 +133,32 @@ fn memory_comes_from_nodes_that_have_some() {
     place.file("nps4.xml", half_populated());
     let mut rows = String::new();
     for row in 0..8 {
-        rows += &(0..8).map(|column| if column < row { "40" } else { "" }).collect::<Vec<_>>().join(",");
+        rows += &(0..8)
+            .map(|column| if column < row { "40" } else { "" })
+            .collect::<Vec<_>>()
+            .join(",");
         rows += "\n";
     }
     place.file("m.csv", rows);
     place.stdout(&["import", "m.csv", "--topology", "nps4.xml", "-o", "m.json"]);
-    let seats = ["place", "--on", "m.json", "--pattern", "pairs:4", "--cpus", "0,1,6,7", "--memory", "-o", "plan.json"];
+    let seats = [
+        "place",
+        "--on",
+        "m.json",
+        "--pattern",
+        "pairs:4",
+        "--cpus",
+        "0,1,6,7",
+        "--memory",
+        "-o",
+        "plan.json",
+    ];
     place.stdout(&seats);
     let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    let nodes: Vec<u64> = plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
-    let cpus: Vec<u64> = plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let nodes: Vec<u64> =
+        plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
+    let cpus: Vec<u64> =
+        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
     let nearest: Vec<u64> = cpus.iter().map(|cpu| if *cpu < 4 { 1 } else { 2 }).collect();
     assert_eq!(nodes, nearest, "the node of the same package that has memory, for {cpus:?}");
     let numactl = place.stdout(&["export", "plan.json", "--format", "numactl"]);
@@ -141,7 +170,11 @@ fn several_files_go_to_a_folder() {
     let place = Place::new();
     place.file("a.csv", TRIANGLE);
     place.file("b.csv", ",\n30,\n");
-    assert!(place.one_line_refusal(&["import", "a.csv", "b.csv"]).contains("several files need a folder"));
+    assert!(
+        place
+            .one_line_refusal(&["import", "a.csv", "b.csv"])
+            .contains("several files need a folder")
+    );
     std::fs::create_dir(place.path("out")).unwrap();
     place.stdout(&["import", "a.csv", "b.csv", "-o", "out"]);
     assert!(place.path("out/a.json").exists() && place.path("out/b.json").exists());
@@ -153,7 +186,8 @@ fn cycles_need_a_frequency() {
     let Some(file) = published("mctop/lpdxeon2680.mct") else { return };
     let place = Place::new();
     let median = |arguments: &[&str]| {
-        let profile = place.json(&[&["import", file.to_str().unwrap(), "--json"], arguments].concat());
+        let profile =
+            place.json(&[&["import", file.to_str().unwrap(), "--json"], arguments].concat());
         profile["core_distance"]["median_ns"][0][1].as_f64().unwrap()
     };
     assert!((median(&["--frequency", "2.8g"]) - 80.0).abs() < 1e-9);
@@ -166,13 +200,19 @@ fn cycles_need_a_frequency() {
 fn every_published_file_is_read_or_refused() {
     let Some(folder) = published("core-to-core") else { return };
     let place = Place::new();
-    for folder in [folder.clone(), folder.with_file_name("hwloc-xml"), folder.with_file_name("mctop")] {
+    for folder in
+        [folder.clone(), folder.with_file_name("hwloc-xml"), folder.with_file_name("mctop")]
+    {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             let output = place.run(&["import", path.to_str().unwrap(), "-o", "x.json"]);
             let readable = !name.contains("LICENSE") && !name.starts_with("not-a-matrix");
-            assert_eq!(output.status.code(), Some(if readable { 0 } else { 2 }), "{name}: {output:?}");
+            assert_eq!(
+                output.status.code(),
+                Some(if readable { 0 } else { 2 }),
+                "{name}: {output:?}"
+            );
             let quantised = String::from_utf8_lossy(&output.stderr).contains("coarse clock");
             assert_eq!(quantised, name.contains("coarse-clock"), "{name}");
         }
@@ -201,8 +241,14 @@ fn stdout_gets_one_document() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE);
     let plain = place.stdout(&["import", "four.csv"]);
-    for arguments in [&["-o", "-"][..], &["--json"], &["-o", "-", "--json"], &["-o", "x.json", "--json"]] {
-        assert_eq!(place.stdout(&[&["import", "four.csv"], arguments].concat()), plain, "{arguments:?}");
+    for arguments in
+        [&["-o", "-"][..], &["--json"], &["-o", "-", "--json"], &["-o", "x.json", "--json"]]
+    {
+        assert_eq!(
+            place.stdout(&[&["import", "four.csv"], arguments].concat()),
+            plain,
+            "{arguments:?}"
+        );
     }
     assert_eq!(place.read("x.json"), plain);
 }
@@ -211,7 +257,16 @@ fn stdout_gets_one_document() {
 fn a_matrix_survives_the_way_out_and_in() {
     let place = Place::new();
     let medians = |file: &str| place.json(&["import", file])["core_distance"]["median_ns"].clone();
-    place.stdout(&["measure", "--on", "epyc-7r13-2s", "--cpus", "0-9,48-57,96-99", "--quick", "-o", "x.json"]);
+    place.stdout(&[
+        "measure",
+        "--on",
+        "epyc-7r13-2s",
+        "--cpus",
+        "0-9,48-57,96-99",
+        "--quick",
+        "-o",
+        "x.json",
+    ]);
     place.stdout(&["export", "x.json", "--format", "csv", "-o", "x.csv"]);
     assert_eq!(medians("x.csv"), medians("x.json"));
     place.stdout(&["import", "x.csv", "-o", "again.json"]);
@@ -225,7 +280,11 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
     let Some(dump) = dump.to_str().filter(|dump| std::path::Path::new(dump).exists()) else {
         return seatmap_needs::skipped!("published dumps are absent");
     };
-    assert!(place.stdout(&["import", dump, "-o", "x.json"]).contains("48amd64-4pa2n6c-sparse with 48 PUs"));
+    assert!(
+        place
+            .stdout(&["import", dump, "-o", "x.json"])
+            .contains("48amd64-4pa2n6c-sparse with 48 PUs")
+    );
     assert!(place.stdout(&["show", dump]).contains("48 PUs"));
     place.file("bad.tar.bz2", "BZh91AY");
     assert!(place.one_line_refusal(&["import", "bad.tar.bz2"]).contains("bad.tar.bz2: "));

@@ -7,10 +7,12 @@ use std::ops::ControlFlow;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
-const MACHINE: [&str; 8] = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "60", "-o"];
+const MACHINE: [&str; 8] =
+    ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "60", "-o"];
 
 /// More passes than anybody waits for.
-const ENDLESS: [&str; 8] = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000", "-o"];
+const ENDLESS: [&str; 8] =
+    ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000", "-o"];
 
 /// Looks at the journal before a run counts as hung: minutes, where milliseconds are usual.
 const MOST_LOOKS: u32 = 120_000;
@@ -43,7 +45,8 @@ fn started_until(place: &Place, arguments: &[&str], wanted: usize) -> Option<Chi
 }
 
 fn lines(place: &Place) -> usize {
-    std::fs::read(place.path("x.json.journal")).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+    std::fs::read(place.path("x.json.journal"))
+        .map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
 }
 
 fn signalled(mut child: Child, signal: i32) -> Output {
@@ -60,15 +63,16 @@ fn resumed(place: &Place) -> serde_json::Value {
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
 
-/// The journal of a run with too many passes, made one that a run of 60 passes may have left. The bytes behind the
-/// last line end stay: a kill may have cut them short.
+/// The journal of a run with too many passes, made one that a run of 60 passes may have left. The
+/// bytes behind the last line end stay: a kill may have cut them short.
 fn shortened(place: &Place) {
     let text = place.read("x.json.journal").replacen(
         "\"least_passes\":100000,\"most_passes\":100000",
         "\"least_passes\":60,\"most_passes\":60",
         1,
     );
-    let whole: String = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).take(1000).collect();
+    let whole: String =
+        text.split_inclusive('\n').filter(|line| line.ends_with('\n')).take(1000).collect();
     place.file("x.json.journal", whole);
 }
 
@@ -78,7 +82,10 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let output = signalled(started(&place), libc::SIGINT);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.starts_with("seatmap: interrupted; ") && stderr.contains("--resume"), "{stderr}");
+    assert!(
+        stderr.starts_with("seatmap: interrupted; ") && stderr.contains("--resume"),
+        "{stderr}"
+    );
     assert!(output.stdout.is_empty());
     assert_eq!(files(&place), ["x.json.journal"]);
     let told: usize = stderr.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
@@ -113,7 +120,10 @@ fn two_runs_do_not_disturb_each_other() {
     let first = started(&place);
     for resume in [&[][..], &["--resume"]] {
         let second = place.run(&[&MACHINE[..], &["x.json"], resume].concat());
-        assert!(String::from_utf8_lossy(&second.stderr).contains("another measurement is under way"), "{second:?}");
+        assert!(
+            String::from_utf8_lossy(&second.stderr).contains("another measurement is under way"),
+            "{second:?}"
+        );
         assert_eq!(second.status.code(), Some(1), "work, not input");
     }
     signalled(first, libc::SIGTERM);
@@ -125,8 +135,17 @@ fn another_run_is_not_gone_on_with() {
     signalled(started(&place), libc::SIGINT);
     let refused = |changed: &[&str]| {
         let line = place.one_line_refusal(&[changed, &["-o", "x.json", "--resume"]].concat());
-        assert!(line.ends_with("give what it was begun with, or run without --resume to start anew"), "{line}");
-        line.split_once("it belongs to another run (").unwrap().1.split_once(");").unwrap().0.to_owned()
+        assert!(
+            line.ends_with("give what it was begun with, or run without --resume to start anew"),
+            "{line}"
+        );
+        line.split_once("it belongs to another run (")
+            .unwrap()
+            .1
+            .split_once(");")
+            .unwrap()
+            .0
+            .to_owned()
     };
     let begun = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000"];
     assert_eq!(refused(&[&begun[..], &["--seed", "2"]].concat()), "--seed: 1 there, 2 here");
@@ -161,7 +180,10 @@ fn another_processor_of_the_same_name_is_not_gone_on_with() {
             journal.replacen(&format!("\"{key}\":\"{here}\""), &format!("\"{key}\":\"other\""), 1),
         );
         let line = place.one_line_refusal(&[&passes[..], &["--resume"]].concat());
-        assert!(line.contains(&format!("it belongs to another run ({told}: other there, {here} here)")), "{line}");
+        assert!(
+            line.contains(&format!("it belongs to another run ({told}: other there, {here} here)")),
+            "{line}"
+        );
     }
 }
 
@@ -175,7 +197,12 @@ fn killed_again_and_again_it_ends_with_the_same_bits() {
     ];
     for [machine, cpus, passes] in machines {
         let place = Place::new();
-        let run = |output| ["measure", "--on", machine, "--cpus", cpus, "--passes", passes, "--loaded", "-o", output];
+        let run = |output| {
+            [
+                "measure", "--on", machine, "--cpus", cpus, "--passes", passes, "--loaded", "-o",
+                output,
+            ]
+        };
         place.stdout(&run("once.json"));
         let resumed = [&run("x.json")[..], &["--resume"]].concat();
         let mut killed = 0;
@@ -212,7 +239,9 @@ fn a_journal_is_not_written_through_a_link() {
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{stderr}");
             assert!(
-                stderr.contains("x.json.journal' is a link or a special file and could lead elsewhere"),
+                stderr.contains(
+                    "x.json.journal' is a link or a special file and could lead elsewhere"
+                ),
                 "{stderr}"
             );
             assert_eq!(place.read(victim), "precious\n");
@@ -236,7 +265,10 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     let output = place.run(&measure);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "it is measured all the same: {stderr}");
-    assert!(stderr.contains("nothing will be kept or remembered: other users can write"), "{stderr}");
+    assert!(
+        stderr.contains("nothing will be kept or remembered: other users can write"),
+        "{stderr}"
+    );
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 0);
     std::fs::write(mine.join(format!("{}.json", seatmap_os::state::host_name())), "{}").unwrap();
     let line = place.one_line_refusal(&["show", "host"]);
@@ -246,7 +278,8 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     std::os::unix::fs::symlink(place.folder(), &mine).unwrap();
     let stderr = String::from_utf8(place.run(&measure).stderr).unwrap();
     assert!(
-        stderr.contains("nothing will be kept or remembered: ") && stderr.contains("is a symbolic link"),
+        stderr.contains("nothing will be kept or remembered: ")
+            && stderr.contains("is a symbolic link"),
         "{stderr}"
     );
     assert_eq!(files(&place), [""; 0], "nothing where the link leads");
@@ -260,7 +293,8 @@ fn a_link_in_the_state_folder_is_neither_followed_nor_emptied() {
     let victim = place.file("victim", "precious\n");
     let name = seatmap_os::state::host_name();
     for ending in ["journal", "json"] {
-        std::os::unix::fs::symlink(place.path(victim), mine.join(format!("{name}.{ending}"))).unwrap();
+        std::os::unix::fs::symlink(place.path(victim), mine.join(format!("{name}.{ending}")))
+            .unwrap();
     }
     let line = place.one_line_refusal(&["show", "host"]);
     assert!(line.contains("is a link or a special file"), "{line}");
@@ -286,10 +320,16 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
     signalled(started(&place), libc::SIGINT);
     let journal = place.read("x.json.journal");
     let header = journal.lines().next().unwrap();
-    for (ns, discarded) in
-        [("-1e30", "0"), ("1e300", "0"), ("null", "0"), ("0.5 0.5 0.5", "0"), ("50", "18446744073709551615")]
-    {
-        let record = format!("{{\"pass\":0,\"i\":0,\"j\":1,\"ns\":\"{ns}\",\"discarded\":[{discarded},1,1]}}");
+    for (ns, discarded) in [
+        ("-1e30", "0"),
+        ("1e300", "0"),
+        ("null", "0"),
+        ("0.5 0.5 0.5", "0"),
+        ("50", "18446744073709551615"),
+    ] {
+        let record = format!(
+            "{{\"pass\":0,\"i\":0,\"j\":1,\"ns\":\"{ns}\",\"discarded\":[{discarded},1,1]}}"
+        );
         place.file("x.json.journal", format!("{header}\n{record}\n"));
         let line = place.one_line_refusal(&[&ENDLESS[..], &["x.json", "--resume"]].concat());
         assert!(line.contains("x.json.journal:2: ") && line.contains("delete it"), "{line}");
@@ -300,11 +340,14 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
 #[test]
 fn the_homes_can_be_interrupted_too() {
     let place = Place::new();
-    let homes = ["measure", "--on", "xeon-phi-5110p", "--homes", "65536", "--passes", "1", "-o", "x.json"];
+    let homes =
+        ["measure", "--on", "xeon-phi-5110p", "--homes", "65536", "--passes", "1", "-o", "x.json"];
     let mut command = place.command(&homes);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The header stands there before the first visit, and 65536 lines take far longer than this.
-    (0..MOST_LOOKS).take_while(|_| lines(&place) == 0).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+    (0..MOST_LOOKS)
+        .take_while(|_| lines(&place) == 0)
+        .for_each(|_| std::thread::sleep(Duration::from_millis(1)));
     let output = signalled(child, libc::SIGTERM);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
@@ -317,10 +360,14 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
     let place = Place::new();
     let measure = ["measure", "--cpus", &cpus, "--quick", "-o", "x.json"];
     let waiting = || {
-        let mut child = place.command(&measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            place.command(&measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
-        let who = format!("another measurement of this host (process {}) is under way", std::process::id());
+        let who = format!(
+            "another measurement of this host (process {}) is under way",
+            std::process::id()
+        );
         assert!(told.contains(&who), "{told}");
         assert_eq!(files(&place), [""; 0], "nothing is measured meanwhile");
         child
@@ -328,7 +375,10 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
     let claim = Claim::wait(&mut |_| ControlFlow::Continue(())).unwrap();
     let output = signalled(waiting(), libc::SIGINT);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted; nothing was measured"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("interrupted; nothing was measured"),
+        "{output:?}"
+    );
     let mut second = waiting();
     drop(claim);
     assert!(second.wait().unwrap().success());

@@ -34,7 +34,10 @@ struct Orphan(Tid);
 
 impl Orphan {
     fn start() -> Self {
-        let output = Command::new("sh").args(["-c", "sleep 600 >/dev/null 2>&1 & echo $!"]).output().unwrap();
+        let output = Command::new("sh")
+            .args(["-c", "sleep 600 >/dev/null 2>&1 & echo $!"])
+            .output()
+            .unwrap();
         Orphan(String::from_utf8(output.stdout).unwrap().trim().parse().unwrap())
     }
 
@@ -71,13 +74,20 @@ fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
 fn without_cpusets(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = seatmap(place, &[&["cell"], arguments].concat());
     command.envs(variables.iter().copied());
-    let done = |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    let done =
+        |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     let alone = move || {
         let none = std::ptr::null();
         // SAFETY: the texts end in zero bytes; the namespace is this child's own.
         unsafe {
             done(libc::unshare(libc::CLONE_NEWNS))?;
-            done(libc::mount(none, c"/".as_ptr(), none, libc::MS_REC | libc::MS_PRIVATE, none.cast()))?;
+            done(libc::mount(
+                none,
+                c"/".as_ptr(),
+                none,
+                libc::MS_REC | libc::MS_PRIVATE,
+                none.cast(),
+            ))?;
             done(libc::umount2(c"/sys/fs/cgroup/cpuset".as_ptr(), libc::MNT_DETACH))
         }
     };
@@ -101,7 +111,8 @@ fn wide_and_narrow(cell: &str) -> (String, String) {
 #[test]
 fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
-    let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
+    let place = Place::new();
+    let (wide, narrow) = wide_and_narrow(&cell);
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
     wait_until("taskset has done it", || pinned.cpus() == narrow);
@@ -112,11 +123,15 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
         return;
     }
     assert!(String::from_utf8_lossy(&output.stdout).contains(", affinity"));
-    let (heir, orphan) = (Sleeper::start(&mut sleep()), Orphan::start());
+    let heir = Sleeper::start(&mut sleep());
+    let orphan = Orphan::start();
     let during = [pinned.cpus(), free.cpus(), heir.cpus(), cpus(orphan.0)];
     let destroyed = without_cpusets(&place, &["destroy", "one"], &[]);
     assert_eq!(during, [(); 4].map(|()| narrow.clone()));
-    assert_eq!([pinned.cpus(), free.cpus(), heir.cpus()], [narrow.clone(), wide.clone(), wide.clone()]);
+    assert_eq!(
+        [pinned.cpus(), free.cpus(), heir.cpus()],
+        [narrow.clone(), wide.clone(), wide.clone()]
+    );
     if orphan.parent() != "1" {
         return seatmap_needs::skipped!("orphans have another parent than the first process here");
     }
@@ -128,7 +143,8 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
 #[test]
 fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
-    let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
+    let place = Place::new();
+    let (wide, narrow) = wide_and_narrow(&cell);
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
     wait_until("taskset has done it", || pinned.cpus() == narrow);
@@ -141,7 +157,11 @@ fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
     let heir = Sleeper::start(&mut sleep());
     without_cpusets(&place, &["destroy", "one"], &[("SEATMAP_CELL_FAIL_AT", "9")]);
     without_cpusets(&place, &["list"], &[]);
-    assert_eq!([pinned.cpus(), free.cpus(), heir.cpus()], [narrow, wide.clone(), wide], "a destroyer died");
+    assert_eq!(
+        [pinned.cpus(), free.cpus(), heir.cpus()],
+        [narrow, wide.clone(), wide],
+        "a destroyer died"
+    );
 }
 
 #[test]
@@ -165,25 +185,36 @@ fn two_folders_do_not_claim_one_cpu() {
         let told = stderr(&refused);
         assert_eq!(refused.status.code(), Some(2), "{told}");
         assert!(told.contains("cell 'one' has CPU"), "{told}");
-        assert!(told.contains(&format!("'SEATMAP_RUN={run} seatmap cell destroy one' ends it")), "{told}");
+        assert!(
+            told.contains(&format!("'SEATMAP_RUN={run} seatmap cell destroy one' ends it")),
+            "{told}"
+        );
     }
     assert!(destroyed.status.success() && made(&after) && ended.status.success());
 }
 
 /// The changes of a cell of version 1 besides masks.
 fn settings() -> Vec<(String, String)> {
-    let irqs = fs::read_dir("/proc/irq").unwrap().map(|entry| entry.unwrap().path().join("smp_affinity_list"));
-    let others = ["/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "/proc/irq/default_smp_affinity"];
+    let irqs = fs::read_dir("/proc/irq")
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("smp_affinity_list"));
+    let others =
+        ["/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "/proc/irq/default_smp_affinity"];
     let paths = irqs.chain(others.map(Into::into)).chain(["/proc/sys/vm/stat_interval".into()]);
-    let mut found: Vec<_> =
-        paths.filter_map(|path| Some((path.display().to_string(), fs::read_to_string(&path).ok()?))).collect();
+    let mut found: Vec<_> = paths
+        .filter_map(|path| Some((path.display().to_string(), fs::read_to_string(&path).ok()?)))
+        .collect();
     found.sort();
     found
 }
 
-/// Makes a cell, loses its run folder, and has it restored. Returns the words about a second cell and about the
-/// restoration.
-fn lost_and_restored(place: &Place, cell: &str, run: &dyn Fn(&[&str]) -> Output) -> Option<[Output; 2]> {
+/// Makes a cell, loses its run folder, and has it restored. Returns the words about a second cell
+/// and about the restoration.
+fn lost_and_restored(
+    place: &Place,
+    cell: &str,
+    run: &dyn Fn(&[&str]) -> Output,
+) -> Option<[Output; 2]> {
     if !made(&run(&create("one", cell))) {
         return None;
     }
@@ -195,8 +226,10 @@ fn lost_and_restored(place: &Place, cell: &str, run: &dyn Fn(&[&str]) -> Output)
 #[test]
 fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
-    let (place, (wide, narrow)) = (Place::new(), wide_and_narrow(&cell));
-    let with_cpusets = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let place = Place::new();
+    let (wide, narrow) = wide_and_narrow(&cell);
+    let with_cpusets =
+        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
     let without = |arguments: &[&str]| without_cpusets(&place, arguments, &[]);
     for run in [&with_cpusets as &dyn Fn(&[&str]) -> Output, &without] {
         let before = settings();
@@ -209,8 +242,15 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
         let Some([refused, restored]) = lost_and_restored(&place, &cell, run) else { return };
         let told = stderr(&restored);
         assert_eq!((settings(), masks()), (before, masks_before), "{told}");
-        assert!(stderr(&refused).contains("'seatmap cell restore' puts back what it changed"), "{}", stderr(&refused));
-        assert!(told.contains("1 cell undone") && told.contains("the cell 'one' had lost its journal"), "{told}");
+        assert!(
+            stderr(&refused).contains("'seatmap cell restore' puts back what it changed"),
+            "{}",
+            stderr(&refused)
+        );
+        assert!(
+            told.contains("1 cell undone") && told.contains("the cell 'one' had lost its journal"),
+            "{told}"
+        );
         assert!(!Path::new("/sys/fs/cgroup/cpuset/seatmap.one").exists());
     }
 }

@@ -45,7 +45,8 @@ fn assert_whole(profile: &Value, pus: usize) {
         for i in 0..pus {
             assert_eq!(profile["core_distance"][matrix][i].as_array().unwrap().len(), pus);
             assert_eq!(cell(profile, matrix, i, i), 0.0);
-            (0..pus).for_each(|j| assert_eq!(cell(profile, matrix, i, j), cell(profile, matrix, j, i)));
+            (0..pus)
+                .for_each(|j| assert_eq!(cell(profile, matrix, i, j), cell(profile, matrix, j, i)));
         }
     }
     for (i, j) in (0..pus).flat_map(|i| (0..pus).map(move |j| (i, j))).filter(|(i, j)| i != j) {
@@ -63,7 +64,9 @@ fn two_cpus_of_this_host() {
     let place = Place::new();
     let output = place.run(&["measure", "--cpus", &cpus, "--json"]);
     // A warning about what was measured may stand there; nothing else.
-    assert!(String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: ")));
+    assert!(
+        String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: "))
+    );
     let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);
     assert_eq!(profile["origin"]["kind"], "measured");
@@ -84,20 +87,39 @@ fn the_file_holds_what_json_prints() {
 #[test]
 fn a_page_shows_what_was_measured() {
     let place = Place::new();
-    let ask = ["measure", "--on", "core-i9-12900k", "--quick", "--cpus", "0-3,16-17", "-o", "x.json", "--html"];
+    let ask = [
+        "measure",
+        "--on",
+        "core-i9-12900k",
+        "--quick",
+        "--cpus",
+        "0-3,16-17",
+        "-o",
+        "x.json",
+        "--html",
+    ];
     assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("Distance classes"));
     let page = place.read("x.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
     let alone = place.stdout(&[&ask[..], &["-"]].concat());
-    assert!(alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"), "{alone}");
-    assert!(place.one_line_refusal(&[&ask[..], &["-", "--json"]].concat()).contains("both print on stdout"));
+    assert!(
+        alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"),
+        "{alone}"
+    );
+    assert!(
+        place
+            .one_line_refusal(&[&ask[..], &["-", "--json"]].concat())
+            .contains("both print on stdout")
+    );
 }
 
 #[test]
 fn two_pus_resolve_no_homes_and_say_so() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let page = place.stdout(&["measure", "--cpus", &cpus, "--quick", "--homes", "8", "--loaded", "-o", "x.json"]);
+    let page = place.stdout(&[
+        "measure", "--cpus", &cpus, "--quick", "--homes", "8", "--loaded", "-o", "x.json",
+    ]);
     assert!(page.contains("The homes of 8 cache lines are not resolvable from 2 PUs"), "{page}");
     let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
     assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
@@ -127,14 +149,24 @@ fn a_large_change_since_the_last_time_is_told() {
     let mut remembered: Value = serde_json::from_str(&place.read(&name)).unwrap();
     for matrix in MATRICES {
         for row in remembered["core_distance"][matrix].as_array_mut().unwrap() {
-            row.as_array_mut().unwrap().iter_mut().for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
+            row.as_array_mut()
+                .unwrap()
+                .iter_mut()
+                .for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
         }
     }
     remembered["origin"]["date"] = "2026-01-02".into();
     std::fs::write(place.path(&name), remembered.to_string()).unwrap();
-    let stderr = String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr).unwrap();
-    let told = stderr.lines().find(|line| line.starts_with("seatmap: not as remembered of 2026-01-02: CPUs "));
-    assert!(told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")), "{stderr}");
+    let stderr =
+        String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr)
+            .unwrap();
+    let told = stderr
+        .lines()
+        .find(|line| line.starts_with("seatmap: not as remembered of 2026-01-02: CPUs "));
+    assert!(
+        told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")),
+        "{stderr}"
+    );
     place.stdout(&["measure", "--quick"]);
     let stderr = String::from_utf8(place.run(&["show", "host"]).stderr).unwrap();
     assert!(stderr.is_empty(), "what is remembered now is new: {stderr}");
@@ -145,9 +177,16 @@ fn the_table_says_what_its_quantiles_are_of() {
     let place = Place::new();
     let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
     assert!(place.stdout(&["show", "graviton3"]).contains(medians));
-    assert!(!place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"]).contains(medians));
+    assert!(
+        !place
+            .stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"])
+            .contains(medians)
+    );
     assert_eq!(place.json(&["show", "x.json", "--json"])["classes"][0]["quantiles_of"], "samples");
-    assert_eq!(place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"], "pair-medians");
+    assert_eq!(
+        place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"],
+        "pair-medians"
+    );
     let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
     assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
 }
@@ -155,9 +194,20 @@ fn the_table_says_what_its_quantiles_are_of() {
 #[test]
 fn a_described_machine_is_recovered_and_two_runs_agree() {
     let place = Place::new();
-    let run =
-        || place.json(&["measure", "--on", "xeon-e5-2680-2s", "--cpus", "0-3,8-11,16-19", "--passes", "3", "--json"]);
-    let (mut first, mut second) = (run(), run());
+    let run = || {
+        place.json(&[
+            "measure",
+            "--on",
+            "xeon-e5-2680-2s",
+            "--cpus",
+            "0-3,8-11,16-19",
+            "--passes",
+            "3",
+            "--json",
+        ])
+    };
+    let mut first = run();
+    let mut second = run();
     assert_whole(&first, 12);
     for (i, j, expected) in [(0, 1, 111.1), (0, 4, 444.4), (0, 8, 27.8)] {
         assert!((cell(&first, "median_ns", i, j) / expected - 1.0).abs() < 0.02, "{i} {j}");
@@ -173,7 +223,8 @@ fn a_described_machine_is_recovered_and_two_runs_agree() {
 fn efforts_and_passes_are_kept() {
     let place = Place::new();
     let protocol = |arguments: &[&str]| {
-        let all = [&["measure", "--on", "graviton3", "--cpus", "0-5", "--json"], arguments].concat();
+        let all =
+            [&["measure", "--on", "graviton3", "--cpus", "0-5", "--json"], arguments].concat();
         place.json(&all)["core_distance"]["protocol"].clone()
     };
     let quick = protocol(&["--quick"]);
@@ -186,14 +237,27 @@ fn efforts_and_passes_are_kept() {
 #[test]
 fn the_loaded_curve_and_parallel_caches() {
     let place = Place::new();
-    let profile =
-        place.json(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3,8-11", "--loaded", "--parallel", "--json"]);
-    let pairs: Vec<u64> =
-        profile["loaded"].as_array().unwrap().iter().map(|point| point["pairs"].as_u64().unwrap()).collect();
+    let profile = place.json(&[
+        "measure",
+        "--on",
+        "ryzen-5950x",
+        "--cpus",
+        "0-3,8-11",
+        "--loaded",
+        "--parallel",
+        "--json",
+    ]);
+    let pairs: Vec<u64> = profile["loaded"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| point["pairs"].as_u64().unwrap())
+        .collect();
     assert_eq!(pairs, [1, 2, 3, 4]);
     assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
     assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
-    let one_cache = place.run(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3", "--parallel", "--quick"]);
+    let one_cache =
+        place.run(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3", "--parallel", "--quick"]);
     assert!(String::from_utf8_lossy(&one_cache.stderr).contains("--parallel has no effect"));
 }
 
@@ -209,7 +273,9 @@ fn a_profile_on_file_can_be_measured_again() {
 #[test]
 fn only_the_cpus_of_the_mask_are_measured() {
     let cpus = seatmap_os::affinity::current().unwrap();
-    let [.., first, second] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
+    let [.., first, second] = cpus[..] else {
+        return seatmap_needs::skipped!("two CPUs are needed");
+    };
     let place = Place::new();
     let narrow = || {
         seatmap_os::affinity::pin(&[first, second]).unwrap();
@@ -223,8 +289,11 @@ fn only_the_cpus_of_the_mask_are_measured() {
 #[test]
 fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     let cpus = seatmap_os::affinity::current().unwrap();
-    let [first, second, ..] = cpus[..] else { return seatmap_needs::skipped!("two CPUs are needed") };
-    let (place, pair) = (Place::new(), format!("{first},{second}"));
+    let [first, second, ..] = cpus[..] else {
+        return seatmap_needs::skipped!("two CPUs are needed");
+    };
+    let place = Place::new();
+    let pair = format!("{first},{second}");
     place.stdout(&["measure", "--quick", "--cpus", &pair]);
     let request = ["place", "--on", "host", "--pattern", "ring:2"];
     let whole = place.run(&request);
@@ -235,11 +304,17 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
     let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
-    let remark = format!("CPU {second} is left out: this process may use {first} alone, by its cpuset or a taskset");
+    let remark = format!(
+        "CPU {second} is left out: this process may use {first} alone, by its cpuset or a taskset"
+    );
     assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
     let seats = String::from_utf8_lossy(&narrow.stdout).into_owned();
     assert!(seats.contains(&format!("0:{first} 1:{first}\n")), "{seats}");
-    assert!(told(&named).contains(&format!("CPU {second} is outside the CPUs")), "{}", told(&named));
+    assert!(
+        told(&named).contains(&format!("CPU {second} is outside the CPUs")),
+        "{}",
+        told(&named)
+    );
 }
 
 #[test]
@@ -247,12 +322,17 @@ fn every_class_of_a_described_machine_is_recovered() {
     let place = Place::new();
     place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);
     let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
-    let (measured, described) = (classes("x.json"), classes("xeon-e5-2680-2s"));
+    let measured = classes("x.json");
+    let described = classes("xeon-e5-2680-2s");
     let described = described.as_array().unwrap();
     assert_eq!((described.len(), measured.as_array().unwrap().len()), (3, 3));
     for (measured, described) in measured.as_array().unwrap().iter().zip(described) {
-        assert_eq!((&measured["name"], &measured["pairs"]), (&described["name"], &described["pairs"]));
-        let ratio = measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
+        assert_eq!(
+            (&measured["name"], &measured["pairs"]),
+            (&described["name"], &described["pairs"])
+        );
+        let ratio =
+            measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
         assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
     }
 }
@@ -260,11 +340,25 @@ fn every_class_of_a_described_machine_is_recovered() {
 #[test]
 fn candidate_lines_are_sorted_by_home() {
     let place = Place::new();
-    let arguments = ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
+    let arguments =
+        ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
     // A replayed machine knows one home, so that there is nothing to tell apart.
     let told = place.one_line_refusal(&arguments);
-    assert!(told.contains("ryzen-5950x is a description: it does not know the homes of cache lines; "), "{told}");
-    let phi = ["measure", "--on", "xeon-phi-5110p", "--cpus", "0,4,8,12", "--homes", "16", "--quick", "--json"];
+    assert!(
+        told.contains("ryzen-5950x is a description: it does not know the homes of cache lines; "),
+        "{told}"
+    );
+    let phi = [
+        "measure",
+        "--on",
+        "xeon-phi-5110p",
+        "--cpus",
+        "0,4,8,12",
+        "--homes",
+        "16",
+        "--quick",
+        "--json",
+    ];
     let model = &place.json(&phi)["home_model"];
     assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
     assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
@@ -274,10 +368,21 @@ fn candidate_lines_are_sorted_by_home() {
 fn the_seed_decides_every_byte_but_the_time() {
     let place = Place::new();
     let run = |seed: &str| {
-        let text =
-            place.stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "--passes", "2", "--seed", seed, "--json"]);
+        let text = place.stdout(&[
+            "measure",
+            "--on",
+            "graviton3",
+            "--cpus",
+            "0-5",
+            "--passes",
+            "2",
+            "--seed",
+            seed,
+            "--json",
+        ]);
         let ended = |(before, after): (&str, &str)| {
-            before.to_owned() + after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-\"".contains(c))
+            before.to_owned()
+                + after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-\"".contains(c))
         };
         let dateless = ended(text.split_once("\"date\":").unwrap());
         ended(dateless.split_once("\"seconds\":").unwrap())

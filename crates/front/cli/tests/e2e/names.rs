@@ -23,7 +23,17 @@ fn hostile() -> Place {
     (pattern["name"], pattern["names"]) = (NAME.into(), vec![NAME; 4].into());
     place.file("pattern.json", pattern.to_string());
     place.stdout(&["model", "fit", "machine.json", "-o", "twin.toml"]);
-    place.stdout(&["place", "--on", "machine.json", "--pattern", "pattern.json", "--kicks", "1", "-o", "plan.json"]);
+    place.stdout(&[
+        "place",
+        "--on",
+        "machine.json",
+        "--pattern",
+        "pattern.json",
+        "--kicks",
+        "1",
+        "-o",
+        "plan.json",
+    ]);
     place
 }
 
@@ -80,7 +90,9 @@ fn names_are_shown_in_every_medium() {
 #[test]
 fn what_was_typed_is_shown_too() {
     let place = Place::new();
-    for arguments in [&["show", NAME][..], &["place", "--on", "graviton3", "--pattern", NAME], &[NAME]] {
+    for arguments in
+        [&["show", NAME][..], &["place", "--on", "graviton3", "--pattern", NAME], &[NAME]]
+    {
         let output = place.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{202e}"), "{arguments:?}");
@@ -91,7 +103,9 @@ fn what_was_typed_is_shown_too() {
 #[test]
 fn documents_keep_the_name_itself() {
     let place = hostile();
-    for (file, key) in [("machine.json", "/name"), ("plan.json", "/machine"), ("plan.json", "/names/0")] {
+    for (file, key) in
+        [("machine.json", "/name"), ("plan.json", "/machine"), ("plan.json", "/names/0")]
+    {
         let text = place.stdout(&["export", file, "--format", "json"]);
         assert_shown(file, text.as_bytes());
         let document: Value = serde_json::from_str(&text).unwrap();
@@ -102,7 +116,9 @@ fn documents_keep_the_name_itself() {
 #[test]
 fn a_threads_name_is_shown() {
     let place = Place::new();
-    let Ok(program) = std::fs::read("/bin/true") else { return seatmap_needs::skipped!("no /bin/true") };
+    let Ok(program) = std::fs::read("/bin/true") else {
+        return seatmap_needs::skipped!("no /bin/true");
+    };
     let name = place.file("a\u{202e}\u{9b}b", program);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();

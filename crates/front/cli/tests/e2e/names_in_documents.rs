@@ -23,10 +23,15 @@ fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(pointer.to_owned()),
         Value::Array(elements) => {
-            elements.iter().take(1).for_each(|element| strings(element, &format!("{pointer}/0"), found));
+            elements
+                .iter()
+                .take(1)
+                .for_each(|element| strings(element, &format!("{pointer}/0"), found));
         }
         Value::Object(members) => {
-            members.iter().for_each(|(key, member)| strings(member, &format!("{pointer}/{key}"), found));
+            members
+                .iter()
+                .for_each(|(key, member)| strings(member, &format!("{pointer}/{key}"), found));
         }
         _ => {}
     }
@@ -40,7 +45,10 @@ fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
     if arguments.contains(PAGE) {
         let page = std::fs::read(place.path(PAGE)).unwrap_or_default();
         assert_shown(arguments, &page);
-        assert!(!String::from_utf8_lossy(&page).contains("<script>alert"), "{arguments} with {what}");
+        assert!(
+            !String::from_utf8_lossy(&page).contains("<script>alert"),
+            "{arguments} with {what}"
+        );
     }
     output.status.success()
 }
@@ -60,8 +68,8 @@ fn assert_output_is_harmless(output: &Output, what: &str) {
 /// The file of a page.
 const PAGE: &str = "page.html";
 
-/// Runs verbs on copies of a document, each with one hostile string, whether they take the copy or refuse it, and on
-/// one in which all strings but its format are hostile.
+/// Runs verbs on copies of a document, each with one hostile string, whether they take the copy or
+/// refuse it, and on one in which all strings but its format are hostile.
 fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str]) {
     let mut pointers = Vec::new();
     strings(document, "", &mut pointers);
@@ -101,13 +109,15 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     let on = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "--json"];
     let plan = place.json(&on);
     let formats = ["taskset", "rankfile", "slurm", "systemd", "nginx", "redis", "libvirt", "hwloc"];
-    let mut verbs: Vec<String> = formats.iter().map(|format| format!("export copy.json --format {format}")).collect();
+    let mut verbs: Vec<String> =
+        formats.iter().map(|format| format!("export copy.json --format {format}")).collect();
     verbs.push("run --plan copy.json --any-machine true".to_owned());
     let verbs: Vec<&str> = verbs.iter().map(String::as_str).collect();
     assert_strings_are_shown(&place, &plan, &verbs);
 }
 
-/// A cluster with every text that one can have: bad-cable.json, with a rank that is gone and a quota.
+/// A cluster with every text that one can have: bad-cable.json, with a rank that is gone and a
+/// quota.
 fn cluster() -> Value {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/bad-cable.json"));
     let mut cluster: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -116,7 +126,8 @@ fn cluster() -> Value {
     cluster["missing"] = json!([{ "nodes": ["gone"], "why": "it did not answer within 60 s" }]);
     let stop = json!({ "group": "/box", "file": "/sys/fs/cgroup/box/cpu.max", "cpus": 0.15, "period_ms": 100,
         "stopped_periods": 14, "periods": 75, "stopped_ms": 680.0 });
-    cluster["pairs"][0]["ends"] = json!([{ "mtu_bytes": 1500, "stops": [stop] }, { "mtu_bytes": 1500, "stops": [] }]);
+    cluster["pairs"][0]["ends"] =
+        json!([{ "mtu_bytes": 1500, "stops": [stop] }, { "mtu_bytes": 1500, "stops": [] }]);
     cluster
 }
 
@@ -134,8 +145,21 @@ fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
     let cluster = cluster();
     assert_strings_are_shown(&place, &cluster, &verbs);
     place.file("cluster.json", cluster.to_string());
-    let ranks = place.json(&["place", "--on", "cluster.json", "--pattern", "ring:4", "--kicks", "1", "--json"]);
-    let verbs = ["show copy.json", "export copy.json --format openmpi", "export copy.json --format slurm-hostfile"];
+    let ranks = place.json(&[
+        "place",
+        "--on",
+        "cluster.json",
+        "--pattern",
+        "ring:4",
+        "--kicks",
+        "1",
+        "--json",
+    ]);
+    let verbs = [
+        "show copy.json",
+        "export copy.json --format openmpi",
+        "export copy.json --format slurm-hostfile",
+    ];
     assert_strings_are_shown(&place, &ranks, &verbs);
 }
 
@@ -183,7 +207,8 @@ fn no_string_of_a_recording_or_a_log_commands_a_terminal_or_forges_a_line() {
         "machine": "vm", "program": "sh", "metric": "switches", "means": "eBPF", "period_s": 0.5, "soft": false,
         "rules": { "confidence": 0.95, "pairs": 10, "least_gain": 0.01, "changed": 0.3, "rest_s": 2.0,
             "patience_s": 8.0, "recheck_s": 64.0 } });
-    let log = [header, json!({ "at_s": 0.003, "decision": { "kind": "observe" } })].map(|line| line.to_string());
+    let log = [header, json!({ "at_s": 0.003, "decision": { "kind": "observe" } })]
+        .map(|line| line.to_string());
     assert_lines_are_shown(&place, &log.join("\n"), &["run --replay copy.json"]);
 }
 
@@ -202,12 +227,17 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     let output = place.run(&[&bench[..], &[&hostile_text().replace('\0', ""), "true"]].concat());
     for text in [&output.stdout, &output.stderr] {
         assert_shown("bench", text);
-        assert!(!String::from_utf8_lossy(text).lines().any(|line| line.starts_with("seatmap: all is well")));
+        assert!(
+            !String::from_utf8_lossy(text)
+                .lines()
+                .any(|line| line.starts_with("seatmap: all is well"))
+        );
     }
     assert!(String::from_utf8_lossy(&output.stdout).contains("\\u{1b}[2J"), "the name is shown");
 }
 
-/// The record of a cell that stands, with text in each place that has some. Its memory would need a guardian.
+/// The record of a cell that stands, with text in each place that has some. Its memory would need a
+/// guardian.
 fn cell_record() -> Value {
     json!({ "format": "seatmap-cell/1", "name": "quiet", "cpus": [0], "backend": "affinity",
         "degraded": ["v2-partition: not here"], "noise_before": 1.5, "noise_after": 0.5, "state": "ready",
@@ -216,9 +246,11 @@ fn cell_record() -> Value {
         "memory": null })
 }
 
-/// Its journal. The computer has not the value that the change tells of, so that nothing is put back.
+/// Its journal. The computer has not the value that the change tells of, so that nothing is put
+/// back.
 fn cell_journal() -> [Value; 3] {
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
+    let boot_id =
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
     [
         json!({ "boot_id": boot_id, "entry": "begin", "format": "seatmap-cell-journal/1", "cell": "quiet",
             "cpus": "0", "serial": 1 }),
@@ -239,7 +271,13 @@ fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: 
         std::fs::write(folder.join(file), text).unwrap();
         std::fs::set_permissions(folder.join(file), Permissions::from_mode(0o600)).unwrap();
     }
-    let looks = ["cell list", "cell list --json", "cell show quiet", "cell show quiet --json", "cell verify quiet"];
+    let looks = [
+        "cell list",
+        "cell list --json",
+        "cell show quiet",
+        "cell show quiet --json",
+        "cell verify quiet",
+    ];
     for verb in looks.iter().chain(&["cell destroy quiet", "cell restore"]) {
         assert_harmless(place, verb, what);
     }
@@ -286,12 +324,18 @@ fn study() -> Value {
 /// A document as TOML, whose strings have the escapes of JSON.
 fn toml(value: &Value) -> String {
     let inside = |members: &serde_json::Map<String, Value>, between: &str| {
-        members.iter().map(|(key, member)| format!("{key} = {}", toml(member))).collect::<Vec<_>>().join(between)
+        members
+            .iter()
+            .map(|(key, member)| format!("{key} = {}", toml(member)))
+            .collect::<Vec<_>>()
+            .join(between)
     };
     match value {
         Value::Object(members) if members.contains_key("format") => inside(members, "\n"),
         Value::Object(members) => format!("{{ {} }}", inside(members, ", ")),
-        Value::Array(elements) => format!("[{}]", elements.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Array(elements) => {
+            format!("[{}]", elements.iter().map(toml).collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     }
 }
@@ -315,20 +359,33 @@ fn no_string_of_a_study_commands_a_terminal_or_forges_a_line() {
         }
     }
     assert!(pages > 10, "{pages}");
-    let entries = std::fs::read_dir(place.path("pages")).unwrap().map(|entry| entry.unwrap().file_name());
+    let entries =
+        std::fs::read_dir(place.path("pages")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(entries.filter(|name| name != "own.md" && name != "own.svg").count(), 0);
 }
 
 #[test]
 fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
-    let Ok(program) = std::fs::read("/bin/sh") else { return seatmap_needs::skipped!("no /bin/sh") };
+    let Ok(program) = std::fs::read("/bin/sh") else {
+        return seatmap_needs::skipped!("no /bin/sh");
+    };
     // A thread bears the first 15 bytes of its program's name.
     let name = place.file("\u{1b}[2J\n\u{9b}1m\u{202e}x", program);
     std::fs::set_permissions(place.path(name), Permissions::from_mode(0o755)).unwrap();
     let script = "for i in 1 2 3 4 5 6 7 8; do echo $i; done | while read i; do :; done";
     for method in ["wakeups", "sockets"] {
-        let words = ["observe", "--method", method, "-o", "own.json", "--", &format!("./{name}"), "-c", script];
+        let words = [
+            "observe",
+            "--method",
+            method,
+            "-o",
+            "own.json",
+            "--",
+            &format!("./{name}"),
+            "-c",
+            script,
+        ];
         let output = place.run(&words);
         assert_output_is_harmless(&output, method);
         if !output.status.success() {

@@ -1,4 +1,5 @@
-//! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked at.
+//! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked
+//! at.
 
 use crate::common::Place;
 use std::process::{Command, Stdio};
@@ -36,16 +37,34 @@ fn all_cpus_are_measured_unless_some_are_named() {
         return;
     }
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let cpus: Vec<u64> = found["cpus"].as_array().unwrap().iter().filter_map(|noise| noise["cpu"].as_u64()).collect();
+    let cpus: Vec<u64> = found["cpus"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|noise| noise["cpu"].as_u64())
+        .collect();
     assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
 }
 
 #[test]
 fn a_page_and_a_picture_go_to_their_files() {
     let place = Place::new();
-    let output = place.run(&["noise", "--cpus", &one_cpu(), "--seconds", "0.05", "--html", "n.html", "--svg", "n.svg"]);
+    let output = place.run(&[
+        "noise",
+        "--cpus",
+        &one_cpu(),
+        "--seconds",
+        "0.05",
+        "--html",
+        "n.html",
+        "--svg",
+        "n.svg",
+    ]);
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    assert!(place.read("n.html").starts_with("<!DOCTYPE html>") && place.read("n.html").contains("<svg"));
+    assert!(
+        place.read("n.html").starts_with("<!DOCTYPE html>")
+            && place.read("n.html").contains("<svg")
+    );
     assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
 }
 
@@ -54,8 +73,10 @@ fn a_page_and_a_picture_go_to_their_files() {
 fn the_trace_names_who_had_the_cpu() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0];
-    let mut hog =
-        Command::new("sh").args(["-c", "printf hog-of-a-test >/proc/self/comm; while :; do :; done"]).spawn().unwrap();
+    let mut hog = Command::new("sh")
+        .args(["-c", "printf hog-of-a-test >/proc/self/comm; while :; do :; done"])
+        .spawn()
+        .unwrap();
     // SAFETY: a set of zeros is an empty one, and the hog has not been waited for.
     let is_seated = unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
@@ -68,15 +89,20 @@ fn the_trace_names_who_had_the_cpu() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
-    let (table, json) = (place.run(&arguments), place.run(&[&arguments[..], &["--json"]].concat()));
+    let table = place.run(&arguments);
+    let json = place.run(&[&arguments[..], &["--json"]].concat());
     hog.kill().unwrap();
     hog.wait().unwrap();
     let told = String::from_utf8(table.stderr).unwrap();
-    if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated {
+    if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated
+    {
         return seatmap_needs::skipped!("{told}");
     }
     let shown = String::from_utf8(table.stdout).unwrap();
-    assert!(shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"), "{shown}");
+    assert!(
+        shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"),
+        "{shown}"
+    );
     let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     let takers = found["cpus"][0]["trace"]["takers"].as_array().unwrap();
     let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
@@ -95,17 +121,22 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
     }
 }
 
-/// A day is asked for; what was measured until the signal is printed, and the exit code says that it is not all.
+/// A day is asked for; what was measured until the signal is printed, and the exit code says that
+/// it is not all.
 #[test]
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();
-    let mut command = place.command(&["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
+    let mut command =
+        place.command(&["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Before the handler is there the signal ends the program; its thread has a name once it is.
     let meter = format!("noise-cpu{}", one_cpu());
     let seated = || {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
-        tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).any(|name| name.trim() == meter)
+        let tasks =
+            std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+        tasks
+            .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
+            .any(|name| name.trim() == meter)
     };
     while !seated() {
         std::thread::sleep(std::time::Duration::from_millis(1));

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// How long something may take on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A place with the schedule of a ring of 8 tasks and the program that plays schedules; `None`, with a message, where
-/// programs cannot be built or observed here.
+/// A place with the schedule of a ring of 8 tasks and the program that plays schedules; `None`,
+/// with a message, where programs cannot be built or observed here.
 fn ring(rounds: u32) -> Option<Place> {
     let place = Place::new();
     if !installed("gcc") {
@@ -26,9 +26,15 @@ fn ring(rounds: u32) -> Option<Place> {
     }
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.c");
     let program = place.path("ring");
-    let built = Command::new("gcc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).status().unwrap();
+    let built = Command::new("gcc")
+        .args(["-O1", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .status()
+        .unwrap();
     assert!(built.success());
-    let lines: String = (0..8).map(|task| format!("+{} -{}\n", (task + 1) % 8, (task + 7) % 8)).collect();
+    let lines: String =
+        (0..8).map(|task| format!("+{} -{}\n", (task + 1) % 8, (task + 7) % 8)).collect();
     place.file("schedule", format!("8 {rounds} 100\n{lines}"));
     Some(place)
 }
@@ -43,15 +49,19 @@ pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
     let name = |edge: &Value, end: &str| names[edge[end].as_u64().unwrap() as usize].to_owned();
     let edges = pattern["edges"].as_array().unwrap().iter();
-    edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].as_f64().unwrap())).collect()
+    edges
+        .map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].as_f64().unwrap()))
+        .collect()
 }
 
 /// The share of the messages between workers that neighbours of the ring exchange.
 fn share_of_neighbours(pattern: &Value) -> f64 {
     let number = |name: &str| name.strip_prefix('w').and_then(|number| number.parse::<i32>().ok());
     let ends = |(from, to): &(String, String)| Some((number(from)?, number(to)?));
-    let of_workers: Vec<_> =
-        messages(pattern).into_iter().filter_map(|(pair, count)| Some((ends(&pair)?, count))).collect();
+    let of_workers: Vec<_> = messages(pattern)
+        .into_iter()
+        .filter_map(|(pair, count)| Some((ends(&pair)?, count)))
+        .collect();
     let sum = |wanted: &dyn Fn(i32) -> bool| {
         of_workers
             .iter()
@@ -65,7 +75,8 @@ fn share_of_neighbours(pattern: &Value) -> f64 {
 fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
     let mut kinds = BTreeMap::new();
     for row in pattern["observation"]["kinds"].as_array().unwrap() {
-        *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) += row["messages"].as_f64().unwrap();
+        *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) +=
+            row["messages"].as_f64().unwrap();
     }
     kinds
 }
@@ -78,7 +89,8 @@ fn largest(kinds: &BTreeMap<String, f64>) -> &str {
 fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
-        let pattern = place.json(&["observe", "--method", "wakeups", "--json", "--", "./ring", "schedule", by]);
+        let pattern = place
+            .json(&["observe", "--method", "wakeups", "--json", "--", "./ring", "schedule", by]);
         let workers = (0..8).map(|task| format!("w{task}"));
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");
@@ -94,15 +106,21 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
 fn bytes_over_pipes_are_counted_exactly() {
     let Some(place) = ring(2_000) else { return };
     for method in ["sockets", "auto"] {
-        let arguments =
-            ["observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule", "pipe"];
+        let arguments = [
+            "observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule",
+            "pipe",
+        ];
         let output = place.run(&arguments);
         if !output.status.success() {
             return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
         }
         let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let by_pipe: Vec<_> =
-            pattern["edges"].as_array().unwrap().iter().filter(|edge| edge["messages"] == 2_000.0).collect();
+        let by_pipe: Vec<_> = pattern["edges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|edge| edge["messages"] == 2_000.0)
+            .collect();
         assert_eq!(by_pipe.len(), 8, "{method}: {}", pattern["edges"]);
         assert!(by_pipe.iter().all(|edge| edge["bytes"] == 2_000.0 * 512.0), "{by_pipe:?}");
     }
@@ -111,8 +129,10 @@ fn bytes_over_pipes_are_counted_exactly() {
 #[test]
 fn perf_sees_the_same_ring() {
     let Some(place) = ring(2_000) else { return };
-    let arguments =
-        ["observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule", "futex"];
+    let arguments = [
+        "observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule",
+        "futex",
+    ];
     let output = place.run(&arguments);
     if !output.status.success() {
         return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
@@ -125,18 +145,36 @@ fn perf_sees_the_same_ring() {
 #[test]
 fn what_was_observed_can_be_placed() {
     let Some(place) = ring(500) else { return };
-    let output = place.run(&["observe", "-o", "a ring.json", "--phases", "phases", "--", "./ring", "schedule", "pipe"]);
+    let output = place.run(&[
+        "observe",
+        "-o",
+        "a ring.json",
+        "--phases",
+        "phases",
+        "--",
+        "./ring",
+        "schedule",
+        "pipe",
+    ]);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && output.stdout.is_empty(), "{stderr}");
     let next = stderr.lines().find_map(|line| line.strip_prefix("next: seatmap ")).unwrap();
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json"), env!("CARGO_BIN_EXE_seatmap")]);
+    shell.args([
+        "-c",
+        &format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json"),
+        env!("CARGO_BIN_EXE_seatmap"),
+    ]);
     shell.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
     let placed = shell.current_dir(place.folder()).output().unwrap();
     let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
     assert_eq!(plan["format"], "seatmap-plan/1");
     let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
-    assert_eq!(shown["pattern"]["name"].as_str().or(shown["name"].as_str()), Some("ring, phase 0"), "{shown}");
+    assert_eq!(
+        shown["pattern"]["name"].as_str().or(shown["name"].as_str()),
+        Some("ring, phase 0"),
+        "{shown}"
+    );
 }
 
 /// A program that lives until it is dropped.
@@ -144,7 +182,14 @@ struct Living(Child);
 
 impl Living {
     fn new(mut command: Command) -> Self {
-        Living(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        Living(
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        )
     }
 
     fn has_ended(&mut self) -> bool {
@@ -176,7 +221,9 @@ fn endless(place: &Place) -> Living {
     command.args(["schedule", "pipe"]).current_dir(place.folder());
     let living = Living::new(command);
     let until = Instant::now() + PATIENCE;
-    while seatmap_os::task::threads(living.0.id() as i32).unwrap().len() < 9 && Instant::now() < until {
+    while seatmap_os::task::threads(living.0.id() as i32).unwrap().len() < 9
+        && Instant::now() < until
+    {
         std::thread::sleep(Duration::from_millis(5));
     }
     living
@@ -187,7 +234,8 @@ fn a_living_program_is_observed_and_goes_on() {
     let Some(place) = ring(1_000_000_000) else { return };
     let mut living = endless(&place);
     let pid = living.0.id().to_string();
-    let pattern = place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json", "--name", "mine"]);
+    let pattern =
+        place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json", "--name", "mine"]);
     assert_eq!((pattern["name"].as_str(), names(&pattern).len()), (Some("mine"), 9));
     assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
     assert!(living.0.try_wait().unwrap().is_none());
@@ -213,7 +261,8 @@ fn ctrl_c_keeps_what_was_seen() {
     let Some(place) = ring(1_000_000_000) else { return };
     let living = endless(&place);
     let pid = living.0.id().to_string();
-    let mut observer = Living::new(place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]));
+    let mut observer =
+        Living::new(place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]));
     // Before it listens, the signal ends it; then there is nothing to keep.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
@@ -234,20 +283,35 @@ fn a_command_ends_as_without_seatmap() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("from the command"));
     let full = place.run(&["observe", "-o", "/dev/full", "--", "true"]);
     let stderr = String::from_utf8_lossy(&full.stderr);
-    assert!(full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"), "{stderr}");
+    assert!(
+        full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn faults_are_refused() {
     let place = Place::new();
     assert!(place.refusal(&["observe"]).contains("needs "));
-    assert!(place.one_line_refusal(&["observe", "--", "no-such-program"]).contains("there is no such program"));
+    assert!(
+        place
+            .one_line_refusal(&["observe", "--", "no-such-program"])
+            .contains("there is no such program")
+    );
     let both = ["observe", "--json", "-o", "-", "--", "true"];
     assert!(place.one_line_refusal(&both).contains("both print on stdout"));
     assert!(place.refusal(&["observe", "--seconds", "0", "--", "true"]).contains("is not a time"));
     if can_observe() {
-        assert!(place.one_line_refusal(&["observe", "-p", "2147483647"]).contains("there is no process 2147483647"));
-        assert!(place.one_line_refusal(&["observe", "--cgroup", "/no/such"]).contains("has no processes"));
+        assert!(
+            place
+                .one_line_refusal(&["observe", "-p", "2147483647"])
+                .contains("there is no process 2147483647")
+        );
+        assert!(
+            place
+                .one_line_refusal(&["observe", "--cgroup", "/no/such"])
+                .contains("has no processes")
+        );
     }
 }
 
@@ -269,9 +333,14 @@ fn redis_talks_with_its_clients() {
     let pattern = place.json(&["observe", "--json", "--", "sh", "-c", &script]);
     let between = |from: &str, to: &str| {
         let is_pair = |(a, b): &(String, String)| a.starts_with(from) && b.starts_with(to);
-        messages(&pattern).iter().filter(|(pair, _)| is_pair(pair)).map(|(_, count)| count).sum::<f64>()
+        messages(&pattern)
+            .iter()
+            .filter(|(pair, _)| is_pair(pair))
+            .map(|(_, count)| count)
+            .sum::<f64>()
     };
-    let both = between("redis-server", "redis-benchmark") + between("redis-benchmark", "redis-server");
+    let both =
+        between("redis-server", "redis-benchmark") + between("redis-benchmark", "redis-server");
     assert!(both > 100.0, "{:?}", messages(&pattern));
 }
 
@@ -281,26 +350,42 @@ fn a_program_tells_of_its_own_shared_lines() {
     if !installed("gcc") {
         return seatmap_needs::skipped!("no gcc");
     }
-    let (source, archive) = (trace::source("sharing.c"), folder.join("libseatmap_trace.a").display().to_string());
+    let source = trace::source("sharing.c");
+    let archive = folder.join("libseatmap_trace.a").display().to_string();
     let line = format!(
         "gcc -O1 -g -pthread -fsanitize=thread -c {source} -o sharing.o && \
          gcc -pthread sharing.o {archive} -ldl -o sharing"
     );
-    assert!(Command::new("sh").args(["-c", &line]).current_dir(place.folder()).status().unwrap().success());
-    let output = place.run(&["observe", "--method", "tsan", "-o", "pattern.json", "--", "./sharing"]);
+    assert!(
+        Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(place.folder())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output =
+        place.run(&["observe", "--method", "tsan", "-o", "pattern.json", "--", "./sharing"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"200\n"[..]), "{said}");
     assert!(said.contains("false sharing: ") && said.contains("counters+8"), "{said}");
     let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
     assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
     let plain = place.run(&["observe", "--method", "tsan", "--", "true"]);
-    assert!(plain.status.code() == Some(1) && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread"));
+    assert!(
+        plain.status.code() == Some(1)
+            && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread")
+    );
 }
 
 #[test]
 fn ranks_of_a_job_are_observed() {
     let (place, Some(folder)) = (Place::new(), trace::folder()) else { return };
-    let built = Command::new("mpicc").args(["-O1", "-o"]).arg(place.path("halo")).arg(trace::source("halo.c")).output();
+    let built = Command::new("mpicc")
+        .args(["-O1", "-o"])
+        .arg(place.path("halo"))
+        .arg(trace::source("halo.c"))
+        .output();
     if !built.is_ok_and(|output| output.status.success()) || !installed("mpirun") {
         return seatmap_needs::skipped!("no MPI compiler");
     }
@@ -321,29 +406,40 @@ fn ranks_of_a_job_are_observed() {
     // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
     let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
     let each = [&job[..5], &[&seatmap], &observe[..], &["./halo"]].concat();
-    let each: Vec<&str> = each.iter().map(|word| if *word == "pattern.json" { "each.json" } else { word }).collect();
-    let output = Command::new(each[0]).args(&each[1..]).current_dir(place.folder()).output().unwrap();
+    let each: Vec<&str> =
+        each.iter().map(|word| if *word == "pattern.json" { "each.json" } else { word }).collect();
+    let output =
+        Command::new(each[0]).args(&each[1..]).current_dir(place.folder()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let both = [pattern, serde_json::from_str(&place.read("each.json")).unwrap()];
     assert_eq!(messages(&both[0]), messages(&both[1]));
     assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
-    let nowhere = [&job[..5], &[&seatmap], &["observe", "--method", "mpi", "--library", &so, "--", "./halo"]].concat();
-    let output = Command::new(nowhere[0]).args(&nowhere[1..]).current_dir(place.folder()).output().unwrap();
+    let nowhere =
+        [&job[..5], &[&seatmap], &["observe", "--method", "mpi", "--library", &so, "--", "./halo"]]
+            .concat();
+    let output =
+        Command::new(nowhere[0]).args(&nowhere[1..]).current_dir(place.folder()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        !output.status.success() && said.contains("name a file with -o in a folder that all nodes share"),
+        !output.status.success()
+            && said.contains("name a file with -o in a folder that all nodes share"),
         "{said}"
     );
     let absent = place.run(&["observe", "--method", "mpi", "--library", "absent.so", "--", "true"]);
-    assert!(absent.status.code() == Some(2) && String::from_utf8(absent.stderr).unwrap().contains("absent.so"));
+    assert!(
+        absent.status.code() == Some(2)
+            && String::from_utf8(absent.stderr).unwrap().contains("absent.so")
+    );
 }
 
-/// perf(1) records page faults on every computer, with addresses and threads as the samples of a processor have them.
+/// perf(1) records page faults on every computer, with addresses and threads as the samples of a
+/// processor have them.
 #[test]
 fn a_recording_of_perf_is_read() {
     let place = Place::new();
     let mut perf = Command::new("perf");
-    perf.args(["record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o"]).arg(place.path("perf.data"));
+    perf.args(["record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o"])
+        .arg(place.path("perf.data"));
     if !perf.args(["--", "sh", "-c", "(:); (:); :"]).status().is_ok_and(|status| status.success()) {
         return seatmap_needs::skipped!("perf records no page faults here");
     }
@@ -356,7 +452,10 @@ fn a_recording_of_perf_is_read() {
     // Page faults tell of no transfers, and that is said.
     let table = place.run(&["observe", "--recording", "perf.data"]);
     let table = String::from_utf8(table.stdout).unwrap();
-    assert!(table.contains("no task was seen to talk to another one") && table.contains("by c2c"), "{table}");
+    assert!(
+        table.contains("no task was seen to talk to another one") && table.contains("by c2c"),
+        "{table}"
+    );
     assert!(table.contains("overhead: not measured: the processor takes the samples"), "{table}");
 }
 
@@ -367,7 +466,10 @@ fn recordings_that_cannot_be_read_are_refused() {
     place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
     for (arguments, said) in [
         (&["--recording", "none"][..], "none: No such file or directory"),
-        (&["--recording", "text"], "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one"),
+        (
+            &["--recording", "text"],
+            "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one",
+        ),
         (&["--recording", "pipe"], "pipe: it was written to a pipe; record again with -o FILE"),
         (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
         (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
@@ -401,7 +503,15 @@ fn a_program_that_fails_leaves_no_folder_behind() {
     let place = Place::new();
     std::fs::create_dir(place.path("temporary")).unwrap();
     for code in ["0", "3"] {
-        let mut observe = place.command(&["observe", "--method", "tsan", "--", "sh", "-c", &format!("exit {code}")]);
+        let mut observe = place.command(&[
+            "observe",
+            "--method",
+            "tsan",
+            "--",
+            "sh",
+            "-c",
+            &format!("exit {code}"),
+        ]);
         let output = observe.env("TMPDIR", place.path("temporary")).output().unwrap();
         assert_ne!(output.status.code(), Some(0));
         assert_eq!(std::fs::read_dir(place.path("temporary")).unwrap().count(), 0);

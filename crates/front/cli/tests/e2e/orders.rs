@@ -1,6 +1,7 @@
 //! Orders to the ranks of a start are obeyed only if they come from one who knows the secret.
 //!
-//! The attacker is a real one: another user, or a relay that carries all messages of a rank and changes some.
+//! The attacker is a real one: another user, or a relay that carries all messages of a rank and
+//! changes some.
 
 mod relay;
 
@@ -19,7 +20,8 @@ const SECRET: &str = "the secret of these ranks";
 
 const NOBODY: u32 = 65_534;
 
-const MEASURE: [&str; 7] = ["cluster", "measure", "--each-rank", "--trips", "1ms", "--timeout", "60s"];
+const MEASURE: [&str; 7] =
+    ["cluster", "measure", "--each-rank", "--trips", "1ms", "--timeout", "60s"];
 
 fn ended(child: Child) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -38,8 +40,8 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: &[&str]) -> C
     command
 }
 
-/// A folder of this test in which every user may write, as another user sees it; `None`, and a word about it, where
-/// this process cannot become another user, or that user cannot start the program.
+/// A folder of this test in which every user may write, as another user sees it; `None`, and a word
+/// about it, where this process cannot become another user, or that user cannot start the program.
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
@@ -67,7 +69,11 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
     for at in [1, 0] {
         let (code, told) = ended(begun(rank(&place, at, 2, &MEASURE)));
         assert_eq!(code, Some(2), "{told}");
-        assert!(told.contains("the meeting file is not obeyed") && told.contains("belongs to user 65534"), "{told}");
+        assert!(
+            told.contains("the meeting file is not obeyed")
+                && told.contains("belongs to user 65534"),
+            "{told}"
+        );
     }
     let spread = ["tune", "--on", "cell-ps3", "--pattern", "ring:4", "--spread"];
     let (code, told) = ended(begun(rank(&place, 1, 2, &spread)));
@@ -89,7 +95,9 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
         told
     };
     assert!(refused(&[]).contains("is a link or a special file"));
-    assert!(refused(&["--secret-file", ".seatmap-meeting"]).contains("is a link or a special file"));
+    assert!(
+        refused(&["--secret-file", ".seatmap-meeting"]).contains("is a link or a special file")
+    );
     fs::remove_file(place.path(".seatmap-meeting")).unwrap();
     fs::set_permissions(place.path("note"), Permissions::from_mode(0o644)).unwrap();
     for more in [["--meet", "note"], ["--secret-file", "note"]] {
@@ -101,8 +109,8 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     assert_eq!(files(&place), ["note"]);
 }
 
-/// Three ranks, of which the second one reaches the first by a relay. Its words in the end, and those of rank 0;
-/// and the first order on that way.
+/// Three ranks, of which the second one reaches the first by a relay. Its words in the end, and
+/// those of rank 0; and the first order on that way.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();
     let first = begun(at_port(place, 0, 3, port, &["-o", "cluster.json"]));
@@ -268,7 +276,8 @@ fn a_crowd_that_says_nothing_keeps_no_rank_out() {
         crowd.trickle();
         std::thread::sleep(Duration::from_millis(20));
     }
-    let (second, first) = (ended(second), ended(first));
+    let second = ended(second);
+    let first = ended(first);
     assert_eq!((second.0, first.0), (Some(0), Some(0)), "{second:?} {first:?}");
     assert!(!first.1.contains("panicked"), "{first:?}");
 }
@@ -287,7 +296,8 @@ fn users_read_no_words_of_the_standard_library() {
         }
     });
     let meet = format!("127.0.0.1:{port}");
-    let mut second = rank(&place, 1, 2, &["cluster", "measure", "--timeout", "300ms", "--meet", &meet]);
+    let mut second =
+        rank(&place, 1, 2, &["cluster", "measure", "--timeout", "300ms", "--meet", &meet]);
     second.env("SEATMAP_SECRET", SECRET);
     let (code, told) = ended(begun(second));
     assert_eq!(code, Some(1));

@@ -1,4 +1,5 @@
-//! `seatmap observe --method pages`: the threads that share memory are seen, and the program is not changed.
+//! `seatmap observe --method pages`: the threads that share memory are seen, and the program is not
+//! changed.
 
 use crate::common::Place;
 use crate::observe::{messages, names};
@@ -9,7 +10,8 @@ use std::process::Command;
 /// Seconds after which a program counts as hanging: each takes less than a second of CPU time.
 const PATIENCE_S: &str = "60";
 
-/// Has a program do its rounds while its pages are sampled, and expects it to find its memory whole.
+/// Has a program do its rounds while its pages are sampled, and expects it to find its memory
+/// whole.
 fn stays_whole(place: &Place, library: &str, way: &str, rounds: &str) {
     let program = ["timeout", "--kill-after=1", PATIENCE_S, "./moving", way, rounds];
     let observe = ["observe", "--method", "pages", "--library", library, "--"];
@@ -35,7 +37,8 @@ fn memory_stays_whole_in_every_way_it_can_change() {
     }
 }
 
-/// A library that is found by its name alone would take the pages of its own variables, and wait for itself.
+/// A library that is found by its name alone would take the pages of its own variables, and wait
+/// for itself.
 #[test]
 fn the_library_may_have_any_name() {
     let Some((place, library)) = trace::sampled("moving") else { return };
@@ -57,7 +60,8 @@ fn threads_that_share_pages_are_seen_though_they_spin() {
     let Some((place, library)) = trace::sampled("pages") else { return };
     let said = observed(&place, &library, "pairs");
     assert!(
-        said.contains("by pages (userfaultfd") && said.contains("cannot be seen by pages: memory of files"),
+        said.contains("by pages (userfaultfd")
+            && said.contains("cannot be seen by pages: memory of files"),
         "{said}"
     );
     let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
@@ -82,7 +86,16 @@ fn a_program_whose_main_thread_ends_first_ends_as_it_does_alone() {
     let program = place.path("leaving");
     for way in ["pthread", "exit"] {
         let alone = Command::new(&program).arg(way).output().unwrap();
-        let observed = place.run(&["observe", "--method", "pages", "--library", &library, "--", "./leaving", way]);
+        let observed = place.run(&[
+            "observe",
+            "--method",
+            "pages",
+            "--library",
+            &library,
+            "--",
+            "./leaving",
+            way,
+        ]);
         let said = String::from_utf8_lossy(&observed.stderr).into_owned();
         assert_eq!(observed.status.code(), alone.status.code(), "{way}: {said}");
         let printed = String::from_utf8_lossy(&observed.stdout).into_owned();
@@ -101,14 +114,18 @@ fn memory_stays_whole_while_its_pages_are_sampled() {
 fn auto_samples_pages_where_threads_are_told_to_spin() {
     let Some((place, library)) = trace::sampled("pages") else { return };
     let observe = |policy: &str, more: &[&str]| {
-        let words = [&["observe", "--library", &library], more, &["--", "./pages", "pairs"]].concat();
+        let words =
+            [&["observe", "--library", &library], more, &["--", "./pages", "pairs"]].concat();
         let output = place.command(&words).env("OMP_WAIT_POLICY", policy).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
     let spins = observe("active", &[]);
     assert!(spins.contains("pages, as OMP_WAIT_POLICY=active makes threads spin"), "{spins}");
-    assert!(!spins.contains("seatmap-pages") && spins.contains("and pages (eBPF and userfaultfd"), "{spins}");
+    assert!(
+        !spins.contains("seatmap-pages") && spins.contains("and pages (eBPF and userfaultfd"),
+        "{spins}"
+    );
     let waits = observe("passive", &[]);
     assert!(waits.contains("--method pages sees it") && !waits.contains("userfaultfd"), "{waits}");
     let method = observe("active", &["--method", "wakeups"]);
@@ -118,15 +135,38 @@ fn auto_samples_pages_where_threads_are_told_to_spin() {
 #[test]
 fn pages_of_a_program_that_does_not_load_the_library_are_an_error() {
     let Some((place, library)) = trace::sampled("pages") else { return };
-    let built =
-        Command::new("gcc").args(["-static", "-o"]).arg(place.path("static")).arg(trace::source("pages.c")).output();
+    let built = Command::new("gcc")
+        .args(["-static", "-o"])
+        .arg(place.path("static"))
+        .arg(trace::source("pages.c"))
+        .output();
     if !built.is_ok_and(|output| output.status.success()) {
         return seatmap_needs::skipped!("no static C library");
     }
-    let output = place.run(&["observe", "--method", "pages", "--library", &library, "--", "./static", "pairs"]);
+    let output = place.run(&[
+        "observe",
+        "--method",
+        "pages",
+        "--library",
+        &library,
+        "--",
+        "./static",
+        "pairs",
+    ]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && said.contains("did not load libseatmap_trace.so"), "{said}");
-    let running = ["observe", "--method", "pages", "--library", &library, "-p", &std::process::id().to_string()];
+    assert!(
+        output.status.code() == Some(1) && said.contains("did not load libseatmap_trace.so"),
+        "{said}"
+    );
+    let running = [
+        "observe",
+        "--method",
+        "pages",
+        "--library",
+        &library,
+        "-p",
+        &std::process::id().to_string(),
+    ];
     assert!(place.one_line_refusal(&running).contains("give the command after --"));
     let absent = ["observe", "--method", "pages", "--library", "absent.so", "--", "true"];
     assert!(place.one_line_refusal(&absent).contains("absent.so: there is no such file"));

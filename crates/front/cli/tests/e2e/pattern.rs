@@ -7,7 +7,12 @@ use std::collections::BTreeSet;
 /// Sender and receiver of each edge.
 fn edges(pattern: &Value) -> BTreeSet<(u64, u64)> {
     let end = |edge: &Value, which: &str| edge[which].as_u64().unwrap();
-    pattern["edges"].as_array().unwrap().iter().map(|edge| (end(edge, "from"), end(edge, "to"))).collect()
+    pattern["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| (end(edge, "from"), end(edge, "to")))
+        .collect()
 }
 
 fn shown(spec: &str) -> Value {
@@ -47,9 +52,17 @@ fn every_generator_has_the_edges_of_its_definition() {
         let edges = edges(&pattern);
         assert_eq!((&pattern["name"], &pattern["tasks"]), (&spec.into(), &tasks.into()));
         assert_eq!(edges.len(), count, "{spec}");
-        assert_eq!(edges.iter().all(|(from, to)| edges.contains(&(*to, *from))), symmetric, "{spec}");
+        assert_eq!(
+            edges.iter().all(|(from, to)| edges.contains(&(*to, *from))),
+            symmetric,
+            "{spec}"
+        );
         assert!(edges.iter().all(|(from, to)| from != to && *from.max(to) < tasks), "{spec}");
-        assert_eq!((sum(&pattern, "bytes"), sum(&pattern, "messages")), (count as f64, count as f64), "{spec}");
+        assert_eq!(
+            (sum(&pattern, "bytes"), sum(&pattern, "messages")),
+            (count as f64, count as f64),
+            "{spec}"
+        );
     }
 }
 
@@ -61,11 +74,16 @@ fn every_generator_of_the_list_works_as_it_is_written_there() {
         let form = line.split_whitespace().next().unwrap();
         let numbers = ["AxBxC=2x3x4", "AxB=2x3", "KxM=2x3", "DEGREE=3", "SEED=1"];
         let spec = numbers.iter().map(|pair| pair.split_once('=').unwrap());
-        let spec = spec.fold(form.replace(":N", ":8"), |spec, (letters, numbers)| spec.replace(letters, numbers));
+        let spec = spec.fold(form.replace(":N", ":8"), |spec, (letters, numbers)| {
+            spec.replace(letters, numbers)
+        });
         let (plain, flag) = spec.split_once('[').unwrap_or((&spec, ""));
         assert_eq!(shown(plain)["format"], "seatmap-pattern/1");
         if let Some(flag) = flag.strip_suffix(']') {
-            assert!(edges(&shown(&format!("{plain}{flag}"))).len() >= edges(&shown(plain)).len(), "{form}");
+            assert!(
+                edges(&shown(&format!("{plain}{flag}"))).len() >= edges(&shown(plain)).len(),
+                "{form}"
+            );
         }
     }
 }
@@ -92,7 +110,10 @@ const SAME: [(&str, &str); 9] = [
     ("numbered.csv", ",0,1\n0,0,5\n1,1.5,0\n"),
     ("list.csv", "from,to,bytes\n0,1,5\n1,0,1.5\n"),
     ("names.csv", "from,to,bytes,messages\n\"a\",\"b\",5,1\n\"b\",\"a\",1.5,1\n"),
-    ("coordinates.mtx", "%%MatrixMarket matrix coordinate real general\n% c\n2 2 2\n1 2 5\n2 1 1.5\n"),
+    (
+        "coordinates.mtx",
+        "%%MatrixMarket matrix coordinate real general\n% c\n2 2 2\n1 2 5\n2 1 1.5\n",
+    ),
     ("array.mtx", "%%MatrixMarket matrix array real general\n2 2\n0\n1.5\n5\n0\n"),
     ("instance.dat", "2\n\n0 5\n1.5 0\n\n0 9\n9 0\n"),
 ];
@@ -108,8 +129,16 @@ fn every_kind_of_file_becomes_the_same_pattern() {
         pattern["name"] = "x".into();
         pattern["names"] = Value::Array(Vec::new());
         let edge = |from, to, bytes| serde_json::json!({ "from": from, "to": to, "bytes": bytes, "messages": 1.0 });
-        assert_eq!(pattern["edges"], serde_json::json!([edge(0, 1, 5.0), edge(1, 0, 1.5)]), "{name}");
-        assert_eq!(place.stdout(&["pattern", "show", "pattern.json", "--json"]), place.read("pattern.json"), "{name}");
+        assert_eq!(
+            pattern["edges"],
+            serde_json::json!([edge(0, 1, 5.0), edge(1, 0, 1.5)]),
+            "{name}"
+        );
+        assert_eq!(
+            place.stdout(&["pattern", "show", "pattern.json", "--json"]),
+            place.read("pattern.json"),
+            "{name}"
+        );
     }
     let named = |file: &str| place.json(&["pattern", "show", file, "--json"])["names"].clone();
     assert_eq!(
@@ -143,7 +172,9 @@ fn a_qaplib_file_has_two_matrices() {
         String::from_utf8_lossy(&output.stderr).contains("x.dat: the file holds two matrices"),
         "the choice is said"
     );
-    let total = |which: &str| sum(&place.json(&["pattern", "show", "x.dat", "--matrix", which, "--json"]), "bytes");
+    let total = |which: &str| {
+        sum(&place.json(&["pattern", "show", "x.dat", "--matrix", which, "--json"]), "bytes")
+    };
     assert_eq!((total("first"), total("second")), (11.0, 15.0));
     assert!(
         place.run(&["pattern", "convert", "x.dat", "--matrix", "first"]).stderr.is_empty(),
@@ -155,7 +186,10 @@ fn a_qaplib_file_has_two_matrices() {
         assert!(line.contains(pattern) && line.contains("QAPLIB"), "{line}");
     }
     if let Some(nug) = published("qaplib/nug12.dat") {
-        assert_eq!(place.json(&["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"], 12);
+        assert_eq!(
+            place.json(&["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
+            12
+        );
     }
 }
 
@@ -176,7 +210,8 @@ fn a_pattern_is_drawn_in_the_terminal() {
         ");
     let wide = Place::new().stdout(&["pattern", "show", "random:1000:8:1", "--width", "60"]);
     assert!(
-        wide.contains("Each cell stands for 40 x 40 pairs") && wide.lines().all(|line| line.len() <= 100),
+        wide.contains("Each cell stands for 40 x 40 pairs")
+            && wide.lines().all(|line| line.len() <= 100),
         "{wide}"
     );
 }
@@ -190,11 +225,20 @@ fn pictures_pages_and_json_at_once() {
         place.read("x.svg").starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")
             && place.read("x.svg").contains("224 edges")
     );
-    assert!(place.read("x.html").starts_with("<!DOCTYPE html>") && place.read("x.html").contains("<path"));
+    assert!(
+        place.read("x.html").starts_with("<!DOCTYPE html>")
+            && place.read("x.html").contains("<path")
+    );
     let output = place.run(&all);
     assert!(output.stdout.is_empty());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "seatmap: wrote x.svg\nseatmap: wrote x.html\n");
-    assert_eq!(place.stdout(&["pattern", "show", "stencil2d:8x8", "--svg", "-"]), place.read("x.svg"));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "seatmap: wrote x.svg\nseatmap: wrote x.html\n"
+    );
+    assert_eq!(
+        place.stdout(&["pattern", "show", "stencil2d:8x8", "--svg", "-"]),
+        place.read("x.svg")
+    );
     for clash in [&["--svg", "-", "--json"][..], &["--svg", "-", "--html", "-"]] {
         let line = place.one_line_refusal(&[&["pattern", "show", "ring:4"][..], clash].concat());
         assert!(line.contains("only one of"), "{line}");
@@ -208,13 +252,18 @@ fn stdin_is_a_file_too() {
     for source in ["x.csv", "-"] {
         let stdin = std::fs::File::open(place.path("x.csv")).unwrap();
         let output = place.command(&["pattern", "convert", source]).stdin(stdin).output().unwrap();
-        assert_eq!(sum(&serde_json::from_slice(&output.stdout).unwrap(), "bytes"), 6.0, "{output:?}");
+        assert_eq!(
+            sum(&serde_json::from_slice(&output.stdout).unwrap(), "bytes"),
+            6.0,
+            "{output:?}"
+        );
     }
 }
 
 /// Each refusal, without the program's name.
 fn refusals<'a>(place: &Place, patterns: impl IntoIterator<Item = &'a str>) -> String {
-    let refusal = |pattern| place.one_line_refusal(&["pattern", "convert", pattern, "-o", "never.json"]);
+    let refusal =
+        |pattern| place.one_line_refusal(&["pattern", "convert", pattern, "-o", "never.json"]);
     patterns.into_iter().map(|pattern| refusal(pattern).replace("seatmap: ", "") + "\n").collect()
 }
 
@@ -313,7 +362,15 @@ fn files_that_are_no_pattern() {
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
     // The same through the verb that places patterns.
     for (name, _) in bad {
-        let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", name, "--kicks", "1"]);
+        let line = place.one_line_refusal(&[
+            "place",
+            "--on",
+            "graviton3",
+            "--pattern",
+            name,
+            "--kicks",
+            "1",
+        ]);
         assert!(line.starts_with(&format!("seatmap: {name}: ")), "{line}");
     }
 }
@@ -358,13 +415,22 @@ fn names_cannot_command_the_terminal_or_run_as_scripts() {
 #[test]
 fn a_metis_graph_is_a_pattern() {
     let place = Place::new();
-    place.file("eight.graph", "%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n");
+    place.file(
+        "eight.graph",
+        "%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n",
+    );
     let graph = place.json(&["pattern", "show", "eight.graph", "--json"]);
     assert_eq!(graph["tasks"], 8);
-    assert_eq!(graph["edges"], place.json(&["pattern", "show", "stencil2d:2x4", "--json"])["edges"]);
+    assert_eq!(
+        graph["edges"],
+        place.json(&["pattern", "show", "stencil2d:2x4", "--json"])["edges"]
+    );
     let wrong = place.file("odd.graph", "% one way\n2 1\n2\n\n");
     let line = place.one_line_refusal(&["pattern", "show", "odd.graph"]);
-    assert!(line.contains("odd.graph") && line.contains("stands in the lines of both its ends"), "{line} {wrong:?}");
+    assert!(
+        line.contains("odd.graph") && line.contains("stands in the lines of both its ends"),
+        "{line} {wrong:?}"
+    );
     place.file("web.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 3\n");
     let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "web.net"]);
     assert!(line.contains("this is Pajek") && line.contains("read_pajek"), "{line}");

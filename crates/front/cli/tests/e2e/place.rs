@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::process::Stdio;
 
-const RING: [&str; 7] = ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
+const RING: [&str; 7] =
+    ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
 
 fn placement(plan: &Value) -> Vec<u64> {
     plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
@@ -22,7 +23,10 @@ fn a_plan_says_all_that_was_asked() {
         assert!(plan["baselines"][baseline].as_f64() >= plan["cost"].as_f64(), "{plan}");
     }
     let random = &plan["baselines"]["random"];
-    assert!(random["mean"].as_f64() > random["best"].as_f64() && random["best"].as_f64() >= plan["cost"].as_f64());
+    assert!(
+        random["mean"].as_f64() > random["best"].as_f64()
+            && random["best"].as_f64() >= plan["cost"].as_f64()
+    );
     assert!(plan["seconds"].is_number() && plan["method"].is_string());
     assert_eq!(placement(&plan).into_iter().collect::<HashSet<_>>().len(), 6);
 }
@@ -31,18 +35,29 @@ fn a_plan_says_all_that_was_asked() {
 fn the_cost_is_what_the_profile_says() {
     let place = Place::new();
     place.stdout(&["export", "xeon-e5-2680-2s", "--format", "json", "-o", "machine.json"]);
-    let plan = place.json(&["place", "--on", "machine.json", "--pattern", "random:20:3:5", "--kicks", "500", "--json"]);
+    let plan = place.json(&[
+        "place",
+        "--on",
+        "machine.json",
+        "--pattern",
+        "random:20:3:5",
+        "--kicks",
+        "500",
+        "--json",
+    ]);
     let machine: Value = serde_json::from_str(&place.read("machine.json")).unwrap();
     let pattern = place.json(&["pattern", "show", "random:20:3:5", "--json"]);
     let seats = placement(&plan);
     let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
-    let distance =
-        |edge: &Value| machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].as_f64().unwrap();
+    let distance = |edge: &Value| {
+        machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].as_f64().unwrap()
+    };
     let cost: f64 = pattern["edges"].as_array().unwrap().iter().map(distance).sum();
     assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
-/// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them does.
+/// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them
+/// does.
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
@@ -53,8 +68,14 @@ fn seats_that_take_turns_are_named() {
         guest["core_distance"]["status"][i][j] = "stacked".into();
     }
     place.file("guest.json", guest.to_string());
-    let ask = |cpus: &str| place.stdout(&["place", "--on", "guest.json", "--pattern", "ring:4", "--cpus", cpus]);
-    assert!(ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"), "{}", ask("0-3"));
+    let ask = |cpus: &str| {
+        place.stdout(&["place", "--on", "guest.json", "--pattern", "ring:4", "--cpus", cpus])
+    };
+    assert!(
+        ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"),
+        "{}",
+        ask("0-3")
+    );
     assert!(!ask("0-4").contains("took turns"), "{}", ask("0-4"));
 }
 
@@ -66,7 +87,8 @@ fn wishes_are_kept() {
     assert_eq!(wish(&["--fix", "2=30", "--fix", "0=3"])[2], 30);
     let cores: HashSet<u64> = wish(&["--avoid-smt"]).iter().map(|os| os % 16).collect();
     assert_eq!(cores.len(), 6);
-    let packages: Vec<u64> = wish(&["--method", "partition", "--avoid-smt"]).iter().map(|os| os % 16 / 8).collect();
+    let packages: Vec<u64> =
+        wish(&["--method", "partition", "--avoid-smt"]).iter().map(|os| os % 16 / 8).collect();
     assert_eq!(packages.iter().sum::<u64>(), 3);
 }
 
@@ -74,8 +96,15 @@ fn wishes_are_kept() {
 fn a_table_for_people_and_files_for_the_rest() {
     let place = Place::new();
     let table = place.stdout(&[&RING[..], &["-o", "plan.json", "--html", "page.html"]].concat());
-    for line in ["as the OS numbers them", "compact", "scatter", "random, mean", "best found", "lower bound", "proven"]
-    {
+    for line in [
+        "as the OS numbers them",
+        "compact",
+        "scatter",
+        "random, mean",
+        "best found",
+        "lower bound",
+        "proven",
+    ] {
         assert!(table.contains(line), "{line}: {table}");
     }
     let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
@@ -88,7 +117,12 @@ fn the_machine_is_drawn_before_and_after() {
     let place = Place::new();
     let picture = place.stdout(&[&RING[..], &["--svg", "-"]].concat());
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
-    for part in ["ring:6 on xeon-e5-2680-2s", "as the OS numbers them", "as planned", ">between cores, bytes</text>"] {
+    for part in [
+        "ring:6 on xeon-e5-2680-2s",
+        "as the OS numbers them",
+        "as planned",
+        ">between cores, bytes</text>",
+    ] {
         assert!(picture.contains(part), "{part}: {picture}");
     }
     assert_eq!(picture.matches("class=\"taken\"").count(), 2 * 6);
@@ -102,12 +136,29 @@ fn a_plan_is_held_against_chance_as_well() {
     let random = |more: &[&str]| place.stdout(&[&RING[..], &["--before", "random"], more].concat());
     let picture = random(&["--svg", "-"]);
     assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
-    assert!(!picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]), "{picture}");
+    assert!(
+        !picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]),
+        "{picture}"
+    );
     assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
     assert!(
-        place.refusal(&[&RING[..], &["--before", "random"]].concat()).contains("needs --html <FILE> or --svg <FILE>")
+        place
+            .refusal(&[&RING[..], &["--before", "random"]].concat())
+            .contains("needs --html <FILE> or --svg <FILE>")
     );
-    let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--before", "random", "--svg", "-"];
+    let on = [
+        "place",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "pairs:6",
+        "--kicks",
+        "10",
+        "--before",
+        "random",
+        "--svg",
+        "-",
+    ];
     let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
     assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
 }
@@ -116,16 +167,33 @@ fn a_plan_is_held_against_chance_as_well() {
 fn links_carry_what_the_simulator_counted() {
     let place = Place::new();
     let on = ["place", "--on", "cell-ps3", "--pattern", "pairs:6", "--kicks", "10", "--svg", "-"];
-    let (routed, run) = (place.stdout(&on), place.stdout(&[&on[..], &["--objective", "simulated"]].concat()));
+    let routed = place.stdout(&on);
+    let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
     assert!(routed.contains(">bytes on a link, clockwise outside</text>"), "{routed}");
     assert!(
-        run.contains(">busy cycles on a link, clockwise outside</text>") && run.contains(">time, ns</text>"),
+        run.contains(">busy cycles on a link, clockwise outside</text>")
+            && run.contains(">time, ns</text>"),
         "{run}"
     );
-    let scc = ["place", "--on", "scc-48", "--pattern", "pairs:4", "--cpus", "0-7", "--kicks", "1", "--rounds", "1"];
+    let scc = [
+        "place",
+        "--on",
+        "scc-48",
+        "--pattern",
+        "pairs:4",
+        "--cpus",
+        "0-7",
+        "--kicks",
+        "1",
+        "--rounds",
+        "1",
+    ];
     let scc = place.stdout(&[&scc[..], &["--objective", "simulated", "--svg", "-"]].concat());
     assert!(scc.contains(">messages on a link, each way on its right</text>"), "{scc}");
-    assert!(scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"), "{scc}");
+    assert!(
+        scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"),
+        "{scc}"
+    );
 }
 
 /// The picture of the guide and the README.
@@ -135,9 +203,15 @@ const PIZZA: &str = "place --on xeon-phi-5110p --pattern clusters:4x9 --method p
 fn the_picture_in_the_guide_is_this_one() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/pizza-5110p.svg");
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/src/placing.md");
-    assert!(std::fs::read_to_string(guide).unwrap().contains(PIZZA), "the guide has another command");
+    assert!(
+        std::fs::read_to_string(guide).unwrap().contains(PIZZA),
+        "the guide has another command"
+    );
     let printed = Place::new().stdout(&PIZZA.split(' ').chain(["-"]).collect::<Vec<_>>());
-    assert!(printed == std::fs::read_to_string(kept).unwrap(), "make it anew: seatmap {PIZZA} {kept}");
+    assert!(
+        printed == std::fs::read_to_string(kept).unwrap(),
+        "make it anew: seatmap {PIZZA} {kept}"
+    );
 }
 
 #[test]
@@ -159,7 +233,9 @@ fn qaplib_instances_are_solved() {
         let refused = place.one_line_refusal(&[&tiny[..], &more].concat());
         assert!(refused.ends_with(&format!("is two matrices; leave {} out", more[0])), "{refused}");
     }
-    let told = place.stdout(&[&tiny[..], &["--kicks", "9", "--threads", "2", "--objective", "distance"]].concat());
+    let told = place.stdout(
+        &[&tiny[..], &["--kicks", "9", "--threads", "2", "--objective", "distance"]].concat(),
+    );
     assert!(told.starts_with("tiny.dat: n = 3, cost 218, optimal ("), "{told}");
 }
 
@@ -171,31 +247,45 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     let place = Place::new();
     let table = |more: &[&str]| place.stdout(&[&XEON[..], more].concat());
     let alone = table(&["--pattern", "ring:8"]);
-    assert!(alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "), "{alone}");
+    assert!(
+        alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "),
+        "{alone}"
+    );
     assert!(alone.contains("\nPackage 1 stays empty, its memory and caches unused.\n"), "{alone}");
-    let close =
-        "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
+    let close = "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
     assert!(alone.contains(close) && alone.contains("(compact)"), "{alone}");
     let shared = table(&["--pattern", "ring:8", "--use-smt"]);
     assert!(
-        shared.contains("\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "),
+        shared.contains(
+            "\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "
+        ),
         "{shared}"
     );
     assert!(shared.contains("Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close"), "{shared}");
     let crowded = table(&["--pattern", "ring:24"]);
     assert!(
-        crowded.contains("\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"),
+        crowded.contains(
+            "\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"
+        ),
         "{crowded}"
     );
     let across = table(&["--pattern", "ring:16", "--avoid-smt"]);
-    assert!(!across.contains("stays empty") && across.contains("Each task has a core of its own"), "{across}");
-    let seats = |more: &[&str]| placement(&place.json(&[&XEON[..], &["--pattern", "ring:8", "--json"], more].concat()));
-    let cores = |seats: Vec<u64>| seats.into_iter().map(|os| os % 16).collect::<HashSet<u64>>().len();
+    assert!(
+        !across.contains("stays empty") && across.contains("Each task has a core of its own"),
+        "{across}"
+    );
+    let seats = |more: &[&str]| {
+        placement(&place.json(&[&XEON[..], &["--pattern", "ring:8", "--json"], more].concat()))
+    };
+    let cores =
+        |seats: Vec<u64>| seats.into_iter().map(|os| os % 16).collect::<HashSet<u64>>().len();
     assert_eq!([cores(seats(&[])), cores(seats(&["--use-smt"]))], [8, 4]);
     let siblings = seats(&["--fix", "0=3", "--fix", "1=19"]);
     assert_eq!(siblings[..2], [3, 19], "what is fixed may share a core");
     assert!(
-        place.refusal(&[&XEON[..], &["--pattern", "ring:8", "--use-smt", "--avoid-smt"]].concat()).contains("cannot")
+        place
+            .refusal(&[&XEON[..], &["--pattern", "ring:8", "--use-smt", "--avoid-smt"]].concat())
+            .contains("cannot")
     );
 }
 
@@ -206,7 +296,8 @@ fn a_busier_link_is_told() {
     let busier = place.stdout(&[&phi[..], &["clusters:4x9"]].concat());
     let told = busier.lines().find(|line| line.starts_with("The busiest link, stop ")).unwrap();
     assert!(
-        told.contains(" % more than the busiest in the OS's order: ") && told.contains("--objective simulated"),
+        told.contains(" % more than the busiest in the OS's order: ")
+            && told.contains("--objective simulated"),
         "{told}"
     );
     let usual = place.stdout(&[&phi[..], &["ring:60"]].concat());
@@ -221,23 +312,36 @@ fn options_that_would_do_nothing_are_refused() {
         ("--rounds", "4", "--objective simulated"),
         ("--packet", "64k", "--objective simulated"),
     ] {
-        let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:4", option, value]);
+        let line = place.one_line_refusal(&[
+            "place",
+            "--on",
+            "graviton3",
+            "--pattern",
+            "ring:4",
+            option,
+            value,
+        ]);
         assert_eq!(
             line,
-            format!("seatmap: {option} changes nothing without {needed}; add that, or leave {option} out")
+            format!(
+                "seatmap: {option} changes nothing without {needed}; add that, or leave {option} out"
+            )
         );
     }
     let phi = ["place", "--on", "xeon-phi-5110p", "--pattern", "pairs:4"];
-    let line = place.one_line_refusal(&[&phi[..], &["--method", "getcore", "--threads", "2"]].concat());
+    let line =
+        place.one_line_refusal(&[&phi[..], &["--method", "getcore", "--threads", "2"]].concat());
     assert!(line.ends_with("does not search; leave --threads out"), "{line}");
-    let line = place.one_line_refusal(&[&phi[..], &["--objective", "simulated", "--packet", "4k"]].concat());
+    let line = place
+        .one_line_refusal(&[&phi[..], &["--objective", "simulated", "--packet", "4k"]].concat());
     assert!(line.ends_with("one cache line at a time; leave --packet out"), "{line}");
 }
 
 #[test]
 fn kicks_are_the_same_answer_on_one_core_or_many() {
     let place = Place::new();
-    let kicked = ["place", "--on", "graviton3", "--pattern", "random:40:4:1", "--kicks", "20", "--json"];
+    let kicked =
+        ["place", "--on", "graviton3", "--pattern", "random:40:4:1", "--kicks", "20", "--json"];
     let cost = |more: &[&str]| place.json(&[&kicked[..], more].concat())["placement"].clone();
     assert_eq!(cost(&[]), cost(&["--threads", "1"]), "a machine's number of CPUs has no say");
 }
@@ -250,7 +354,15 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     let (before, after) = text.split_once("\"median_ns\":[[").unwrap();
     let (_, after) = after.split_once(',').unwrap();
     place.file("far.json", format!("{before}\n\"median_ns\":[[1e100,{after}"));
-    let line = place.one_line_refusal(&["place", "--on", "far.json", "--pattern", "ring:4", "--kicks", "1"]);
+    let line = place.one_line_refusal(&[
+        "place",
+        "--on",
+        "far.json",
+        "--pattern",
+        "ring:4",
+        "--kicks",
+        "1",
+    ]);
     assert_eq!(
         line,
         "seatmap: far.json: line 2, column 19: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
@@ -261,7 +373,17 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
-    let search = ["place", "--on", "xeon-8375c-2s", "--pattern", "stencil2d:8x8", "--threads", "1", "--seconds", "6"];
+    let search = [
+        "place",
+        "--on",
+        "xeon-8375c-2s",
+        "--pattern",
+        "stencil2d:8x8",
+        "--threads",
+        "1",
+        "--seconds",
+        "6",
+    ];
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();
         let mut command = place.command(&search);
@@ -285,7 +407,8 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
 #[test]
 fn what_cannot_be_had_is_refused_in_one_line() {
     let place = Place::new();
-    let refused = |more: &[&str]| place.one_line_refusal(&[&["place", "--kicks", "1"][..], more].concat());
+    let refused =
+        |more: &[&str]| place.one_line_refusal(&[&["place", "--kicks", "1"][..], more].concat());
     let graviton = ["--on", "graviton3", "--pattern"];
     let on_graviton = |more: &[&str]| refused(&[&graviton[..], more].concat());
     assert!(on_graviton(&["rung:4"]).contains("no pattern is called 'rung'"));
@@ -293,22 +416,38 @@ fn what_cannot_be_had_is_refused_in_one_line() {
     assert!(on_graviton(&["nowhere.csv"]).contains("nowhere.csv"));
     assert!(on_graviton(&["ring:4", "--cpus", "0-3,77"]).contains("PU 77"));
     assert!(on_graviton(&["ring:4", "--fix", "9=0"]).contains("task 9"));
-    assert!(on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections"));
+    assert!(
+        on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections")
+    );
     assert!(on_graviton(&["ring:4", "--homes"]).ends_with("place without homes"));
     assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
     assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
     place.file("short.dat", "3\n1 2 3\n");
     assert!(
-        refused(&["--qaplib", "short.dat"]).contains("short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers")
+        refused(&["--qaplib", "short.dat"])
+            .contains("short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers")
     );
-    place.file("bad.json", "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}");
+    place.file(
+        "bad.json",
+        "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}",
+    );
     assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
 }
 
 #[test]
 fn a_model_judges_by_the_time_of_its_runs() {
     let place = Place::new();
-    let on = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--objective", "simulated", "--packet", "16k"];
+    let on = [
+        "place",
+        "--on",
+        "cell-ps3",
+        "--pattern",
+        "ring:4",
+        "--objective",
+        "simulated",
+        "--packet",
+        "16k",
+    ];
     let plan = place.json(&[&on[..], &["--kicks", "1000", "--json"]].concat());
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
     assert_eq!(plan["method"], "all 360 placements run");

@@ -1,5 +1,5 @@
-//! Exported plans in the hands of the programs they are for. Each plan seats its tasks in another order than the
-//! system's, so that a consumer that keeps the set and loses the order is found out.
+//! Exported plans in the hands of the programs they are for. Each plan seats its tasks in another
+//! order than the system's, so that a consumer that keeps the set and loses the order is found out.
 
 use crate::common::Place;
 use std::process::{Command, Output};
@@ -20,7 +20,8 @@ fn installed(program: &str) -> bool {
 
 /// Writes a plan and its export, which becomes the file `seats`.
 fn export(place: &Place, format: &str, placement: &[u32]) {
-    let names: Vec<String> = (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
+    let names: Vec<String> =
+        (0..placement.len()).map(|task| format!("\"task '{task}' \\\\ /* \\\"\"")).collect();
     let names = names.join(",");
     let start = r#"{"format":"seatmap-plan/1","machine":"here","pattern":"ring:2""#;
     place.file("plan.json", format!("{start},\"placement\":{placement:?},\"names\":[{names}]}}"));
@@ -48,10 +49,15 @@ fn shell(place: &Place, command: &str) -> Output {
         shell.env_remove(variable);
     }
     // mpirun refuses root unless told twice.
-    shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").output().unwrap()
+    shell
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .output()
+        .unwrap()
 }
 
-/// The lines that a successful command prints on stdout, sorted, for threads and ranks come in any order.
+/// The lines that a successful command prints on stdout, sorted, for threads and ranks come in any
+/// order.
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
     assert!(output.status.success(), "{command}: {output:?}");
@@ -76,17 +82,27 @@ fn a_script_seats_each_process(format: &str) {
     export(&place, format, &cpus);
     for (task, cpu) in cpus.iter().enumerate() {
         for rank in &RANKS[..5] {
-            assert_eq!(lines(&place, &format!("{rank}={task} sh seats {ALLOWED}")), [cpu.to_string()], "{rank}");
+            assert_eq!(
+                lines(&place, &format!("{rank}={task} sh seats {ALLOWED}")),
+                [cpu.to_string()],
+                "{rank}"
+            );
         }
     }
     let all = lines(&place, &format!("SEATMAP_TASK=all sh seats {ALLOWED}")).concat();
     let mut set = cpus;
     set.sort_unstable();
-    assert!(all == format!("{},{}", set[0], set[1]) || all == format!("{}-{}", set[0], set[1]), "{all}");
+    assert!(
+        all == format!("{},{}", set[0], set[1]) || all == format!("{}-{}", set[0], set[1]),
+        "{all}"
+    );
     assert_eq!(shell(&place, "SEATMAP_TASK=1 sh seats sh -c 'exit 7'").status.code(), Some(7));
     let beyond = shell(&place, "SEATMAP_TASK=2 sh seats true");
     assert_eq!(beyond.status.code(), Some(2));
-    assert_eq!(String::from_utf8(beyond.stderr).unwrap(), "seats: there is no task 2; the plan has 0 to 1\n");
+    assert_eq!(
+        String::from_utf8(beyond.stderr).unwrap(),
+        "seats: there is no task 2; the plan has 0 to 1\n"
+    );
     a_script_without_a_rank_refuses(&place);
     a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
 }
@@ -97,18 +113,30 @@ fn a_script_without_a_rank_refuses(place: &Place) {
         let refused = shell(place, &format!("{set} sh seats echo ran"));
         let told = String::from_utf8(refused.stderr).unwrap();
         assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{set}: {told}");
-        assert!(told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"), "{set}: {told}");
+        assert!(
+            told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"),
+            "{set}: {told}"
+        );
     }
 }
 
-/// `sbatch` sets the variables of a first task for its script, and whatever that starts inherits them.
+/// `sbatch` sets the variables of a first task for its script, and whatever that starts inherits
+/// them.
 fn a_batch_script_of_slurm_has_no_rank(place: &Place, second: u32) {
     let batch = "SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_LOCALID=0";
     assert_eq!(shell(place, &format!("{batch} sh seats true")).status.code(), Some(2));
     let step = "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=3 SLURM_NODEID=1 SLURM_LOCALID=1";
-    assert_eq!(lines(place, &format!("{step} sh seats {ALLOWED}")), [second.to_string()], "the second node's second");
+    assert_eq!(
+        lines(place, &format!("{step} sh seats {ALLOWED}")),
+        [second.to_string()],
+        "the second node's second"
+    );
     let inside = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_RANK=3";
-    assert_eq!(lines(place, &format!("{batch} {inside} sh seats {ALLOWED}")), [second.to_string()], "mpirun inside");
+    assert_eq!(
+        lines(place, &format!("{batch} {inside} sh seats {ALLOWED}")),
+        [second.to_string()],
+        "mpirun inside"
+    );
 }
 
 #[test]
@@ -130,20 +158,24 @@ const RANK_AND_ALLOWED: &str =
 
 #[test]
 fn taskset_seats_the_ranks_of_mpirun() {
-    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("taskset")) else { return };
+    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("taskset")) else {
+        return;
+    };
     let place = Place::new();
     export(&place, "taskset", &cpus);
     let mpirun = "mpirun --oversubscribe --bind-to none -n 2 sh seats";
     assert_eq!(lines(&place, &format!("{mpirun} {RANK_AND_ALLOWED}")), seated(&cpus));
 }
 
-/// Two nodes that are both this computer: what would log in to the second one runs its command here.
+/// Two nodes that are both this computer: what would log in to the second one runs its command
+/// here.
 #[test]
 fn taskset_seats_the_ranks_of_each_node() {
     let Some([second, first]) = swapped().filter(|_| installed("taskset")) else { return };
     let place = Place::new();
     export(&place, "taskset", &[second, first]);
-    let expected = [format!("0 {second}"), format!("1 {first}"), format!("2 {second}"), format!("3 {first}")];
+    let expected =
+        [format!("0 {second}"), format!("1 {first}"), format!("2 {second}"), format!("3 {first}")];
     place.file("rsh", "#!/bin/sh\nshift; exec sh -c \"$*\"\n");
     assert!(shell(&place, "chmod +x rsh").status.success());
     if installed("mpirun.openmpi") {
@@ -174,17 +206,27 @@ fn mpirun_seats_the_ranks_as_the_rankfile_says() {
     }
 }
 
-/// As on most servers: the first PUs of all cores come before the second ones, so hwloc's order is not the system's.
+/// As on most servers: the first PUs of all cores come before the second ones, so hwloc's order is
+/// not the system's.
 #[test]
 fn rankfiles_hold_where_hwloc_counts_otherwise() {
-    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics")) else { return };
+    let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics"))
+    else {
+        return;
+    };
     if cpus != [1, 0] {
         return seatmap_needs::skipped!("CPUs 0 and 1 are needed");
     }
     let place = Place::new();
-    let made = shell(&place, "lstopo-no-graphics -i 'pack:1 core:2 pu:2(indexes=0,2,1,3)' --of xml smt.xml");
+    let made = shell(
+        &place,
+        "lstopo-no-graphics -i 'pack:1 core:2 pu:2(indexes=0,2,1,3)' --of xml smt.xml",
+    );
     assert!(made.status.success(), "{made:?}");
-    assert_eq!(by_rankfile(&place, &cpus, "HWLOC_XMLFILE=smt.xml HWLOC_THISSYSTEM=1"), seated(&cpus));
+    assert_eq!(
+        by_rankfile(&place, &cpus, "HWLOC_XMLFILE=smt.xml HWLOC_THISSYSTEM=1"),
+        seated(&cpus)
+    );
 }
 
 /// An OpenMP program, built by GCC, with this library as its runtime.
@@ -203,13 +245,21 @@ fn openmp_program(place: &Place, runtime: &str) -> bool {
 
 fn the_environment_seats_each_thread(format: &str, runtime: &str) {
     let place = Place::new();
-    let Some([second, first]) = swapped().filter(|_| openmp_program(&place, runtime)) else { return };
+    let Some([second, first]) = swapped().filter(|_| openmp_program(&place, runtime)) else {
+        return;
+    };
     for placement in [&[second, first][..], &[second, first, second], &[second, second, first]] {
         export(&place, format, placement);
         // A variable that another format's export has left behind must not win.
-        let left = format!("OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}");
+        let left = format!(
+            "OMP_PLACES='{{{first}}},{{{second}}}' OMP_PROC_BIND=true GOMP_CPU_AFFINITY={first}"
+        );
         let show = "OMP_DISPLAY_AFFINITY=true OMP_AFFINITY_FORMAT='%n %A' ./program 2>&1";
-        assert_eq!(lines(&place, &format!("export {left}; . ./seats; {show}")), seated(placement), "{format}");
+        assert_eq!(
+            lines(&place, &format!("export {left}; . ./seats; {show}")),
+            seated(placement),
+            "{format}"
+        );
     }
 }
 
@@ -235,7 +285,9 @@ fn likwid_pin_seats_each_thread() {
     export(&place, "likwid-pin", &cpus);
     let told = lines(&place, "$(cat seats) ./program 2>&1");
     assert!(told.iter().any(|line| line.ends_with(&format!("MAIN -> {}", cpus[0]))), "{told:?}");
-    let other = |line: &&String| line.contains("threadid") && line.contains(&format!("-> hwthread {} - OK", cpus[1]));
+    let other = |line: &&String| {
+        line.contains("threadid") && line.contains(&format!("-> hwthread {} - OK", cpus[1]))
+    };
     assert_eq!(told.iter().filter(other).count(), 1, "{told:?}");
 }
 
@@ -248,12 +300,18 @@ fn systemd_reads_the_drop_in() {
     std::fs::create_dir(place.path("seated.service.d")).unwrap();
     let drop_in = |text: String| {
         std::fs::write(place.path("seated.service.d/seats.conf"), text).unwrap();
-        shell(&place, "systemd-analyze verify --man=no --generators=no --recursive-errors=no ./seated.service")
+        shell(
+            &place,
+            "systemd-analyze verify --man=no --generators=no --recursive-errors=no ./seated.service",
+        )
     };
     let good = drop_in(place.read("seats"));
     assert!(good.status.success() && good.stderr.is_empty(), "{good:?}");
     let bad = drop_in(place.read("seats") + "CPUAffinity=x\n");
-    assert!(String::from_utf8(bad.stderr).unwrap().contains("CPU affinity"), "the drop-in is read at all");
+    assert!(
+        String::from_utf8(bad.stderr).unwrap().contains("CPU affinity"),
+        "the drop-in is read at all"
+    );
 }
 
 /// srun's parser alone: with no controller to contact, what is left is whether it came that far.
@@ -264,8 +322,12 @@ fn numactl_seats_each_process_and_its_memory() {
         return;
     }
     a_script_seats_each_process("numactl");
-    let node = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().first().unwrap();
-    let (place, cpu) = (Place::new(), seatmap_os::affinity::current().unwrap()[0]);
+    let node = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/"))
+        .usable()
+        .first()
+        .unwrap();
+    let place = Place::new();
+    let cpu = seatmap_os::affinity::current().unwrap()[0];
     let start = r#"{"format":"seatmap-plan/1","machine":"here""#;
     place.file("plan.json", format!("{start},\"placement\":[{cpu}],\"memory\":[[{node}]]}}"));
     place.stdout(&["export", "plan.json", "--format", "numactl", "-o", "seats"]);
@@ -302,7 +364,10 @@ fn redis_reads_the_lists() {
     let place = Place::new();
     export(&place, "redis", &cpus);
     let folder = place.folder().display();
-    place.file("redis.conf", place.read("seats") + &format!("port 0\nunixsocket {folder}/s\nsave \"\"\n"));
+    place.file(
+        "redis.conf",
+        place.read("seats") + &format!("port 0\nunixsocket {folder}/s\nsave \"\"\n"),
+    );
     let script = format!(
         "redis-server {folder}/redis.conf >log 2>&1 & server=$!; tries=0; \
          until grep -q 'ready to accept\\|server is now ready' log || [ $tries -gt 200 ]; do tries=$((tries + 1)); sleep 0.05; done; \
@@ -315,7 +380,8 @@ fn redis_reads_the_lists() {
     assert_eq!(on("redis-server"), [&format!("redis-server {}", cpus[0])], "{threads:?}");
     let background = on("bio_");
     assert!(
-        !background.is_empty() && background.iter().all(|line| line.ends_with(&format!(" {}", cpus[1]))),
+        !background.is_empty()
+            && background.iter().all(|line| line.ends_with(&format!(" {}", cpus[1]))),
         "{threads:?}"
     );
 }
@@ -337,6 +403,9 @@ fn srun_reads_the_binding() {
         };
         let seats = place.read("seats").trim_end().to_owned();
         assert!(told(&seats).contains("Unable to contact slurm controller"), "{}", told(&seats));
-        assert!(told(&(seats + ",x")).contains("unrecognized --cpu-bind argument"), "the binding is read at all");
+        assert!(
+            told(&(seats + ",x")).contains("unrecognized --cpu-bind argument"),
+            "the binding is read at all"
+        );
     }
 }

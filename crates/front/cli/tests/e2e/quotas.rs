@@ -1,4 +1,5 @@
-//! Measurements under a quota of CPU time: each says that its figures are partly those of the quota.
+//! Measurements under a quota of CPU time: each says that its figures are partly those of the
+//! quota.
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
 use crate::common::{Place, two_cpus};
@@ -13,13 +14,16 @@ fn said_under_a_quota(arguments: &[&str]) -> Option<(String, String)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();
     let output = group.joined_by(&place.command(arguments)).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     Some((said, group.name().to_owned()))
 }
 
 fn assert_tells(arguments: &[&str]) {
     let Some((said, group)) = said_under_a_quota(arguments) else { return };
-    let words = format!("the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used up in ");
+    let words = format!(
+        "the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used up in "
+    );
     assert!(said.contains(&words), "{arguments:?}: {said}");
 }
 
@@ -55,7 +59,10 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
         assert_eq!(code, Some(0), "{said}");
     }
     let sentence = sentence_of(&place, ":2: the kernel stopped its process in ");
-    let quota = format!("the quota of the control group /{} (0.1 CPUs) was used up; raise it in ", group.name());
+    let quota = format!(
+        "the quota of the control group /{} (0.1 CPUs) was used up; raise it in ",
+        group.name()
+    );
     assert!(sentence.contains(&quota) && sentence.contains("cpu.cfs_quota_us there"), "{sentence}");
     let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
     let blamed = doctor.lines().filter(|line| line.contains(":2")).count();

@@ -1,4 +1,5 @@
-//! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they may run.
+//! `seatmap run`, with unmodified programs in C, Go, Java and Rust that say themselves where they
+//! may run.
 
 mod daemons;
 mod memory;
@@ -45,7 +46,8 @@ impl Told {
             let cpus = thread["cpus"].as_array().unwrap();
             let is_seated = !cpus.is_empty() && thread["waiting"] == false;
             assert_eq!(thread["verified"].as_bool(), Some(is_seated), "{thread}");
-            let strayed = thread["seen_on"].as_array().unwrap().iter().any(|cpu| !cpus.contains(cpu));
+            let strayed =
+                thread["seen_on"].as_array().unwrap().iter().any(|cpu| !cpus.contains(cpu));
             assert!(!strayed && thread["trouble"].is_null(), "{thread}");
         }
         assert!(!self.stderr().contains("seatmap: thread "), "{}", self.stderr());
@@ -62,7 +64,8 @@ fn seat(thread: &Value) -> Option<u32> {
     }
 }
 
-/// Runs a program under these options to its end, each thread and process seated when it is created.
+/// Runs a program under these options to its end, each thread and process seated when it is
+/// created.
 fn run(place: &Place, options: &[&str], program: &[&str]) -> Told {
     run_with(place, options, program, &[])
 }
@@ -73,7 +76,12 @@ fn run_with(place: &Place, options: &[&str], program: &[&str], variables: &[(&st
 }
 
 /// Runs a program to its end as it is run without options: its processes begin on the whole set.
-fn run_as_usual(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
+fn run_as_usual(
+    place: &Place,
+    options: &[&str],
+    program: &[&str],
+    variables: &[(&str, &str)],
+) -> Told {
     let arguments = [&["run", "--report", "seating.json"], options, &["--"], program].concat();
     let output = place.command(&arguments).envs(variables.iter().copied()).output().unwrap();
     let report = std::fs::read_to_string(place.path("seating.json")).unwrap_or_default();

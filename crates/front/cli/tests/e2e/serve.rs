@@ -1,5 +1,5 @@
-//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets allow it, on the
-//! highest CPU.
+//! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets
+//! allow it, on the highest CPU.
 
 use crate::common::Place;
 use serde_json::Value;
@@ -96,14 +96,18 @@ pub fn is_root() -> bool {
 pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     let highest = online.trim().rsplit(['-', ',']).next().unwrap().to_owned();
-    let can = is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
+    let can =
+        is_root() && std::fs::metadata("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance").is_ok();
     if !can || highest == "0" {
         seatmap_needs::skipped!("cells need root, a cpuset hierarchy of version 1 and two CPUs");
         return None;
     }
     // One test at a time; one that failed has put its cells back.
     static TAKEN: Mutex<()> = Mutex::new(());
-    Some((format!("{highest}-{highest}"), TAKEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())))
+    Some((
+        format!("{highest}-{highest}"),
+        TAKEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner()),
+    ))
 }
 
 /// The arguments that make a cell on these CPUs, as quickly as can be.
@@ -135,12 +139,21 @@ fn what_cannot_be_served_or_asked_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         stderr(&output)
     };
-    assert!(refused(&["cell", "list", "--via", "nowhere"]).contains("nowhere: no controller answers"));
-    assert!(refused(&["cell", "serve", "--policy", "best"]).contains("write fifo, priority or fair"));
-    assert!(refused(&["cell", "serve", "--socket", "s", "--group", "no-such"]).contains("no group 'no-such'"));
+    assert!(
+        refused(&["cell", "list", "--via", "nowhere"]).contains("nowhere: no controller answers")
+    );
+    assert!(
+        refused(&["cell", "serve", "--policy", "best"]).contains("write fifo, priority or fair")
+    );
+    assert!(
+        refused(&["cell", "serve", "--socket", "s", "--group", "no-such"])
+            .contains("no group 'no-such'")
+    );
     assert!(refused(&["cell", "create", "--no-wait"]).contains("--via"));
     let _first = Controller::start(&place, &[], &[]);
-    assert!(refused(&["cell", "serve", "--socket", "other"]).contains("another controller runs here"));
+    assert!(
+        refused(&["cell", "serve", "--socket", "other"]).contains("another controller runs here")
+    );
     let long = "x".repeat(108);
     assert!(refused(&["cell", "list", "--via", &long]).contains("107 bytes at most"));
 }
@@ -172,7 +185,11 @@ fn figures_beyond_all_reason_harm_nobody() {
         (r#""count":1,"lease_s":0"#, "a second at least"),
         (r#""cpus":[4294967294,4294967295,4294967293]"#, "4294967293-4294967295"),
     ] {
-        writeln!(stream, r#"{{"format":"seatmap-control/1","id":1,"do":"create","name":"x",{what}}}"#).unwrap();
+        writeln!(
+            stream,
+            r#"{{"format":"seatmap-control/1","id":1,"do":"create","name":"x",{what}}}"#
+        )
+        .unwrap();
         let mut answer = String::new();
         BufReader::new(&stream).read_line(&mut answer).unwrap();
         assert!(answer.contains(r#""kind":"asked""#) && answer.contains(told), "{what}: {answer}");
@@ -184,7 +201,8 @@ fn figures_beyond_all_reason_harm_nobody() {
 fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let cell =
+        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
     let greedy = cell(&[&make("one", &cpus)[..], &["--memory", "18446744073709551615"]].concat());
     assert_eq!(greedy.status.code(), Some(1));
     assert!(stderr(&greedy).contains("17592186044415 MiB are wanted"), "{}", stderr(&greedy));
@@ -198,7 +216,8 @@ fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
 fn a_program_in_a_cell_is_told_what_it_heard() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let cell = |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let cell =
+        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
     if !made(&cell(&make("one", &cpus))) {
         return;
     }
@@ -214,7 +233,8 @@ fn a_program_in_a_cell_is_told_what_it_heard() {
     assert!(run.status.success() && told.contains(&format!("noise on CPU {cpu}: ")), "{told}");
     assert!(told.contains(" s its threads were made to leave a CPU "), "{told}");
     assert_eq!(stderr(&quiet), "");
-    let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
+    let report: Value =
+        serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["noise"]["cpus"][0]["cpu"].to_string(), cpu);
     assert_eq!(report["threads"][0]["name"], "sleep");
 }
@@ -242,7 +262,9 @@ fn what_is_no_request_is_answered_and_harms_nobody() {
     let controller = Controller::start(&place, &[], &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
     let deep = "[".repeat(5000);
-    for bad in ["", "{}", "null", "\u{0}", &deep, r#"{"format":"seatmap-control/2","id":7,"do":"list"}"#] {
+    for bad in
+        ["", "{}", "null", "\u{0}", &deep, r#"{"format":"seatmap-control/2","id":7,"do":"list"}"#]
+    {
         writeln!(stream, "{bad}").unwrap();
         let mut answer = String::new();
         BufReader::new(&stream).read_line(&mut answer).unwrap();
@@ -290,10 +312,14 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
     let busy = controller.ask(&[&make("second", &cpus)[..], &["--no-wait"]].concat());
     assert_eq!(busy.status.code(), Some(1));
     assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
-    let mut second = via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let mut second =
+        via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
     let phase = |name: &str| {
         let cells = controller.list();
-        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells
+            .iter()
+            .find(|cell| cell["name"] == name)
+            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
     };
     wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
     let renewed = controller.ask(&["renew", "first", "--ttl", "1h", "--json"]);
@@ -346,7 +372,9 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     match as_stranger(&make("kept", &cpus)).output() {
         Ok(output) if !made(&output) => return,
         Ok(_) => {}
-        Err(error) => return seatmap_needs::skipped!("a stranger cannot start the binary here: {error}"),
+        Err(error) => {
+            return seatmap_needs::skipped!("a stranger cannot start the binary here: {error}");
+        }
     }
     controller.kill();
     let mut known = account(&place);
@@ -354,15 +382,24 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     known["cpu_us"]["0"] = 600_000_000.into();
     place.file("run/controller.usage", known.to_string());
     let mut controller = start();
-    assert_eq!(controller.ask(&[&make("half", &cpus)[..], &["--no-wait"]].concat()).status.code(), Some(1));
+    assert_eq!(
+        controller.ask(&[&make("half", &cpus)[..], &["--no-wait"]].concat()).status.code(),
+        Some(1)
+    );
     controller.kill();
     let known = account(&place);
     let roots = known["cpu_us"]["0"].as_u64().unwrap();
-    assert!((1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(), "it ages: {known}");
+    assert!(
+        (1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(),
+        "it ages: {known}"
+    );
     let controller = start();
     let phase = |name: &str| {
         let cells = controller.list();
-        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells
+            .iter()
+            .find(|cell| cell["name"] == name)
+            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
     };
     let mut first = via(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
     wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
@@ -395,9 +432,17 @@ fn told_in_a_short_life(place: &Place) -> String {
 fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
     let place = Place::new();
     std::fs::create_dir(place.path("run")).unwrap();
-    place.file("run/controller.usage", r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#);
+    place.file(
+        "run/controller.usage",
+        r#"{"format":"seatmap-usage/1","boot_id":"another","at_ms":1,"cpu_us":{}}"#,
+    );
     let told = told_in_a_short_life(&place);
-    assert!(told.ends_with("controller.usage: is of another boot; what users had before it is forgotten\n"), "{told}");
+    assert!(
+        told.ends_with(
+            "controller.usage: is of another boot; what users had before it is forgotten\n"
+        ),
+        "{told}"
+    );
     assert_ne!(account(&place)["boot_id"], "another");
 }
 
@@ -430,7 +475,8 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
         let after = Controller::start(&place, &[], &[]);
         wait_until("all is undone", || after.list().is_empty() && !has_groups(&place));
     }
-    // Another program's cell may stand meanwhile; it goes, and what was left narrow by these does not.
+    // Another program's cell may stand meanwhile; it goes, and what was left narrow by these does
+    // not.
     wait_until("every mask is as before", || affinity() == before);
 }
 
@@ -442,7 +488,8 @@ fn gangs_take_turns_with_all_their_threads() {
     if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
         return;
     }
-    let mut program = seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
+    let mut program =
+        seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
     let own = program.id();
     let child = || {
         let path = format!("/proc/{own}/task/{own}/children");
@@ -453,11 +500,14 @@ fn gangs_take_turns_with_all_their_threads() {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child()?)).ok()?;
         let is_it = stat.contains("(sleep)");
         // A thread that was seated is traced, and its stop told in a small letter.
-        is_it.then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
+        is_it
+            .then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
     };
     wait_until("it sleeps", || sleeper() == Some('S'));
     assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
-    let is_one = |phase: &str| controller.list().iter().any(|cell| cell["name"] == "one" && cell["phase"] == phase);
+    let is_one = |phase: &str| {
+        controller.list().iter().any(|cell| cell["name"] == "one" && cell["phase"] == phase)
+    };
     wait_until("it is stopped", || sleeper() == Some('T') && is_one("suspended"));
     wait_until("it goes on", || sleeper() == Some('S') && is_one("standing"));
     assert!(controller.ask(&["destroy", "two"]).status.success());
@@ -495,8 +545,10 @@ fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
     let mut moved = Command::new("sleep").arg("60").spawn().unwrap();
     let mask = || seatmap_os::CpuSet::of_thread(moved.id() as i32).unwrap();
     let before = mask();
-    let is_made = made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap());
-    let entered = std::fs::write("/sys/fs/cgroup/cpuset/seatmap.first/tasks", moved.id().to_string());
+    let is_made =
+        made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap());
+    let entered =
+        std::fs::write("/sys/fs/cgroup/cpuset/seatmap.first/tasks", moved.id().to_string());
     let inside = mask();
     let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
     let after = mask();
@@ -518,13 +570,21 @@ fn restore_leaves_cells_that_are_remembered_elsewhere() {
         return;
     }
     let elsewhere = |arguments: &[&str]| {
-        let output = seatmap(&place, arguments).env("SEATMAP_RUN", place.path("elsewhere")).output().unwrap();
+        let output = seatmap(&place, arguments)
+            .env("SEATMAP_RUN", place.path("elsewhere"))
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
     };
     elsewhere(&["cell", "restore"]);
     let verified = seatmap(&place, &["cell", "verify", "first"]).output().unwrap();
     let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
-    assert!(verified.status.success() && destroyed.status.success(), "{} {}", stderr(&verified), stderr(&destroyed));
+    assert!(
+        verified.status.success() && destroyed.status.success(),
+        "{} {}",
+        stderr(&verified),
+        stderr(&destroyed)
+    );
     assert!(!has_groups(&place));
 }
 
@@ -536,7 +596,8 @@ fn a_rest_that_was_left_goes_with_the_next_cell() {
     if std::fs::create_dir(left).is_err() {
         return seatmap_needs::skipped!("somebody else's cell stands here");
     }
-    let output = seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
+    let output =
+        seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
     if !made(&output) {
         let _ = std::fs::remove_dir(left);
         return;

@@ -7,14 +7,17 @@ use std::process::Command;
 /// timeout(1) ends with this where it does not find the program.
 const NOT_FOUND: i32 = 127;
 
-/// A script in a shell that finds the binary under test by its name; `None`, and a word about it, without the shell.
+/// A script in a shell that finds the binary under test by its name; `None`, and a word about it,
+/// without the shell.
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let own = place.command(&[]);
     let mut command = Command::new(shell[0]);
     command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path).current_dir(place.folder());
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).env("SEATMAP_RUN", place.path("run"));
+    command
+        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env("SEATMAP_RUN", place.path("run"));
     let output = command.output().ok().filter(|output| output.status.code() != Some(NOT_FOUND));
     let Some(output) = output else {
         seatmap_needs::skipped!("no {} here", shell.join(" "));
@@ -91,28 +94,33 @@ fn fish_completes_alike() {
     for (line, wanted, unwanted) in LINES {
         let script = format!("seatmap completions fish | source; complete -C 'seatmap {line}'");
         let Some(found) = in_shell(&place, &["fish", "--no-config"], &script) else { return };
-        let has = |candidate: &str| found.lines().any(|found| found.split('\t').next() == Some(candidate));
+        let has = |candidate: &str| {
+            found.lines().any(|found| found.split('\t').next() == Some(candidate))
+        };
         assert!(has(wanted) && !has(unwanted), "{line}: {found}");
     }
 }
 
-/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as found in the function
-/// path.
+/// In a terminal of its own, where the key is pressed: once as read by a user's .zshrc, once as
+/// found in the function path.
 #[test]
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
     std::fs::create_dir(place.path("functions")).unwrap();
     place.file("functions/_seatmap", place.stdout(&["completions", "zsh"]));
     let begin = "autoload -Uz compinit; compinit -u -D";
-    for setup in
-        [format!("{begin}; source <(seatmap completions zsh)"), format!("fpath=($PWD/functions $fpath); {begin}")]
-    {
+    for setup in [
+        format!("{begin}; source <(seatmap completions zsh)"),
+        format!("fpath=($PWD/functions $fpath); {begin}"),
+    ] {
         let script = format!(
             "zmodload zsh/zpty; zpty z \"PS1='>' TERM=dumb zsh -f -i\"; zpty -w z '{setup}'; zpty -w z \"echo rea''dy\"; \
              zpty -r z out '*ready*'; zpty -w -n z $'seatmap show xeon-ph\\t'; zpty -r z out '*xeon-phi-5110p*'; print done"
         );
         // A test would wait for output that never comes.
-        let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else { return };
+        let Some(told) = in_shell(&place, &["timeout", "300", "zsh", "-f"], &script) else {
+            return;
+        };
         assert_eq!(told, "done\n");
     }
 }
@@ -136,7 +144,10 @@ fn what_make_install_installs_is_found_by_shells() {
     command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["share", "man"]).current_dir(place.folder());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("fpath=(share/zsh/site-functions $fpath)"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("fpath=(share/zsh/site-functions $fpath)"),
+        "{output:?}"
+    );
     for (file, shell) in [
         ("share/bash-completion/completions/seatmap", "bash"),
         ("share/zsh/site-functions/_seatmap", "zsh"),
@@ -149,7 +160,8 @@ fn what_make_install_installs_is_found_by_shells() {
     if !Path::new("/usr/share/bash-completion/bash_completion").exists() {
         return seatmap_needs::skipped!("no bash-completion here");
     }
-    let loaded = in_shell(&place, &["bash", "--norc"], &format!("XDG_DATA_HOME=$PWD/share; {loader}"));
+    let loaded =
+        in_shell(&place, &["bash", "--norc"], &format!("XDG_DATA_HOME=$PWD/share; {loader}"));
     assert!(loaded.is_none_or(|loaded| loaded.contains("_clap_complete_seatmap seatmap")));
 }
 

@@ -5,7 +5,14 @@ use crate::common::{Place, published};
 #[test]
 fn a_page_in_the_terminal() {
     let place = Place::new();
-    insta::assert_snapshot!(place.stdout(&["show", "core-i9-12900k", "--width", "100", "--near", "16"]));
+    insta::assert_snapshot!(place.stdout(&[
+        "show",
+        "core-i9-12900k",
+        "--width",
+        "100",
+        "--near",
+        "16"
+    ]));
 }
 
 #[test]
@@ -44,7 +51,10 @@ fn the_same_as_json() {
 fn other_tools_files_are_shown_as_they_are() {
     let Some(matrix) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };
     let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
-    assert!(page.contains("Inside the groups each distance is one number for each of its two PUs"), "{page}");
+    assert!(
+        page.contains("Inside the groups each distance is one number for each of its two PUs"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -60,7 +70,11 @@ fn stdin_is_a_file_too() {
 fn a_page_and_json_do_not_share_stdout() {
     let place = Place::new();
     let both = ["show", "graviton3", "--json", "--html"];
-    assert!(place.one_line_refusal(&[&both[..], &["-"]].concat()).contains("--html - both print on stdout"));
+    assert!(
+        place
+            .one_line_refusal(&[&both[..], &["-"]].concat())
+            .contains("--html - both print on stdout")
+    );
     assert_eq!(place.json(&[&both[..], &["x.html"]].concat())["pus"], 64);
     let page = place.run(&["show", "graviton3", "--html", "-"]);
     assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());

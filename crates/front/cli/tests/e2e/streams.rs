@@ -39,8 +39,14 @@ fn place() -> Place {
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
     let own = place.command(&[]);
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec \"$0\" {arguments} {streams}"), env!("CARGO_BIN_EXE_seatmap")]);
-    shell.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(place.folder());
+    shell.args([
+        "-c",
+        &format!("exec \"$0\" {arguments} {streams}"),
+        env!("CARGO_BIN_EXE_seatmap"),
+    ]);
+    shell
+        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(place.folder());
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
@@ -48,14 +54,23 @@ fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
 fn assert_lost(arguments: &str, output: &Output) {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
-    assert!(stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")), "{arguments}: {stderr}");
-    assert_eq!(stderr.lines().filter(|line| line.contains("stdout")).count(), 1, "{arguments}: {stderr}");
+    assert!(
+        stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")),
+        "{arguments}: {stderr}"
+    );
+    assert_eq!(
+        stderr.lines().filter(|line| line.contains("stdout")).count(),
+        1,
+        "{arguments}: {stderr}"
+    );
 }
 
 #[test]
 fn a_closed_stdout_is_a_failure() {
     let place = place();
-    PRINTING.iter().for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">&-")));
+    PRINTING
+        .iter()
+        .for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">&-")));
     // Open, but for reading only: the standard library takes that for a sink as well.
     assert_lost("machines", &by_shell(&place, "machines", "1</dev/null"));
 }
@@ -66,17 +81,28 @@ fn a_full_stdout_is_a_failure() {
         return seatmap_needs::skipped!("/dev/full is absent");
     }
     let place = place();
-    PRINTING.iter().for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">/dev/full")));
+    PRINTING
+        .iter()
+        .for_each(|arguments| assert_lost(arguments, &by_shell(&place, arguments, ">/dev/full")));
 }
 
 #[test]
 fn that_nobody_reads_any_more_is_none() {
     let place = Place::new();
-    for arguments in [&["--help"][..], &["machines"], &["completions", "zsh"], &["show", "epyc-7r13-2s", "--json"]] {
+    for arguments in [
+        &["--help"][..],
+        &["machines"],
+        &["completions", "zsh"],
+        &["show", "epyc-7r13-2s", "--json"],
+    ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = place.command(arguments).stdout(writer).output().unwrap();
-        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{arguments:?}");
+        assert_eq!(
+            (output.status.code(), output.stderr.as_slice()),
+            (Some(0), &b""[..]),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -99,5 +125,8 @@ fn a_closed_stdin_is_no_empty_file() {
 fn a_closed_stderr_changes_no_exit_code() {
     let place = Place::new();
     let code = |arguments: &str| by_shell(&place, arguments, "2>&-").status.code();
-    assert_eq!((code("machines"), code("show nix.json"), code("--nonsense")), (Some(0), Some(2), Some(2)));
+    assert_eq!(
+        (code("machines"), code("show nix.json"), code("--nonsense")),
+        (Some(0), Some(2), Some(2))
+    );
 }

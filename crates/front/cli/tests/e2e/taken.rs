@@ -1,4 +1,5 @@
-//! CPUs that are taken away while a command has threads pinned to them, and runs that this makes void.
+//! CPUs that are taken away while a command has threads pinned to them, and runs that this makes
+//! void.
 
 use crate::common::Place;
 use crate::serve::highest;
@@ -7,9 +8,14 @@ use std::process::{Command, Output};
 /// The script that takes CPUs away, as `bench/taken/run` does for every verb.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/run");
 
-/// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no control group.
+/// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no
+/// control group.
 fn taken(options: &[&str]) -> Option<Output> {
-    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+    if !Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         seatmap_needs::skipped!("no python3");
         return None;
     }
@@ -24,8 +30,8 @@ fn taken(options: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// A few runs each of the verbs whose threads wait for each other the most. A cell of another test could not be made
-/// beside the script's group.
+/// A few runs each of the verbs whose threads wait for each other the most. A cell of another test
+/// could not be made beside the script's group.
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
@@ -41,5 +47,10 @@ fn runs_without_all_their_cpus_are_void_and_made_again() {
     let Some(output) = taken(&["--void"]) else { return };
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("Note: runs were void and made again, since CPUs were taken away from them: "), "{text}");
+    assert!(
+        text.contains(
+            "Note: runs were void and made again, since CPUs were taken away from them: "
+        ),
+        "{text}"
+    );
 }

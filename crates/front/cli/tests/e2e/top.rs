@@ -21,14 +21,16 @@ struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     /// `None`, and a word about it, where tmux is absent.
     fn open(place: &'a Place) -> Option<Self> {
-        let version = Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        let version =
+            Command::new("tmux").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if !version.is_ok_and(|status| status.success()) {
             seatmap_needs::skipped!("tmux is absent");
             return None;
         }
         let terminal = Terminal { place };
         // The shell takes the environment of the test's own place.
-        let mut command = terminal.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
+        let mut command =
+            terminal.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
         assert!(command.arg("env PS1='ready> ' sh").status().unwrap().success());
         terminal.until(|screen| screen.contains("ready>"));
         Some(terminal)
@@ -38,7 +40,12 @@ impl<'a> Terminal<'a> {
         // Only the surroundings of the program under test are wanted, not the program.
         let program = self.place.command(&[]);
         let mut command = Command::new("tmux");
-        command.arg("-S").arg(self.place.path("tmux")).args(words).current_dir(self.place.folder()).env_remove("TMUX");
+        command
+            .arg("-S")
+            .arg(self.place.path("tmux"))
+            .args(words)
+            .current_dir(self.place.folder())
+            .env_remove("TMUX");
         command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     }
@@ -74,7 +81,9 @@ impl<'a> Terminal<'a> {
     /// Starts `seatmap top` on a program, between two looks at the terminal's settings.
     fn top(&self, pid: i32) {
         let seatmap = env!("CARGO_BIN_EXE_seatmap");
-        let line = format!("stty -g > before; '{seatmap}' top -p {pid} --interval 200ms; echo ended with $?");
+        let line = format!(
+            "stty -g > before; '{seatmap}' top -p {pid} --interval 200ms; echo ended with $?"
+        );
         self.types(&format!("{line}; stty -g > after; echo all > done"));
         self.until(|screen| screen.contains("seatmap top: ") && screen.contains(&pid.to_string()));
     }
@@ -82,7 +91,9 @@ impl<'a> Terminal<'a> {
     /// That the program has ended so, and left the terminal as it was.
     #[track_caller]
     fn assert_restored(&self, code: i32) {
-        self.until(|screen| screen.contains(&format!("ended with {code}\n")) && !screen.contains("seatmap top: "));
+        self.until(|screen| {
+            screen.contains(&format!("ended with {code}\n")) && !screen.contains("seatmap top: ")
+        });
         let begun = Instant::now();
         while !self.place.path("done").exists() && begun.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(20));
@@ -104,7 +115,9 @@ fn own_top(pid: i32) -> i32 {
         let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
         words.get(1) == Some(&&b"top"[..]) && words.get(3) == Some(&pid.to_string().as_bytes())
     };
-    let all = std::fs::read_dir("/proc").unwrap().filter_map(|it| it.unwrap().file_name().to_str()?.parse().ok());
+    let all = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|it| it.unwrap().file_name().to_str()?.parse().ok());
     all.into_iter().find(is_it).unwrap()
 }
 
@@ -118,7 +131,8 @@ fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> 
     Some((threads(count, "spin")?, Terminal::open(place)?))
 }
 
-/// A program that is seated by `seatmap run`: the view knows its seats as the check does, and judges alike.
+/// A program that is seated by `seatmap run`: the view knows its seats as the check does, and
+/// judges alike.
 #[test]
 fn seats_of_a_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
@@ -127,12 +141,15 @@ fn seats_of_a_run_are_shown_and_judged() {
     }
     let place = Place::new();
     let list = format!("{a},{b}");
-    let mut command = place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+    let mut command =
+        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program().to_string();
     let worker = tids(program.program())[1];
-    let json = || -> Value { serde_json::from_str(&place.stdout(&["top", "-p", &pid, "--json"])).unwrap() };
+    let json = || -> Value {
+        serde_json::from_str(&place.stdout(&["top", "-p", &pid, "--json"])).unwrap()
+    };
     // The launcher shows a new thread a moment after it was created.
     until(|| json()["seats"].as_array().unwrap().len() == 2);
     let document = json();
@@ -145,15 +162,28 @@ fn seats_of_a_run_are_shown_and_judged() {
     assert!(once.contains(" SEAT ") && once.contains("1 wrong"), "{once}");
     let line = once.lines().find(|line| line.contains(&format!(" {worker} "))).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!((cells[0], cells[5], cells[6]), ("!", a.to_string().as_str(), b.to_string().as_str()), "{once}");
+    assert_eq!(
+        (cells[0], cells[5], cells[6]),
+        ("!", a.to_string().as_str(), b.to_string().as_str()),
+        "{once}"
+    );
     assert!(once.contains(&format!("! expect: thread {worker} ")), "{once}");
     let findings = &json()["findings"];
-    assert_eq!((&findings[0]["rule"], &findings[0]["gravity"]), (&"expect".into(), &"wrong".into()));
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{a}]}}"#));
+    assert_eq!(
+        (&findings[0]["rule"], &findings[0]["gravity"]),
+        (&"expect".into(), &"wrong".into())
+    );
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{a}]}}"#),
+    );
     let planned = ["top", "-p", &pid, "--json", "--expect", "plan.json", "--any-machine"];
     let planned: Value = serde_json::from_str(&place.stdout(&planned)).unwrap();
     assert_eq!(planned["seats"][1]["label"], "task 1");
-    assert!(planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"), "{planned}");
+    assert!(
+        planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"),
+        "{planned}"
+    );
 }
 
 #[test]
@@ -172,7 +202,9 @@ fn keys_sort_filter_freeze_and_end_it() {
     terminal.keys(&["F4"]);
     terminal.keys(&["-l", &worker]);
     terminal.keys(&["Enter"]);
-    terminal.until(|screen| screen.lines().filter(|line| line.contains(&format!(" {pid} "))).count() == 1);
+    terminal.until(|screen| {
+        screen.lines().filter(|line| line.contains(&format!(" {pid} "))).count() == 1
+    });
     terminal.keys(&["p"]);
     terminal.until(|screen| screen.contains("FROZEN"));
     terminal.keys(&["?"]);
@@ -186,8 +218,11 @@ fn keys_sort_filter_freeze_and_end_it() {
 fn a_thread_is_pinned_after_consent_only() {
     let [a, b] = two_cpus();
     let place = Place::new();
-    let Some((program, terminal)) = with_threads(&place, 1).filter(|_| are_two([a, b])) else { return };
-    let (pid, worker) = (program.pid(), tids(program.pid())[1]);
+    let Some((program, terminal)) = with_threads(&place, 1).filter(|_| are_two([a, b])) else {
+        return;
+    };
+    let pid = program.pid();
+    let worker = tids(program.pid())[1];
     bind_all(pid, &[a, b]);
     let mask = || CpuSet::of_thread(worker).unwrap();
     terminal.top(pid);
@@ -195,9 +230,10 @@ fn a_thread_is_pinned_after_consent_only() {
     terminal.keys(&["Enter"]);
     // The order of the threads changes with their load.
     terminal.keys(&["F"]);
-    for (answer, told, wanted) in
-        [("n", "nothing was changed", [a, b].into_iter().collect()), ("y", "may now run on", CpuSet::single(b))]
-    {
+    for (answer, told, wanted) in [
+        ("n", "nothing was changed", [a, b].into_iter().collect()),
+        ("y", "may now run on", CpuSet::single(b)),
+    ] {
         terminal.keys(&["a"]);
         terminal.until(|screen| screen.contains(&format!("CPUs for thread {worker} ")));
         terminal.keys(&["-l", &b.to_string()]);
@@ -218,7 +254,9 @@ fn a_screen_is_recorded_and_resized() {
     terminal.top(program.pid());
     terminal.keys(&["R"]);
     terminal.until(|screen| screen.contains("RECORDING to "));
-    assert!(terminal.command(&["resize-window", "-x", "120", "-y", "40"]).status().unwrap().success());
+    assert!(
+        terminal.command(&["resize-window", "-x", "120", "-y", "40"]).status().unwrap().success()
+    );
     terminal.until(|screen| screen.lines().nth(39).is_some_and(|line| line.contains("F1 help")));
     terminal.keys(&["R"]);
     terminal.until(|screen| screen.contains("recorded to "));
@@ -274,7 +312,9 @@ fn who_wakes_whom_is_shown_and_recorded() {
     // On a busy computer a look may come while neither has run.
     until(|| {
         let text = place.stdout(&[&["top", "--once"], &choice[..]].concat());
-        let is_arc = |line: &str| line.starts_with("  a ") && line.contains("reader") && line.contains("writer");
+        let is_arc = |line: &str| {
+            line.starts_with("  a ") && line.contains("reader") && line.contains("writer")
+        };
         text.lines().any(|line| line.starts_with("ARC WAKES/s")) && text.lines().any(is_arc)
     });
     let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
@@ -282,8 +322,12 @@ fn who_wakes_whom_is_shown_and_recorded() {
     until(|| {
         place.stdout(&[&["top", "--record", "recording", "--seconds", "1"], &choice[..]].concat());
         let lines = place.read("recording");
-        let looks: Vec<Value> = lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert!(looks.iter().all(|look| seatmap_schema::refused(&schema, look).is_empty()), "{lines}");
+        let looks: Vec<Value> =
+            lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(
+            looks.iter().all(|look| seatmap_schema::refused(&schema, look).is_empty()),
+            "{lines}"
+        );
         looks.iter().any(|look| look["wakes"].as_array().is_some_and(|wakes| !wakes.is_empty()))
     });
     place.stdout(&["show", "recording", "--html", "page.html"]);
@@ -317,7 +361,10 @@ fn without_a_terminal_it_prints_one_frame() {
     let pid = program.pid().to_string();
     let text = place.stdout(&["top", "-p", &pid, "--interval", "200ms"]);
     let first = text.lines().next().unwrap();
-    assert!(first.starts_with("seatmap top: ") && first.contains("3 threads in 1 program"), "{text}");
+    assert!(
+        first.starts_with("seatmap top: ") && first.contains("3 threads in 1 program"),
+        "{text}"
+    );
     assert!(tids(program.pid()).iter().all(|tid| text.contains(&tid.to_string())), "{text}");
     assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
 }
@@ -326,7 +373,17 @@ fn without_a_terminal_it_prints_one_frame() {
 fn recording(place: &Place) -> Option<String> {
     let program = threads(1, "sleep")?;
     let pid = program.pid().to_string();
-    place.stdout(&["top", "-p", &pid, "--interval", "200ms", "--seconds", "1", "--record", "recording"]);
+    place.stdout(&[
+        "top",
+        "-p",
+        &pid,
+        "--interval",
+        "200ms",
+        "--seconds",
+        "1",
+        "--record",
+        "recording",
+    ]);
     Some(place.read("recording"))
 }
 
@@ -343,7 +400,11 @@ fn recordings_are_as_their_schema_says() {
         assert_eq!(seatmap_schema::refused(&schema, &line), Vec::<String>::new(), "{line}");
         let mut more = line.clone();
         more["more"] = Value::Null;
-        assert_ne!(seatmap_schema::refused(&schema, &more), Vec::<String>::new(), "the schema is closed");
+        assert_ne!(
+            seatmap_schema::refused(&schema, &more),
+            Vec::<String>::new(),
+            "the schema is closed"
+        );
     }
 }
 
@@ -363,16 +424,24 @@ fn damaged_recordings_are_refused_with_their_line() {
         refusal(with("{}"))
     );
     assert!(refusal(with("\u{0}")).contains("damaged: line 3: not a look"));
-    assert!(refusal(with(&lines[1].replacen("\"at_s\":", "\"at_s\":-", 1))).contains("damaged: line 3: it is of -"));
+    assert!(
+        refusal(with(&lines[1].replacen("\"at_s\":", "\"at_s\":-", 1)))
+            .contains("damaged: line 3: it is of -")
+    );
     assert!(refusal(format!("{}\n", lines[0])).contains("it holds no look"));
-    assert!(refusal(recording.replace("recording/1", "recording/2")).contains("seatmap-recording/2"));
+    assert!(
+        refusal(recording.replace("recording/1", "recording/2")).contains("seatmap-recording/2")
+    );
     assert!(place.one_line_refusal(&["show", "recording"]).contains("--html"));
     assert!(!place.path("page.html").exists());
     // One that was killed loses the look that it was writing.
     place.file("cut", &recording[..recording.len() - 3]);
     let shown = place.run(&["show", "cut", "--html", "page.html"]);
     let told = String::from_utf8(shown.stderr).unwrap();
-    assert!(shown.status.success() && told.contains("cut off") && place.path("page.html").exists(), "{told}");
+    assert!(
+        shown.status.success() && told.contains("cut off") && place.path("page.html").exists(),
+        "{told}"
+    );
 }
 
 #[test]
@@ -381,13 +450,18 @@ fn choices_that_mean_nothing_are_refused() {
     for (arguments, told) in [
         (&["top", "-p", "2147483647", "--once"][..], "there is no process 2147483647"),
         (&["top", "--name", "no-such-program-at-all", "--once"], "no-such-program-at-all"),
-        (&["top", "--record", "nowhere/x", "--seconds", "1"], "nowhere/x: its folder does not exist"),
+        (
+            &["top", "--record", "nowhere/x", "--seconds", "1"],
+            "nowhere/x: its folder does not exist",
+        ),
     ] {
         assert!(place.one_line_refusal(arguments).contains(told), "{arguments:?}");
     }
-    for arguments in
-        [&["top", "--interval", "1ms"][..], &["top", "--seconds", "1"], &["top", "--pid", "1", "--name", "x"]]
-    {
+    for arguments in [
+        &["top", "--interval", "1ms"][..],
+        &["top", "--seconds", "1"],
+        &["top", "--pid", "1", "--name", "x"],
+    ] {
         place.refusal(arguments);
     }
 }

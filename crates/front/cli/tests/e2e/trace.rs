@@ -5,13 +5,15 @@ use crate::run::programs::installed;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The folder in which cargo builds the library before the tests, as the library's own tests need it there; `None`,
-/// with a message, where this package alone was built.
+/// The folder in which cargo builds the library before the tests, as the library's own tests need
+/// it there; `None`, with a message, where this package alone was built.
 pub fn folder() -> Option<PathBuf> {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let is_there = folder.join("libseatmap_trace.so").is_file();
     if !is_there {
-        seatmap_needs::skipped!("libseatmap_trace is not built: the tests of the whole workspace build it");
+        seatmap_needs::skipped!(
+            "libseatmap_trace is not built: the tests of the whole workspace build it"
+        );
     }
     is_there.then_some(folder)
 }
@@ -34,8 +36,8 @@ pub fn compile(place: &Place, name: &str) {
     assert!(gcc.status().unwrap().success());
 }
 
-/// A place with a program whose pages can be sampled, and the library; `None`, with a message, where there is no
-/// compiler or the kernel does not allow it.
+/// A place with a program whose pages can be sampled, and the library; `None`, with a message,
+/// where there is no compiler or the kernel does not allow it.
 pub fn sampled(name: &str) -> Option<(Place, String)> {
     let place = Place::new();
     let library = library()?;

@@ -42,7 +42,10 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     ] {
         let output = place.run(words);
         let told = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && told.contains("a symbolic link of user 65534"), "{words:?}: {told}");
+        assert!(
+            !output.status.success() && told.contains("a symbolic link of user 65534"),
+            "{words:?}: {told}"
+        );
     }
     assert_eq!(place.read("precious"), "old");
     assert_eq!(files(&place), ["folder", "planted.csv", "precious"]);
@@ -53,7 +56,10 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     for name in ["planted.csv", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
         let told = place.one_line_refusal(&export(name));
-        assert!(told.contains("belongs to user 65534, in a folder where anybody can put files"), "{told}");
+        assert!(
+            told.contains("belongs to user 65534, in a folder where anybody can put files"),
+            "{told}"
+        );
     }
     assert_eq!(place.read("planted.csv"), "theirs");
 }
@@ -66,7 +72,8 @@ fn devices_open_files_and_own_pipes_are_written() {
     let output = place.command(&export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
     assert!(output.status.success() && output.stdout.starts_with(b","), "{output:?}");
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
-    let reader = Command::new("cat").arg(place.path("pipe")).stdout(Stdio::piped()).spawn().unwrap();
+    let reader =
+        Command::new("cat").arg(place.path("pipe")).stdout(Stdio::piped()).spawn().unwrap();
     place.stdout(&export("pipe"));
     assert!(reader.wait_with_output().unwrap().stdout.starts_with(b","));
 }
@@ -111,7 +118,17 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
     fs::create_dir(place.path("elsewhere")).unwrap();
     place.file("library.so", "");
-    let observe = ["observe", "--method", "mpi", "--library", "library.so", "-o", "pattern.json", "--", "true"];
+    let observe = [
+        "observe",
+        "--method",
+        "mpi",
+        "--library",
+        "library.so",
+        "-o",
+        "pattern.json",
+        "--",
+        "true",
+    ];
     let refused = || {
         let mut command = crate::common::rank(&place, 0, 2, &observe);
         let output = command.output().unwrap();
@@ -129,8 +146,11 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
 /// The abstract sockets of `observe --method pages` that are open.
 fn sockets_of_pages() -> Vec<String> {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let name =
-        |line: &str| Some(line.rsplit_once('@')?.1).filter(|name| name.starts_with("seatmap-pages")).map(str::to_owned);
+    let name = |line: &str| {
+        Some(line.rsplit_once('@')?.1)
+            .filter(|name| name.starts_with("seatmap-pages"))
+            .map(str::to_owned)
+    };
     text.lines().filter_map(name).collect()
 }
 
@@ -138,7 +158,17 @@ fn sockets_of_pages() -> Vec<String> {
 fn the_observer_of_pages_does_not_hear_other_users() {
     let place = Place::new();
     place.file("library.so", "");
-    let observe = ["observe", "--method", "pages", "--library", "library.so", "--", "sh", "-c", "echo up; read line"];
+    let observe = [
+        "observe",
+        "--method",
+        "pages",
+        "--library",
+        "library.so",
+        "--",
+        "sh",
+        "-c",
+        "echo up; read line",
+    ];
     let mut command = place.command(&observe);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut observer = command.spawn().unwrap();
@@ -152,13 +182,21 @@ fn the_observer_of_pages_does_not_hear_other_users() {
                   s = socket.socket(socket.AF_UNIX)\n\
                   s.connect(b'\\0' + sys.argv[1].encode())\n\
                   s.send(b'x' * 64)";
-    let lie = |name: &String| Command::new("python3").args(["-c", script, name]).stderr(Stdio::null()).status();
-    let has_lied = name.as_ref().map(lie).is_some_and(|lied| lied.is_ok_and(|status| status.success()));
+    let lie = |name: &String| {
+        Command::new("python3").args(["-c", script, name]).stderr(Stdio::null()).status()
+    };
+    let has_lied =
+        name.as_ref().map(lie).is_some_and(|lied| lied.is_ok_and(|status| status.success()));
     let _ = observer.stdin.take().unwrap().write_all(b"go on\n");
     let output = observer.wait_with_output().unwrap();
     if !has_lied {
-        return seatmap_needs::skipped!("no other user to lie, no python3, or no pages: {output:?}");
+        return seatmap_needs::skipped!(
+            "no other user to lie, no python3, or no pages: {output:?}"
+        );
     }
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("did not load libseatmap_trace.so"), "another user's words count for nothing: {told}");
+    assert!(
+        told.contains("did not load libseatmap_trace.so"),
+        "another user's words count for nothing: {told}"
+    );
 }

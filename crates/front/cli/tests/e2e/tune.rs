@@ -1,14 +1,17 @@
-//! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything runs.
+//! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything
+//! runs.
 
 use crate::common::{Place, can_observe, files, two_cpus};
 use crate::common::{begun, rank};
 use serde_json::Value;
 
 /// Prints 9 where it may run on one CPU alone, and 10 else.
-const BEST_ALONE: &str = "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
+const BEST_ALONE: &str =
+    "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
 /// Prints 10 where it may run on one CPU alone, and 9 else.
-const BEST_FREE: &str = "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
+const BEST_FREE: &str =
+    "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
 
 fn race(place: &Place, options: &[&str], script: &str) -> std::process::Output {
     let metric = ["tune", "--metric", "regex:took ([0-9]+)", "--lower-is-better"];
@@ -29,15 +32,26 @@ fn better_seats_are_found_and_written() {
     let options = ["--budget", "70", "-o", "plan.json", "--html", "p.html", "--json"];
     let found = document(&race(&place, &options, BEST_ALONE));
     let verdict = &found["verdict"];
-    assert_eq!((&found["candidates"][0]["seats"], &verdict["safe"]), (&"free".into(), &true.into()), "{found}");
-    assert!((verdict["confirmed"][0]["percent"].as_f64().unwrap() + 10.0).abs() < 1e-9, "{verdict}");
+    assert_eq!(
+        (&found["candidates"][0]["seats"], &verdict["safe"]),
+        (&"free".into(), &true.into()),
+        "{found}"
+    );
+    assert!(
+        (verdict["confirmed"][0]["percent"].as_f64().unwrap() + 10.0).abs() < 1e-9,
+        "{verdict}"
+    );
     assert!(found["runs"].as_array().unwrap().len() <= 70);
     let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better than 'default' by 10.0 %"));
     let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize];
     // A mask is told, and an order is a plan.
-    assert_eq!(winner["seats"]["order"].is_string(), files(&place).contains(&"plan.json".to_owned()), "{winner}");
+    assert_eq!(
+        winner["seats"]["order"].is_string(),
+        files(&place).contains(&"plan.json".to_owned()),
+        "{winner}"
+    );
 }
 
 #[test]
@@ -47,7 +61,8 @@ fn the_default_is_not_replaced_by_what_is_worse() {
     }
     let place = Place::new();
     let output = race(&place, &["--budget", "70", "-o", "plan.json"], BEST_FREE);
-    let (text, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("No candidate was better than the default."), "{text}");
     assert!(output.status.success() && said.contains("no plan is written"), "{said}");
     assert_eq!(files(&place), ["seatmap-tune.json"]);
@@ -64,8 +79,13 @@ fn a_race_that_failed_goes_on_with_its_runs() {
     let options = ["--budget", "60", "--candidates", "2", "--json"];
     let failed = race(&place, &options, script);
     assert_eq!(failed.status.code(), Some(1), "{failed:?}");
-    let kept = |place: &Place| -> Value { serde_json::from_str(&place.read("seatmap-tune.json")).unwrap() };
-    assert_eq!((kept(&place)["runs"].as_array().unwrap().len(), &kept(&place)["verdict"]), (29, &Value::Null));
+    let kept = |place: &Place| -> Value {
+        serde_json::from_str(&place.read("seatmap-tune.json")).unwrap()
+    };
+    assert_eq!(
+        (kept(&place)["runs"].as_array().unwrap().len(), &kept(&place)["verdict"]),
+        (29, &Value::Null)
+    );
     place.file("well", "");
     let resumed = document(&race(&place, &[&options[..], &["--resume"]].concat(), script));
     let runs = resumed["runs"].as_array().unwrap().len();
@@ -110,7 +130,8 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     let place = Place::new();
     place.stdout(&["measure", "--quick"]);
     let script = "head -c 300000 /dev/zero | cat | wc -c";
-    let options = ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
+    let options =
+        ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
     let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("no thread was seen") {
@@ -118,7 +139,11 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     }
     let found = document(&output);
     let best = &found["candidates"][1];
-    assert_eq!((&best["name"], best["seats"]["placement"].is_array()), (&"best".into(), true), "{found}");
+    assert_eq!(
+        (&best["name"], best["seats"]["placement"].is_array()),
+        (&"best".into(), true),
+        "{found}"
+    );
     assert!(best["predicted"].is_number() && found["verdict"].is_object(), "{found}");
 }
 
@@ -126,7 +151,18 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
-    let typed = ["tune", "--on", "cell-qs20", "--pattern", "ring:8", "--candidates", "5", "--budget", "60", "--json"];
+    let typed = [
+        "tune",
+        "--on",
+        "cell-qs20",
+        "--pattern",
+        "ring:8",
+        "--candidates",
+        "5",
+        "--budget",
+        "60",
+        "--json",
+    ];
     let alone = place.stdout(&[&typed[..], &["-o", "plan.json", "--html", "page.html"]].concat());
     let spread = [&typed[..], &["--spread"]].concat();
     let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
@@ -140,9 +176,16 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     assert!(said.contains("parts done by 3 ranks"), "{said}");
     let found: Value = serde_json::from_str(&alone).unwrap();
     let verdict = &found["verdict"];
-    assert_eq!((&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()), (&"cell-qs20".into(), 60));
-    assert!(verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0, "{verdict}");
-    let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
+    assert_eq!(
+        (&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()),
+        (&"cell-qs20".into(), 60)
+    );
+    assert!(
+        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0,
+        "{verdict}"
+    );
+    let winner =
+        &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
     let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
     assert_eq!((&plan["machine"], &plan["placement"]), (&"cell-qs20".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
@@ -163,7 +206,10 @@ fn options_of_the_other_kind_of_race_are_refused() {
         (format!("{model} --blocks"), "--blocks is for a program that runs"),
         (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
         ("--on cell-qs20 --pattern ring:40".to_owned(), "2 to 31 tasks that send something"),
-        ("--on graviton3 --pattern ring:8 --packet 1k".to_owned(), "--packet changes nothing on graviton3"),
+        (
+            "--on graviton3 --pattern ring:8 --packet 1k".to_owned(),
+            "--packet changes nothing on graviton3",
+        ),
         (
             "--on graviton3 --rounds 5 -- true".to_owned(),
             "--rounds <N> cannot be used with COMMAND; see 'seatmap tune --help'",
@@ -198,10 +244,14 @@ fn a_killed_race_leaves_no_folder_behind() {
     };
     child.kill().unwrap();
     child.wait().unwrap();
-    // Nobody is left who would end the run, which nothing has waited for, so that its number is still its own.
-    // SAFETY: the call touches no memory.
+    // Nobody is left who would end the run, which nothing has waited for, so that its number is
+    // still its own. SAFETY: the call touches no memory.
     assert_eq!(unsafe { libc::kill(run, libc::SIGKILL) }, 0);
     assert_eq!(left(), 1, "the killed race's plans");
-    let next = place.command(&["tune", "--budget", "70", "--", "false"]).env("TMPDIR", &temporary).output().unwrap();
+    let next = place
+        .command(&["tune", "--budget", "70", "--", "false"])
+        .env("TMPDIR", &temporary)
+        .output()
+        .unwrap();
     assert_eq!((next.status.code(), left()), (Some(1), 0), "{next:?}");
 }

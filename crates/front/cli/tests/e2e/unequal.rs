@@ -3,7 +3,8 @@
 use crate::common::{Place, two_cpus};
 use serde_json::Value;
 
-const HYBRID: [&str; 7] = ["place", "--on", "core-i9-12900k", "--pattern", "stencil2d:3x4", "--kicks", "900"];
+const HYBRID: [&str; 7] =
+    ["place", "--on", "core-i9-12900k", "--pattern", "stencil2d:3x4", "--kicks", "900"];
 const LOADS: &str = "1,1,1,1,4,4,4,4,4,4,4,4";
 const TIMED: [&str; 6] = ["--objective", "time", "--load", LOADS, "--load-ns", "1000"];
 
@@ -23,9 +24,16 @@ fn heavy_tasks_sit_on_performance_cores() {
         assert!(plan["baselines"][baseline].as_f64() > plan["cost"].as_f64(), "{plan}");
     }
     let table = place.stdout(&[&HYBRID[..], &TIMED, &["-o", "plan.json"]].concat());
-    assert!(table.contains("(ns of the slowest seat)") && table.contains("The slowest seat is CPU "), "{table}");
+    assert!(
+        table.contains("(ns of the slowest seat)") && table.contains("The slowest seat is CPU "),
+        "{table}"
+    );
     assert!(table.contains(", performance core (speed 1.000): task "), "{table}");
-    assert_eq!(placement(&serde_json::from_str(&place.read("plan.json")).unwrap()), seats, "the same kicks");
+    assert_eq!(
+        placement(&serde_json::from_str(&place.read("plan.json")).unwrap()),
+        seats,
+        "the same kicks"
+    );
 }
 
 #[test]
@@ -39,7 +47,16 @@ fn loads_come_from_a_list_a_file_or_the_pattern() {
     place.stdout(&["pattern", "convert", "stencil2d:3x4", "--load", LOADS, "-o", "pattern.json"]);
     let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
     assert_eq!(pattern["loads"][4], 4.0);
-    let named = ["place", "--on", "core-i9-12900k", "--pattern", "pattern.json", "--kicks", "900", "--json"];
+    let named = [
+        "place",
+        "--on",
+        "core-i9-12900k",
+        "--pattern",
+        "pattern.json",
+        "--kicks",
+        "900",
+        "--json",
+    ];
     let timed = ["--objective", "time", "--load-ns", "1000"];
     assert_eq!(placement(&place.json(&[&named[..], &timed].concat())), listed);
     assert!(place.stdout(&["pattern", "show", "pattern.json"]).contains("Loads are 1 to 4.\n"));
@@ -48,7 +65,9 @@ fn loads_come_from_a_list_a_file_or_the_pattern() {
 #[test]
 fn a_kind_and_equal_seats_are_kept() {
     let place = Place::new();
-    let seats = |more: &[&str]| placement(&place.json(&[&HYBRID[..2], more, &["--kicks", "100", "--json"]].concat()));
+    let seats = |more: &[&str]| {
+        placement(&place.json(&[&HYBRID[..2], more, &["--kicks", "100", "--json"]].concat()))
+    };
     let hybrid = "core-i9-12900k";
     for objective in ["distance", "congestion"] {
         let of = [hybrid, "--pattern", "ring:6", "--objective", objective];
@@ -57,7 +76,8 @@ fn a_kind_and_equal_seats_are_kept() {
     assert!(seats(&[hybrid, "--pattern", "ring:6", "--equal-kind"]).iter().all(|os| *os < 16));
     let die = ["ryzen-7950x3d", "--pattern", "ring:6", "--equal-kind"];
     assert!(seats(&die).iter().all(|os| (8..16).contains(os)), "the die that clocks higher");
-    let timed = [hybrid, "--pattern", "ring:6", "--equal-kind", "--objective", "time", "--load-ns", "100"];
+    let timed =
+        [hybrid, "--pattern", "ring:6", "--equal-kind", "--objective", "time", "--load-ns", "100"];
     let cores: std::collections::HashSet<u64> = seats(&timed).iter().map(|os| os / 2).collect();
     assert_eq!(cores.len(), 6, "a core each");
 }
@@ -68,13 +88,25 @@ fn refusals_name_the_remedy() {
     let refusal = |more: &[&str]| place.one_line_refusal(&[&HYBRID[..], more].concat());
     let problems: [(&[&str], &str); 8] = [
         (&["--objective", "time"], "--load-ns 5000"),
-        (&["--objective", "time", "--load-ns", "1", "--load", "1,2"], "2 loads for 12 tasks; give one for each"),
+        (
+            &["--objective", "time", "--load-ns", "1", "--load", "1,2"],
+            "2 loads for 12 tasks; give one for each",
+        ),
         (&["--objective", "time", "--load-ns", "1", "--load", "x"], "'x' is not a load"),
-        (&["--objective", "time", "--load-ns", "1", "--weight", "bytes"], "leave --weight bytes out"),
+        (
+            &["--objective", "time", "--load-ns", "1", "--weight", "bytes"],
+            "leave --weight bytes out",
+        ),
         (&["--objective", "time", "--load-ns", "1", "--method", "partition"], "--method auto"),
         (&["--load-ns", "1"], "--load-ns changes nothing without --objective time"),
-        (&["--load", LOADS], "--load changes nothing without --objective time or --prefer big-cache"),
-        (&["--equal-kind", "--fix", "0=20"], "task 0 is fixed on CPU 20, which is not one of the equal CPUs"),
+        (
+            &["--load", LOADS],
+            "--load changes nothing without --objective time or --prefer big-cache",
+        ),
+        (
+            &["--equal-kind", "--fix", "0=20"],
+            "task 0 is fixed on CPU 20, which is not one of the equal CPUs",
+        ),
     ];
     for (more, remedy) in problems {
         let refusal = refusal(more);
@@ -83,7 +115,8 @@ fn refusals_name_the_remedy() {
     let plain = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "9"];
     let no_sizes = place.one_line_refusal(&[&plain[..], &["--prefer", "big-cache"]].concat());
     assert!(no_sizes.contains("leave --prefer big-cache out"), "{no_sizes}");
-    let replayed = place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0-3", "--speed"]);
+    let replayed =
+        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0-3", "--speed"]);
     assert!(replayed.contains("--speed times work on this host"), "{replayed}");
 }
 
@@ -93,17 +126,28 @@ fn speeds_are_measured_remembered_and_shown() {
     let Some(cpus) = two_cpus() else { return };
     place.stdout(&["measure", "--cpus", &cpus, "--quick", "--speed", "-o", "host.json"]);
     let profile: Value = serde_json::from_str(&place.read("host.json")).unwrap();
-    let list = |value: &Value| value.as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect::<Vec<f64>>();
-    let (alone, together) = (list(&profile["speed"]["alone"]), list(&profile["speed"]["together"]));
-    assert!(alone.len() == 2 && together.len() == 2 && alone.iter().copied().fold(0.0, f64::max) == 1.0, "{profile}");
+    let list = |value: &Value| {
+        value.as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect::<Vec<f64>>()
+    };
+    let alone = list(&profile["speed"]["alone"]);
+    let together = list(&profile["speed"]["together"]);
+    assert!(
+        alone.len() == 2 && together.len() == 2 && alone.iter().copied().fold(0.0, f64::max) == 1.0,
+        "{profile}"
+    );
     assert_eq!(profile["speed"]["work"]["rounds"], 9);
     let shown = place.stdout(&["show", "host.json"]);
     assert!(shown.contains("Speed, 1 is the fastest CPU\n"), "{shown}");
-    assert!(shown.contains("equally fast: equal within ") || shown.contains("slower than the fastest"), "{shown}");
+    assert!(
+        shown.contains("equally fast: equal within ") || shown.contains("slower than the fastest"),
+        "{shown}"
+    );
     let json = place.json(&["show", "host.json", "--json"]);
     assert_eq!(json["speed"]["alone"], profile["speed"]["alone"]);
-    let schema: Value =
-        serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-show-1.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!(
+        "../../../../../docs/formats/seatmap-show-1.schema.json"
+    ))
+    .unwrap();
     assert_eq!(seatmap_schema::refused(&schema, &json), Vec::<String>::new());
     let missing = seatmap_schema::never_written(&schema, std::slice::from_ref(&json));
     assert!(missing.iter().all(|path| !path.starts_with("/speed")), "{missing:?}");

@@ -1,4 +1,5 @@
-//! Four threads, one after the other; each prints the CPUs that it may run on before it does anything else.
+//! Four threads, one after the other; each prints the CPUs that it may run on before it does
+//! anything else.
 
 fn tell(who: &str) {
     let status = std::fs::read_to_string("/proc/thread-self/status").expect("/proc is there");

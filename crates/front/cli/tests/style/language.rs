@@ -9,7 +9,8 @@ const WIDEST_COMMENT: usize = 120;
 /// Characters on a line of a page, tables and examples aside.
 const WIDEST_PROSE: usize = 120;
 
-/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and does not ask.
+/// Whether the sentence begins with "Who ...", "Whoever ...", "That which ..." or "What ..." and
+/// does not ask.
 fn is_free_relative(sentence: &str) -> bool {
     let beginnings = ["Who ", "Whoever ", "That which ", "What "];
     beginnings.iter().any(|beginning| sentence.starts_with(beginning)) && !sentence.ends_with('?')
@@ -22,7 +23,8 @@ fn negates_a_noun(text: &str) -> bool {
             let before = text[..at].trim_end().to_lowercase();
             let after = &text[at + phrase.len()..];
             let is_word = text[..at].ends_with(char::is_whitespace);
-            let compares = ["longer", "more", "less", "other"].iter().any(|word| after.starts_with(word));
+            let compares =
+                ["longer", "more", "less", "other"].iter().any(|word| after.starts_with(word));
             is_word && !before.ends_with("there") && !compares
         })
     })
@@ -65,8 +67,11 @@ fn prose(text: &str) -> Vec<Paragraph> {
         let is_fence = line.starts_with("```");
         inside ^= is_fence;
         let line = line.trim();
-        let hidden = inside || is_fence || line.is_empty() || line.starts_with(['#', '|', '!', '<']);
-        let number = line.split_once(". ").filter(|(number, _)| number.chars().all(|digit| digit.is_ascii_digit()));
+        let hidden =
+            inside || is_fence || line.is_empty() || line.starts_with(['#', '|', '!', '<']);
+        let number = line
+            .split_once(". ")
+            .filter(|(number, _)| number.chars().all(|digit| digit.is_ascii_digit()));
         let item = line.strip_prefix("- ").or_else(|| number.map(|(_, item)| item));
         (at + 1, (!hidden).then_some(item.unwrap_or(line)), item.is_some())
     }))
@@ -83,11 +88,18 @@ fn comments_and_messages(text: &str) -> Vec<Paragraph> {
         text.lines().enumerate().map(|(at, line)| (at + 1, comment(line))).collect();
     let lines = commented.iter().map(|(at, line)| {
         let line = line.as_deref().filter(|line| !line.is_empty() && !line.starts_with(['|', '#']));
-        (*at, line.map(|line| line.strip_prefix("- ").unwrap_or(line)), line.is_some_and(|line| line.starts_with("- ")))
+        (
+            *at,
+            line.map(|line| line.strip_prefix("- ").unwrap_or(line)),
+            line.is_some_and(|line| line.starts_with("- ")),
+        )
     });
     let mut found = paragraphs(lines);
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-        found.extend(line.split('"').skip(1).step_by(2).map(|message| (at + 1, message.to_owned())));
+    for (at, line) in
+        text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+    {
+        found
+            .extend(line.split('"').skip(1).step_by(2).map(|message| (at + 1, message.to_owned())));
     }
     found
 }
@@ -104,11 +116,17 @@ fn pages() -> Vec<(String, String)> {
 }
 
 /// `file:line: sentence` of each that offends.
-fn offenders(texts: &[(String, String)], split: fn(&str) -> Vec<Paragraph>, offends: fn(&str) -> bool) -> Vec<String> {
+fn offenders(
+    texts: &[(String, String)],
+    split: fn(&str) -> Vec<Paragraph>,
+    offends: fn(&str) -> bool,
+) -> Vec<String> {
     let of_file = |(name, text): &(String, String)| {
         let of_paragraph = |(at, paragraph): Paragraph| {
-            let bad: Vec<String> =
-                sentences(&paragraph).filter(|one| offends(one)).map(|one| format!("{name}:{at}: {one}")).collect();
+            let bad: Vec<String> = sentences(&paragraph)
+                .filter(|one| offends(one))
+                .map(|one| format!("{name}:{at}: {one}"))
+                .collect();
             bad
         };
         split(text).into_iter().flat_map(of_paragraph).collect::<Vec<_>>()
@@ -119,7 +137,10 @@ fn offenders(texts: &[(String, String)], split: fn(&str) -> Vec<Paragraph>, offe
 #[test]
 fn pages_begin_sentences_with_their_subject() {
     assert!(pages().len() > 20, "the pages are not where they were");
-    assert_none("sentences that begin with a free relative", &offenders(&pages(), prose, is_free_relative));
+    assert_none(
+        "sentences that begin with a free relative",
+        &offenders(&pages(), prose, is_free_relative),
+    );
     assert_none("'is no X' for 'is not an X'", &offenders(&pages(), prose, negates_a_noun));
 }
 
@@ -133,7 +154,10 @@ fn code_begins_sentences_with_their_subject() {
     let code = others();
     let free = offenders(&code, comments_and_messages, is_whole_free_relative);
     assert_none("sentences that begin with a free relative", &free);
-    assert_none("'is no X' for 'is not an X'", &offenders(&code, comments_and_messages, negates_a_noun));
+    assert_none(
+        "'is no X' for 'is not an X'",
+        &offenders(&code, comments_and_messages, negates_a_noun),
+    );
 }
 
 #[test]
@@ -159,13 +183,19 @@ fn lines_fit_on_a_screen() {
 #[test]
 fn language_can_offend() {
     assert!(is_free_relative("Who can be met starts.") && !is_free_relative("Who knows?"));
-    assert!(is_free_relative("What remains is noise.") && !is_free_relative("Whole machines remain."));
+    assert!(
+        is_free_relative("What remains is noise.") && !is_free_relative("Whole machines remain.")
+    );
     assert!(negates_a_noun("This is no file.") && !negates_a_noun("There is no file."));
     assert!(!negates_a_noun("It is no longer there.") && !negates_a_noun("This no one sees."));
     let page = "# Who\n\nGood. What is\nodd is this. It costs 1.5 ns.\n```text\nWho sits.\n```\n- Whoever asks.\n";
     let found = offenders(&[("page".to_owned(), page.to_owned())], prose, is_free_relative);
     assert_eq!(found, ["page:3: What is odd is this.", "page:8: Whoever asks."]);
     let code = "/// Good.\n/// Who sits\n/// where.\nlet heading = \"What went on\";\nlet text = \"What went on.\";\n";
-    let found = offenders(&[("code".to_owned(), code.to_owned())], comments_and_messages, is_whole_free_relative);
+    let found = offenders(
+        &[("code".to_owned(), code.to_owned())],
+        comments_and_messages,
+        is_whole_free_relative,
+    );
     assert_eq!(found, ["code:1: Who sits where.", "code:5: What went on."]);
 }

@@ -8,10 +8,13 @@ fn map(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The words behind an opening mark, up to the next backquote, without the kind of a link (`mod@place`).
+/// The words behind an opening mark, up to the next backquote, without the kind of a link
+/// (`mod@place`).
 fn words<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
     let rests = text.match_indices(mark).map(move |(at, _)| &text[at + mark.len()..]);
-    rests.filter_map(|rest| rest.split('`').next()).map(|word| word.rsplit('@').next().unwrap_or(word))
+    rests
+        .filter_map(|rest| rest.split('`').next())
+        .map(|word| word.rsplit('@').next().unwrap_or(word))
 }
 
 /// Whether it can be a module or function of the crate.
@@ -24,14 +27,18 @@ fn is_small(word: &str) -> bool {
 /// The names that a crate declares: modules, functions, and what it passes on.
 fn declares(text: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.starts_with("//"));
-    let mut tokens = code.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    let mut tokens =
+        code.flat_map(|line| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
     tokens.any(|token| token == name)
 }
 
 /// Modules that the map leaves out, and links to things that are not there.
 fn flaws(file: &str, text: &str) -> Vec<String> {
     let map = map(text);
-    let public = text.lines().filter_map(|line| line.strip_prefix("pub mod ")).map(|rest| rest.trim_end_matches(';'));
+    let public = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "))
+        .map(|rest| rest.trim_end_matches(';'));
     let left_out = public.filter(|module| !words(&map, "`").any(|word| word == *module));
     let ghosts = words(&map, "[`").filter(|word| is_small(word) && !declares(text, word));
     let left_out = left_out.map(|module| format!("{file}: the map leaves out {module}"));
@@ -40,7 +47,8 @@ fn flaws(file: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn maps_name_the_modules() {
-    let crates: Vec<_> = others().into_iter().filter(|(name, _)| name.ends_with("src/lib.rs")).collect();
+    let crates: Vec<_> =
+        others().into_iter().filter(|(name, _)| name.ends_with("src/lib.rs")).collect();
     assert!(crates.len() > 20, "the crates are not where they were");
     let found: Vec<String> = crates.iter().flat_map(|(name, text)| flaws(name, text)).collect();
     assert_none("maps that are not those of their crates", &found);
@@ -48,7 +56,6 @@ fn maps_name_the_modules() {
 
 #[test]
 fn maps_can_be_wrong() {
-    let text =
-        "//! | [`one`], [`mod@two`] | both |\n//! | `three` | hidden |\npub mod one;\npub mod four;\nmod three;\n";
+    let text = "//! | [`one`], [`mod@two`] | both |\n//! | `three` | hidden |\npub mod one;\npub mod four;\nmod three;\n";
     assert_eq!(flaws("x", text), ["x: the map leaves out four", "x: the map names two"]);
 }

@@ -6,7 +6,8 @@ use seatmap_statistics::words::faults;
 /// Snapshots of the C programs' own output, in which the number of a status stands before a name.
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
 
-/// Recorded timings, whose rows are named for what runs (`queue of 2 line by line`), and sentences of no one.
+/// Recorded timings, whose rows are named for what runs (`queue of 2 line by line`), and sentences
+/// of no one.
 const OF_TIMINGS: &str = "__reference__timings_are_as_recorded.snap";
 
 /// A table has two spaces between its columns.
@@ -16,7 +17,9 @@ const IN_TABLES: &str = "two spaces: ";
 #[test]
 fn numbers_and_nouns_agree() {
     let snapshots = texts(&[".snap"]);
-    let printed = snapshots.iter().filter(|(name, _)| !name.contains(OF_STATUSES) && !name.ends_with(OF_TIMINGS));
+    let printed = snapshots
+        .iter()
+        .filter(|(name, _)| !name.contains(OF_STATUSES) && !name.ends_with(OF_TIMINGS));
     let wrong = printed.flat_map(|(name, text)| {
         let found = faults(text).into_iter().filter(|fault| !fault.starts_with(IN_TABLES));
         found.map(move |fault| format!("{name}: {fault}"))
@@ -34,18 +37,22 @@ const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells
 /// A comment above a sentence whose number is never one says why.
 const NEVER_ONE: &str = "// Plural: ";
 
-/// The libraries and programs for the papers, and our own benchmarks, are read by those who build them.
-const OTHERS: [&str; 7] = ["papers/", "/bench/src/", "/spe/", "/libspe2/", "/worker/", "/worker-c/", "/examples/"];
+/// The libraries and programs for the papers, and our own benchmarks, are read by those who build
+/// them.
+const OTHERS: [&str; 7] =
+    ["papers/", "/bench/src/", "/spe/", "/libspe2/", "/worker/", "/worker-c/", "/examples/"];
 
-/// The parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and the name of several things. A
-/// constant is never one, and `{:.1} CPUs` is a measured figure.
+/// The parts of a line such as `{n} CPUs` and `{:.0} bytes`: a number in braces and the name of
+/// several things. A constant is never one, and `{:.1} CPUs` is a measured figure.
 fn counts(line: &str) -> Vec<&str> {
-    let is_constant =
-        |name: &str| !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric);
+    let is_constant = |name: &str| {
+        !name.is_empty() && name == name.to_uppercase() && !name.starts_with(char::is_numeric)
+    };
     let count = |(at, _): (usize, &str)| {
         let (inside, behind) = line[at + 1..].split_once("} ")?;
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
-        let is_name = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.".contains(letter));
+        let is_name =
+            name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.".contains(letter));
         let is_measured = format.starts_with('.') && format != ".0";
         let noun = behind.split(|letter: char| !letter.is_ascii_alphabetic()).next()?;
         let is_counted = COUNTED.split_ascii_whitespace().any(|name| name == noun);
@@ -61,7 +68,8 @@ fn a_number_before_several_things_is_found() {
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
 
-/// `{count} threads` in a source is "1 threads" one day: `seatmap_statistics::words::counted` says "1 thread".
+/// `{count} threads` in a source is "1 threads" one day: `seatmap_statistics::words::counted` says
+/// "1 thread".
 #[test]
 fn sentences_count_their_nouns() {
     let of_product = |name: &str| {
@@ -74,12 +82,21 @@ fn sentences_count_their_nouns() {
     let wrong = sources.flat_map(|(name, text)| {
         let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let lines: Vec<&str> = product.lines().collect();
-        let is_excused = |at: usize| lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE));
-        let is_sentence =
-            |line: &str| !["//", "assert", "invariant!"].iter().any(|start| line.trim_start().starts_with(start));
-        let found = lines.iter().enumerate().filter(|(at, line)| is_sentence(line) && !is_excused(*at));
-        let found = found.flat_map(|(at, line)| counts(line).into_iter().map(move |count| (at, count.to_owned())));
+        let is_excused = |at: usize| {
+            lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE))
+        };
+        let is_sentence = |line: &str| {
+            !["//", "assert", "invariant!"].iter().any(|start| line.trim_start().starts_with(start))
+        };
+        let found =
+            lines.iter().enumerate().filter(|(at, line)| is_sentence(line) && !is_excused(*at));
+        let found = found.flat_map(|(at, line)| {
+            counts(line).into_iter().map(move |count| (at, count.to_owned()))
+        });
         found.map(|(at, count)| format!("{name}:{}: {count}", at + 1)).collect::<Vec<_>>()
     });
-    assert_none("these say '1 threads' for one of them; see seatmap_statistics::words", &wrong.collect::<Vec<_>>());
+    assert_none(
+        "these say '1 threads' for one of them; see seatmap_statistics::words",
+        &wrong.collect::<Vec<_>>(),
+    );
 }

@@ -1,4 +1,5 @@
-//! The pages against the repository: links that lead somewhere, and functions that the architecture page names.
+//! The pages against the repository: links that lead somewhere, and functions that the architecture
+//! page names.
 
 use super::{assert_none, root, texts};
 
@@ -43,7 +44,9 @@ fn walks_lead_through_functions_that_exist() {
     let mut missing = Vec::new();
     for (name, hops) in &walks {
         assert!((8..=LONGEST_WALK).contains(&hops.len()), "{name}: {} hops", hops.len());
-        missing.extend(hops.iter().filter(|hop| is_missing(hop)).map(|hop| format!("{name}: {hop:?}")));
+        missing.extend(
+            hops.iter().filter(|hop| is_missing(hop)).map(|hop| format!("{name}: {hop:?}")),
+        );
     }
     assert_none("hops that are not in the code", &missing);
 }
@@ -51,8 +54,13 @@ fn walks_lead_through_functions_that_exist() {
 #[test]
 fn places_for_a_change_exist() {
     let page = std::fs::read_to_string(root().join("docs/src/architecture.md")).unwrap();
-    let named = page.split('`').skip(1).step_by(2).filter(|text| text.starts_with("crates/") && !text.contains(": "));
-    let missing: Vec<String> = named.filter(|path| !root().join(path).exists()).map(str::to_owned).collect();
+    let named = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|text| text.starts_with("crates/") && !text.contains(": "));
+    let missing: Vec<String> =
+        named.filter(|path| !root().join(path).exists()).map(str::to_owned).collect();
     assert_none("paths that are not there", &missing);
 }
 
@@ -65,7 +73,9 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn links_lead_to_files() {
-    let is_page = |name: &str| !name.contains('/') || name.starts_with("docs/src/") || name.ends_with("README.md");
+    let is_page = |name: &str| {
+        !name.contains('/') || name.starts_with("docs/src/") || name.ends_with("README.md")
+    };
     let mut broken = Vec::new();
     for (name, text) in texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)) {
         let folder = root().join(&name).parent().unwrap().to_owned();
@@ -77,8 +87,7 @@ fn links_lead_to_files() {
 
 #[test]
 fn pages_can_offend() {
-    let page =
-        "## Walk 1\n1. `crates/a.rs: run` goes.\n2. `crates/none.rs: run` goes.\n## Other\n3. `x: y` is not one.\n";
+    let page = "## Walk 1\n1. `crates/a.rs: run` goes.\n2. `crates/none.rs: run` goes.\n## Other\n3. `x: y` is not one.\n";
     let walks = walks(page);
     assert_eq!((walks.len(), walks[0].1.len()), (1, 2));
     assert!(is_missing(&walks[0].1[1]));

@@ -1,5 +1,5 @@
-//! Says in our own words why the value of an option cannot be read. The parser and the standard library say "invalid
-//! digit found in string" and "0 is not in 1..=65535".
+//! Says in our own words why the value of an option cannot be read. The parser and the standard
+//! library say "invalid digit found in string" and "0 is not in 1..=65535".
 
 use crate::time::time;
 use clap::error::{ContextKind, ContextValue};
@@ -21,7 +21,9 @@ pub fn one_of(error: &clap::Error) -> Option<String> {
     if value.is_empty() {
         return Some(format!("{argument} needs a value"));
     }
-    let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) else { return None };
+    let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) else {
+        return None;
+    };
     Some(format!("{argument}: '{value}' is not one of {}", values.join(", ")))
 }
 

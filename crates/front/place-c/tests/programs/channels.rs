@@ -8,7 +8,8 @@ const EXAMPLE: &str = "examples/producer_consumer.c";
 
 /// A profile of these CPUs, where Seatmap would remember it.
 fn remember(state: &Path, cpus: &[u32]) {
-    let origin = Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };
     let mut profile = Profile::new("host", origin, Topology::unknown(cpus.iter().copied()));
     let apart = Matrix::from_fn(cpus.len(), |i, j| if i == j { 0.0 } else { 100.0 });
     profile.core_distance = Some(CoreDistance::imported(cpus.to_vec(), apart));
@@ -31,7 +32,10 @@ fn a_producer_and_its_consumer_sit_where_they_are_told() {
     remember(state.path(), &cpus);
     let mut command = library().command(EXAMPLE, How::Shared, false);
     let printed = stdout(command.arg("2000").env("XDG_STATE_HOME", state.path()));
-    assert!(printed.starts_with("2000 values on CPUs ") && printed.contains("lines are alike"), "{printed}");
+    assert!(
+        printed.starts_with("2000 values on CPUs ") && printed.contains("lines are alike"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -44,5 +48,8 @@ fn a_host_that_was_not_measured_says_so() {
     let output = command.arg("10").env("XDG_STATE_HOME", state.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("this host has not been measured yet; 'seatmap measure' does it"), "{stderr}");
+    assert!(
+        stderr.contains("this host has not been measured yet; 'seatmap measure' does it"),
+        "{stderr}"
+    );
 }

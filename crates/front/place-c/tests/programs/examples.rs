@@ -13,9 +13,12 @@ fn own_edges_on_an_own_matrix() {
         return;
     }
     let printed = library().run_all_ways("examples/edges.c");
-    // Task 0 is held on CPU 11; its partner belongs on 9, and the other two on the pair that is left.
-    let expected =
-        ["task 0 on CPU 11\ntask 1 on CPU 9\n", "cost 506880 (optimal), at least 506880, unplaced 1981440\n"];
+    // Task 0 is held on CPU 11; its partner belongs on 9, and the other two on the pair that is
+    // left.
+    let expected = [
+        "task 0 on CPU 11\ntask 1 on CPU 9\n",
+        "cost 506880 (optimal), at least 506880, unplaced 1981440\n",
+    ];
     assert!(expected.iter().all(|lines| printed.contains(lines)), "{printed}");
 }
 
@@ -36,7 +39,8 @@ fn files_become_the_plan_that_rust_makes() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (machine, pattern) = (folder.path().join("machine.toml"), folder.path().join("pattern.json"));
+    let machine = folder.path().join("machine.toml");
+    let pattern = folder.path().join("pattern.json");
     let description = seatmap_machine::catalog::find("xeon-e5-2680-2s").unwrap();
     std::fs::write(&machine, description).unwrap();
     let stencil = seatmap_pattern::generate("stencil2d:4x3").unwrap().to_json();
@@ -54,8 +58,10 @@ fn a_published_machine_is_read() {
     if !can_compile() {
         return;
     }
-    let published =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core/epyc-7r13-2s-192.csv"));
+    let published = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../../shared/data/core-to-core/epyc-7r13-2s-192.csv"
+    ));
     if !published.exists() {
         seatmap_needs::skipped!("{} absent", published.display());
         return;
@@ -64,7 +70,8 @@ fn a_published_machine_is_read() {
     let pattern = folder.path().join("ring.json");
     std::fs::write(&pattern, seatmap_pattern::generate("ring:48").unwrap().to_json()).unwrap();
     let output = library().run("examples/plan.c", &[published, &pattern]);
-    let (stdout, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{stderr}");
     let plan = Plan::from_json(&stdout).unwrap();
     assert!(plan.machine == "epyc-7r13-2s-192" && plan.placement.len() == 48);

@@ -1,4 +1,5 @@
-//! The guide's page on the library: these tests compile its programs and check that they do as the page says.
+//! The guide's page on the library: these tests compile its programs and check that they do as the
+//! page says.
 
 use crate::installed::{How, can_compile, example, library, stdout};
 use seatmap_machine::catalog;
@@ -14,13 +15,19 @@ fn cost(placement: &[u32]) -> f64 {
     let pattern = seatmap_pattern::generate("stencil2d:4x4").unwrap();
     let distance = machine.core_distance.unwrap();
     let row = |task: usize| distance.index_of(placement[task]).unwrap();
-    pattern.edges.iter().map(|edge| edge.bytes * distance.median_ns[(row(edge.from), row(edge.to))]).sum()
+    pattern
+        .edges
+        .iter()
+        .map(|edge| edge.bytes * distance.median_ns[(row(edge.from), row(edge.to))])
+        .sum()
 }
 
 #[test]
 fn the_page_shows_the_examples_word_for_word() {
     let page = read("../../../docs/src/library.md");
-    for (language, file) in [("rust", "../../place/place/examples/place.rs"), ("c", "examples/place.c")] {
+    for (language, file) in
+        [("rust", "../../place/place/examples/place.rs"), ("c", "examples/place.c")]
+    {
         let block = format!("```{language}\n{}```\n", read(file));
         assert!(page.contains(&block), "{file} is not on the page as it is");
     }
@@ -31,12 +38,17 @@ fn rust_and_c_find_the_same_cost() {
     if !can_compile() {
         return;
     }
-    // Searches that end by the clock may find another placement of the same cost, so each way would print its own.
+    // Searches that end by the clock may find another placement of the same cost, so each way would
+    // print its own.
     let printed = stdout(&mut library().command("examples/place.c", How::Shared, false));
     let (head, tasks) = printed.split_once('\n').unwrap();
     let rust = stdout(&mut example("seatmap-place", "place"));
     assert_eq!(rust.lines().next().unwrap(), head);
-    assert!(read("../../../docs/src/library.md").contains(&format!("\n{head}\n")), "the page prints something else");
-    let placement: Vec<u32> = tasks.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    assert!(
+        read("../../../docs/src/library.md").contains(&format!("\n{head}\n")),
+        "the page prints something else"
+    );
+    let placement: Vec<u32> =
+        tasks.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
     assert!(head.starts_with(&format!("cost {:.0},", cost(&placement))), "{printed}");
 }

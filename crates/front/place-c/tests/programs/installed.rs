@@ -1,5 +1,5 @@
-//! The library, built as packagers build it and installed in a folder of its own. The tests of each C library share
-//! this file: the package that compiles it says which library it is.
+//! The library, built as packagers build it and installed in a folder of its own. The tests of each
+//! C library share this file: the package that compiles it says which library it is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -52,19 +52,23 @@ pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }
 
-/// The folder of this test's own program, in which cargo has put the libraries of this package before.
+/// The folder of this test's own program, in which cargo has put the libraries of this package
+/// before.
 fn built() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().unwrap().to_owned()
 }
 
-/// An example written in Rust, ready to run. `make test` builds all examples beside the tests, and says so; a test that
-/// is run alone builds the one it needs, which takes a second build of all crates below.
+/// An example written in Rust, ready to run. `make test` builds all examples beside the tests, and
+/// says so; a test that is run alone builds the one it needs, which takes a second build of all
+/// crates below.
 pub fn example(package: &str, name: &str) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--frozen", "--package", package, "--example", name, "--target-dir"]).arg(target);
+        cargo
+            .args(["build", "--frozen", "--package", package, "--example", name, "--target-dir"])
+            .arg(target);
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
@@ -110,7 +114,12 @@ impl Installed {
             How::Shared | How::Static => compiler.arg("-std=c99").arg(source),
             How::Cpp => compiler.args(["-std=c++11", "-x", "c++"]).arg(source).args(["-x", "none"]),
         };
-        compiler.args(WARNINGS).args(self.pkg_config(&["--cflags"])).arg("-pthread").arg("-o").arg(program);
+        compiler
+            .args(WARNINGS)
+            .args(self.pkg_config(&["--cflags"]))
+            .arg("-pthread")
+            .arg("-o")
+            .arg(program);
         match how {
             How::Shared | How::Cpp => compiler.args(self.pkg_config(&["--libs"])),
             How::Static => {
@@ -122,13 +131,20 @@ impl Installed {
         stdout(&mut compiler);
     }
 
-    /// A program of this package, compiled and ready for arguments, under valgrind where that is wished.
+    /// A program of this package, compiled and ready for arguments, under valgrind where that is
+    /// wished.
     pub fn command(&self, source: &str, how: How, checked: bool) -> Command {
         let program = self.compiled(source, how);
         let mut command = Command::new(if checked { Path::new("valgrind") } else { &program });
         if checked {
-            command.args(["--quiet", "--leak-check=full", "--show-leak-kinds=definite,indirect,possible"]);
-            command.args(["--errors-for-leak-kinds=definite,indirect,possible", "--error-exitcode=99"]).arg(&program);
+            command.args([
+                "--quiet",
+                "--leak-check=full",
+                "--show-leak-kinds=definite,indirect,possible",
+            ]);
+            command
+                .args(["--errors-for-leak-kinds=definite,indirect,possible", "--error-exitcode=99"])
+                .arg(&program);
         }
         command.env("LD_LIBRARY_PATH", self.path("lib")).current_dir(&self.prefix);
         command
@@ -137,12 +153,24 @@ impl Installed {
     /// Runs a program that takes no arguments in each available way; all must print the same.
     pub fn run_all_ways(&self, source: &str) -> String {
         let shared = stdout(&mut self.command(source, How::Shared, false));
-        assert_eq!(stdout(&mut self.command(source, How::Static, false)), shared, "{source}, linked statically");
+        assert_eq!(
+            stdout(&mut self.command(source, How::Static, false)),
+            shared,
+            "{source}, linked statically"
+        );
         if there_is("g++") {
-            assert_eq!(stdout(&mut self.command(source, How::Cpp, false)), shared, "{source} as C++");
+            assert_eq!(
+                stdout(&mut self.command(source, How::Cpp, false)),
+                shared,
+                "{source} as C++"
+            );
         }
         if there_is("valgrind") {
-            assert_eq!(stdout(&mut self.command(source, How::Shared, true)), shared, "{source} under valgrind");
+            assert_eq!(
+                stdout(&mut self.command(source, How::Shared, true)),
+                shared,
+                "{source} under valgrind"
+            );
         }
         shared
     }

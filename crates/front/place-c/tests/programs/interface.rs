@@ -29,7 +29,8 @@ fn the_library_shows_what_the_header_declares_and_nothing_else() {
     let mut nm = Command::new("nm");
     nm.args(["--dynamic", "--defined-only", "--format=posix"]).arg(shared());
     let shown = stdout(&mut nm);
-    let shown: BTreeSet<String> = shown.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
+    let shown: BTreeSet<String> =
+        shown.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect();
     assert_eq!(shown, declared());
     assert!(shown.len() > 20, "{shown:?}");
 }
@@ -50,8 +51,13 @@ fn programs_remember_which_interface_they_were_built_for() {
 fn every_function_says_what_it_does() {
     let header = header();
     let lines: Vec<&str> = header.lines().collect();
-    let bare = |at: &usize| lines[*at].contains('(') && lines[*at].starts_with(|c: char| c.is_ascii_lowercase());
-    let silent: Vec<&str> =
-        (0..lines.len()).filter(bare).filter(|at| lines[at - 1] != " */").map(|at| lines[at]).collect();
+    let bare = |at: &usize| {
+        lines[*at].contains('(') && lines[*at].starts_with(|c: char| c.is_ascii_lowercase())
+    };
+    let silent: Vec<&str> = (0..lines.len())
+        .filter(bare)
+        .filter(|at| lines[at - 1] != " */")
+        .map(|at| lines[at])
+        .collect();
     assert!(silent.is_empty(), "{silent:?}");
 }

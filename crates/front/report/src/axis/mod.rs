@@ -1,8 +1,9 @@
-//! Axes of charts: where a value stands between two ends, and the round values that are named beside it.
+//! Axes of charts: where a value stands between two ends, and the round values that are named
+//! beside it.
 //!
-//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in some decade
-//! (doublings for sizes), each written with as many digits as tell it from its neighbours, times in the unit that
-//! suits them.
+//! Every chart takes its ticks from here, so that they are all alike: multiples of 1, 2 or 5 in
+//! some decade (doublings for sizes), each written with as many digits as tell it from its
+//! neighbours, times in the unit that suits them.
 
 mod text;
 mod ticks;
@@ -40,7 +41,8 @@ pub(crate) enum Scaling {
     Linear,
     /// Equal ratios are equally long.
     Log,
-    /// Equal differences of square roots are: little stays visible beside much, and zero has a place.
+    /// Equal differences of square roots are: little stays visible beside much, and zero has a
+    /// place.
     Root,
 }
 
@@ -70,8 +72,8 @@ impl Axis {
         Axis { low, high, scaling, unit }
     }
 
-    /// An axis that holds all of these values. It is logarithmic where they are positive and far apart and their unit
-    /// allows it. `None` where there is no value.
+    /// An axis that holds all of these values. It is logarithmic where they are positive and far
+    /// apart and their unit allows it. `None` where there is no value.
     pub fn of(values: impl Iterator<Item = f64>, unit: Unit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
@@ -95,19 +97,22 @@ impl Axis {
         Axis { low, high, ..self }
     }
 
-    /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by themselves.
+    /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by
+    /// themselves.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, Unit::Bytes | Unit::Doublings)
     }
 
-    /// Where a value stands: from 0 at the low end to 1 at the high end; in the middle of an axis without extent.
+    /// Where a value stands: from 0 at the low end to 1 at the high end; in the middle of an axis
+    /// without extent.
     pub fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scaling {
             Scaling::Linear => value,
             Scaling::Log => value.max(f64::MIN_POSITIVE).ln(),
             Scaling::Root => value.max(0.0).sqrt(),
         };
-        let (low, high) = (at(self.low), at(self.high));
+        let low = at(self.low);
+        let high = at(self.high);
         if high > low { ((at(value) - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
     }
 

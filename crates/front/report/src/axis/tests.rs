@@ -32,7 +32,9 @@ fn ticks_are_round_and_have_units() {
         (-12.0, 63.0, Unit::Percent),
         (0.4, 63.0, Unit::Percent),
     ];
-    let line = |(low, high, unit): (f64, f64, Unit)| format!("{low} to {high}: {}", shown(low, high, unit, 7));
+    let line = |(low, high, unit): (f64, f64, Unit)| {
+        format!("{low} to {high}: {}", shown(low, high, unit, 7))
+    };
     insta::assert_snapshot!(cases.map(line).join("\n"), @"
     3.1 to 88: 5 ns, 10 ns, 20 ns, 50 ns
     0.07 to 0.31: 0.1 ns, 0.15 ns, 0.2 ns, 0.25 ns, 0.3 ns
@@ -77,7 +79,9 @@ fn one_value_and_none() {
 
 #[test]
 fn ends_become_round() {
-    let texts = |axis: Axis| axis.ticks(9).into_iter().map(|tick| (tick.position, tick.text)).collect::<Vec<_>>();
+    let texts = |axis: Axis| {
+        axis.ticks(9).into_iter().map(|tick| (tick.position, tick.text)).collect::<Vec<_>>()
+    };
     let linear = texts(Axis::of([1013.0, 1513.0].into_iter(), Unit::Time).unwrap().widened(6));
     assert_eq!((&*linear[0].1, linear[0].0), ("1 us", 0.0));
     assert_eq!(linear.last().map(|(at, text)| (*at, &**text)), Some((1.0, "1.6 us")));
@@ -93,8 +97,16 @@ fn roots_keep_little_beside_much() {
     assert_eq!(texts, ["0", "20", "40", "60", "80", "100"]);
 }
 
-const UNITS: [Unit; 8] =
-    [Unit::Time, Unit::Nanoseconds, Unit::Bytes, Unit::Doublings, Unit::Number, Unit::Percent, Unit::Whole, Unit::Cpu];
+const UNITS: [Unit; 8] = [
+    Unit::Time,
+    Unit::Nanoseconds,
+    Unit::Bytes,
+    Unit::Doublings,
+    Unit::Number,
+    Unit::Percent,
+    Unit::Whole,
+    Unit::Cpu,
+];
 
 proptest! {
     #[test]

@@ -7,16 +7,20 @@ const TIMES: [(f64, &str); 4] = [(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, 
 /// Multiples of numbers; below 10000 a number is read more easily as it is.
 const THOUSANDS: [(f64, &str); 4] = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
 /// Multiples of bytes.
-const BINARY: [(f64, &str); 4] = [(1_073_741_824.0, " Gi"), (1_048_576.0, " Mi"), (1024.0, " Ki"), (1.0, "")];
+const BINARY: [(f64, &str); 4] =
+    [(1_073_741_824.0, " Gi"), (1_048_576.0, " Mi"), (1024.0, " Ki"), (1.0, "")];
 /// Digits after the point beyond which a double holds nothing.
 const MOST_DECIMALS: i32 = 15;
 
-/// The text of each value. A linear axis has one unit and as many decimals as its step; on a logarithmic one each
-/// value has the unit that suits it.
+/// The text of each value. A linear axis has one unit and as many decimals as its step; on a
+/// logarithmic one each value has the unit that suits it.
 pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String> {
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-    values.iter().map(|value| text(*value, if scaling == Scaling::Log { *value } else { most }, step, unit)).collect()
+    values
+        .iter()
+        .map(|value| text(*value, if scaling == Scaling::Log { *value } else { most }, step, unit))
+        .collect()
 }
 
 /// A value in the multiple that suits `like`.
@@ -35,14 +39,20 @@ fn text(value: f64, like: f64, step: f64, unit: Unit) -> String {
 
 /// The largest multiple that is at most a value over `from`, or the smallest of all.
 fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'static str) {
-    let fits = |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
+    let fits =
+        |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))
 }
 
-/// The decimals of the value, without those that only rounding gave it: those of its own or its step's first digit.
+/// The decimals of the value, without those that only rounding gave it: those of its own or its
+/// step's first digit.
 fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
     let places = (-smallest.log10().floor()).clamp(0.0, f64::from(MOST_DECIMALS)) as usize;
     let text = format!("{value:.places$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::{Axis, Scaling, Unit};
 
-/// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used instead.
+/// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used
+/// instead.
 const FEWEST: usize = 2;
 /// Sets of factors within a decade, the densest first.
 const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
@@ -12,7 +13,9 @@ const SLACK: f64 = 1e-9;
 impl Axis {
     /// At most this many of them between the ends.
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
-        let (low, high, most) = (self.low, self.high, most.max(2));
+        let low = self.low;
+        let high = self.high;
+        let most = most.max(2);
         if !(low.is_finite() && high.is_finite() && high >= low) {
             return Vec::new();
         }
@@ -20,7 +23,8 @@ impl Axis {
             let slack = SLACK * low.abs().max(high.abs());
             *value >= low - slack && *value <= high + slack
         };
-        let logarithmic = if self.scaling == Scaling::Log { self.logarithmic(most) } else { Vec::new() };
+        let logarithmic =
+            if self.scaling == Scaling::Log { self.logarithmic(most) } else { Vec::new() };
         let logarithmic: Vec<f64> = logarithmic.into_iter().filter(inside).collect();
         let is_enough = logarithmic.len() >= FEWEST || (self.doubles() && !logarithmic.is_empty());
         if is_enough { logarithmic } else { self.linear(most).into_iter().filter(inside).collect() }
@@ -51,12 +55,21 @@ impl Axis {
 
     /// These factors times each power of ten, or each second, third... of them.
     fn in_decades(&self, factors: &[f64], every: i32) -> Vec<f64> {
-        let first =
-            if factors.len() > 1 { self.low.log10().floor() } else { (self.low * (1.0 - SLACK)).log10().ceil() };
-        let (first, last) = (first as i32, self.high.log10().ceil() as i32);
+        let first = if factors.len() > 1 {
+            self.low.log10().floor()
+        } else {
+            (self.low * (1.0 - SLACK)).log10().ceil()
+        };
+        let first = first as i32;
+        let last = self.high.log10().ceil() as i32;
         let powers = (first..=last).step_by(every as usize);
-        let values = powers.flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
-        values.filter(|value| *value >= self.low * (1.0 - SLACK) && *value <= self.high * (1.0 + SLACK)).collect()
+        let values =
+            powers.flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
+        values
+            .filter(|value| {
+                *value >= self.low * (1.0 - SLACK) && *value <= self.high * (1.0 + SLACK)
+            })
+            .collect()
     }
 
     /// The 1, 2 or 5 in some decade at or below the low end, and at or above the high one.
@@ -64,27 +77,37 @@ impl Axis {
         let factors = FACTORS[0];
         let around = |value: f64| {
             let power = value.log10().floor() as i32;
-            (power..=power + 1).flat_map(move |power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
+            (power..=power + 1)
+                .flat_map(move |power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
         };
-        let below = around(self.low).filter(|round| *round <= self.low * (1.0 + SLACK)).fold(0.0, f64::max);
-        let above = around(self.high).find(|round| *round >= self.high * (1.0 - SLACK)).unwrap_or(self.high);
+        let below =
+            around(self.low).filter(|round| *round <= self.low * (1.0 + SLACK)).fold(0.0, f64::max);
+        let above = around(self.high)
+            .find(|round| *round >= self.high * (1.0 - SLACK))
+            .unwrap_or(self.high);
         [if below > 0.0 { below } else { self.low }, above]
     }
 
     /// Powers of two, or of four, eight...
     fn doublings(&self, most: usize) -> Vec<f64> {
-        let (first, last) = (self.low.log2().ceil() as i32, (self.high * (1.0 + SLACK)).log2().floor() as i32);
+        let first = self.low.log2().ceil() as i32;
+        let last = (self.high * (1.0 + SLACK)).log2().floor() as i32;
         let count = (last - first + 1).max(0) as usize;
         let every = count.div_ceil(most).max(1) as i32;
-        (first..=last).filter(|power| (last - power) % every == 0).map(|power| f64::from(power).exp2()).collect()
+        (first..=last)
+            .filter(|power| (last - power) % every == 0)
+            .map(|power| f64::from(power).exp2())
+            .collect()
     }
 
-    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1, has its tick
-    /// where there is room.
+    /// Multiples of 1, 2 or 5 in some decade. The first of things that are counted, such as rank 1,
+    /// has its tick where there is room.
     fn linear(&self, most: usize) -> Vec<f64> {
         let step = self.step(most);
-        let (first, last) = ((self.low / step - SLACK).ceil() as i64, (self.high / step + SLACK).floor() as i64);
-        let mut values: Vec<f64> = (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
+        let first = (self.low / step - SLACK).ceil() as i64;
+        let last = (self.high / step + SLACK).floor() as i64;
+        let mut values: Vec<f64> =
+            (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
         if self.unit == Unit::Whole && has_room {
             values.insert(0, self.low);

@@ -47,12 +47,18 @@ impl<'a> Comparison<'a> {
     ) -> Self {
         let floor = Floor::of(profile, model);
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
-        let most = |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
+        let most =
+            |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
         let has_wires = !floor.wires.is_empty();
-        let load = if has_wires { most(|flow| flow.wires.clone()) } else { most(|flow| flow.borders.clone()) };
+        let load = if has_wires {
+            most(|flow| flow.wires.clone())
+        } else {
+            most(|flow| flow.borders.clone())
+        };
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
-        let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
+        let title =
+            format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
         Comparison {
             title: seatmap_document::visible(&title),
             most: Most { load, pair },
@@ -82,12 +88,14 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// The busiest link, or the most crossed border where links are not known, before and after: its name and load in
-    /// bytes, or what a simulator counted. `None` on a machine without either.
+    /// The busiest link, or the most crossed border where links are not known, before and after:
+    /// its name and load in bytes, or what a simulator counted. `None` on a machine without either.
     #[must_use]
     pub fn busiest(&self) -> Option<[(&str, f64); 2]> {
         let [before, after] = [0, 1].map(|at| self.flows[at].busiest(&self.floor));
-        before.zip(after).map(|(before, after)| [before, after].map(|(at, load)| (self.name(at), load)))
+        before
+            .zip(after)
+            .map(|(before, after)| [before, after].map(|(at, load)| (self.name(at), load)))
     }
 
     /// The picture before (0) or after (1).
@@ -108,15 +116,21 @@ impl<'a> Comparison<'a> {
     /// The objective and what flows where, in figures.
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        if let [Some(before), Some(after)] = [&self.seatings[0], &self.seatings[1]].map(|seating| seating.cost) {
+        if let [Some(before), Some(after)] =
+            [&self.seatings[0], &self.seatings[1]].map(|seating| seating.cost)
+        {
             rows.push(row(self.objective.to_owned(), [before, after]));
         }
-        let words = if self.floor.wires.is_empty() { "most crossed border" } else { "busiest link" };
+        let words =
+            if self.floor.wires.is_empty() { "most crossed border" } else { "busiest link" };
         if let [Some(before), Some(after)] = [0, 1].map(|at| self.flows[at].busiest(&self.floor)) {
             let mut busiest = row(format!("{words}, {}s", self.unit), [before.1, after.1]);
-            busiest.values = [before, after].map(|(at, load)| match load > 0.0 {
-                true => format!("{} ({})", short(load), self.name(at)),
-                false => short(load),
+            busiest.values = [before, after].map(|(at, load)| {
+                if load > 0.0 {
+                    format!("{} ({})", short(load), self.name(at))
+                } else {
+                    short(load)
+                }
             });
             rows.push(busiest);
         }
@@ -134,7 +148,10 @@ impl<'a> Comparison<'a> {
         let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);
         for (at, area) in borders {
             let core = area.names.iter().find(|name| name.starts_with("core "));
-            let word = core.unwrap_or(&area.names[0]).trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+            let word = core
+                .unwrap_or(&area.names[0])
+                .trim_end_matches(|c: char| c.is_ascii_digit())
+                .trim_end();
             let loads = [0, 1].map(|side: usize| self.flows[side].borders[at] / 2.0);
             match levels.iter_mut().find(|(known, _)| *known == word) {
                 Some((_, sum)) => *sum = [sum[0] + loads[0], sum[1] + loads[1]],
@@ -142,8 +159,12 @@ impl<'a> Comparison<'a> {
             }
         }
         let moved = levels.into_iter().filter(|(_, [before, after])| before + after > 0.0);
-        let several = |word: &str| if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") };
-        moved.map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads)).collect()
+        let several = |word: &str| {
+            if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") }
+        };
+        moved
+            .map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads))
+            .collect()
     }
 
     fn name(&self, at: usize) -> &str {
@@ -167,6 +188,10 @@ impl<'a> Comparison<'a> {
 fn row(what: String, values: [f64; 2]) -> Row {
     let [before, after] = values;
     let percent = 100.0 * (after / before - 1.0);
-    let change = if before > 0.0 && percent.abs() >= 0.05 { format!("{percent:+.1} %") } else { String::new() };
+    let change = if before > 0.0 && percent.abs() >= 0.05 {
+        format!("{percent:+.1} %")
+    } else {
+        String::new()
+    };
     Row { what, values: values.map(short), change }
 }

@@ -12,7 +12,8 @@ use seatmap_pattern::Pattern;
 
 /// How far a bow without a hub leaves the straight line, as a part of its length.
 const BEND: f64 = 0.12;
-/// How far a bow between opposite ends of a ring is pulled to its hub; shorter ones are pulled less.
+/// How far a bow between opposite ends of a ring is pulled to its hub; shorter ones are pulled
+/// less.
 const PULL: f64 = 0.75;
 /// Up to this many pairs are drawn in full; more of them are drawn fainter.
 const FEW_PAIRS: f64 = 40.0;
@@ -67,7 +68,8 @@ impl Drawing<'_> {
     }
 
     fn area(&self, at: usize, area: &Area) -> Markup {
-        let [x, y, width, height] = [area.corner.0, area.corner.1, area.width, area.height].map(number);
+        let [x, y, width, height] =
+            [area.corner.0, area.corner.1, area.width, area.height].map(number);
         let load = if area.border > 0.0 { self.flow.borders[at] } else { 0.0 };
         html! {
             g {
@@ -82,12 +84,16 @@ impl Drawing<'_> {
         }
     }
 
-    /// The name of a box, as far as the box has room for it. It stands in the middle of a box that seats no threads.
+    /// The name of a box, as far as the box has room for it. It stands in the middle of a box that
+    /// seats no threads.
     fn caption(area: &Area) -> Markup {
         let room = (area.width / LETTER) as usize;
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
-        let shown =
-            (1..=area.names.len()).rev().find(fits).map(|count| area.names[..count].join(", ")).unwrap_or_default();
+        let shown = (1..=area.names.len())
+            .rev()
+            .find(fits)
+            .map(|count| area.names[..count].join(", "))
+            .unwrap_or_default();
         let (x, y) = area.corner;
         html! {
             @if area.caption > 0.0 {
@@ -101,7 +107,8 @@ impl Drawing<'_> {
     }
 
     fn wire(&self, at: usize) -> Markup {
-        let (wire, load) = (&self.floor.wires[at], self.flow.wires[at]);
+        let wire = &self.floor.wires[at];
+        let load = self.flow.wires[at];
         html! {
             @for track in &wire.tracks { path.track d=(track) stroke="#c4cad1" stroke-width="1" {} }
             @if let Some((class, colour)) = self.most.step(load) {
@@ -117,7 +124,8 @@ impl Drawing<'_> {
         let tasks = self.tasks(seat.os);
         let fill = tasks.first().map(|task| self.colours(*task).0);
         let class = if tasks.is_empty() { "free" } else { "taken" };
-        let (half, size) = (seat.size / 2.0, number(seat.size));
+        let half = seat.size / 2.0;
+        let size = number(seat.size);
         let round = number(if seat.is_round { half } else { (seat.size / 8.0).min(3.0) });
         let is_isolated = self.floor.isolated.contains(&seat.os);
         html! {
@@ -189,15 +197,19 @@ impl Drawing<'_> {
         }
     }
 
-    /// The curve from one seat, over the home of the line where it is known, to the other; none inside one seat.
+    /// The curve from one seat, over the home of the line where it is known, to the other; none
+    /// inside one seat.
     fn bow(&self, pair: &Pair) -> Option<String> {
-        let (from, to) = (self.seat_of(pair.from)?, self.seat_of(pair.to)?);
+        let from = self.seat_of(pair.from)?;
+        let to = self.seat_of(pair.to)?;
         if from.os == to.os {
             return None;
         }
         let start = format!("M{} {}", number(from.anchor.0), number(from.anchor.1));
-        // Without a hub to bend to, ways over many homes would be one blot: the homes are marked, and that must do.
-        let home = pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
+        // Without a hub to bend to, ways over many homes would be one blot: the homes are marked,
+        // and that must do.
+        let home =
+            pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
         Some(match home.and_then(|home| self.floor.homes.get(home)) {
             Some(home) => {
                 start
@@ -220,7 +232,8 @@ impl Drawing<'_> {
         let (x, y) = home.at;
         let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
         let [x, middle] = [x, y].map(number);
-        let ends: Vec<String> = lines.iter().take(8).map(|(from, to)| format!("{from} to {to}")).collect();
+        let ends: Vec<String> =
+            lines.iter().take(8).map(|(from, to)| format!("{from} to {to}")).collect();
         let class = if lines.is_empty() { "home" } else { "line" };
         html! {
             path.(class) d=(format!("M{x} {upper}L{right} {middle}L{x} {lower}L{left} {middle}Z"))
@@ -237,11 +250,14 @@ impl Drawing<'_> {
 
 /// A bow between two points: towards their hubs, or aside where they have none.
 fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
-    let (middle_x, middle_y) = ((x + to_x) / 2.0, (y + to_y) / 2.0);
+    let middle_x = (x + to_x) / 2.0;
+    let middle_y = (y + to_y) / 2.0;
     let (over_x, over_y) = match hubs {
         [Some(a), Some(b)] => {
-            let (hub_x, hub_y) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
-            let pull = PULL * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
+            let hub_x = (a.0 + b.0) / 2.0;
+            let hub_y = (a.1 + b.1) / 2.0;
+            let pull = PULL
+                * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
             (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))
         }
         _ => (middle_x - BEND * (to_y - y), middle_y + BEND * (to_x - x)),

@@ -1,5 +1,5 @@
-//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings each way, chip by
-//! chip.
+//! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings
+//! each way, chip by chip.
 
 use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use super::ring::{LANE, WIDEST, wires};
@@ -47,7 +47,9 @@ struct Chip<'a> {
 impl Chip<'_> {
     fn onto(&self, floor: &mut Floor, ways: &Ways) {
         let places = self.model.ring.len();
-        let (middle, radius, size) = (self.middle(), self.radius(), self.side * ELEMENT);
+        let middle = self.middle();
+        let radius = self.radius();
+        let size = self.side * ELEMENT;
         for (place, element) in self.model.ring.iter().enumerate() {
             let share = place as f64 / places as f64;
             let at = on_circle(middle, radius, share);
@@ -100,7 +102,9 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
 
 /// The wires from the first chip to the second and back, below both.
 fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
-    let Some(place) = model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1) else {
+    let Some(place) =
+        model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1)
+    else {
         return Vec::new();
     };
     let chip = |number: usize| Chip { model, number, side };
@@ -111,7 +115,8 @@ fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
     };
     let wire = |from: usize, to: usize, deep: f64| {
         let aside = |number: usize| if number == 0 { -deep / 3.0 } else { deep / 3.0 };
-        let ((x, y), (to_x, to_y)) = (end(from, aside(from)), end(to, aside(to)));
+        let (x, y) = end(from, aside(from));
+        let (to_x, to_y) = end(to, aside(to));
         let low = number(y + deep);
         let [x, y, to_x, to_y] = [x, y, to_x, to_y].map(number);
         let path = format!("M{x} {y}C{x} {low} {to_x} {low} {to_x} {to_y}");

@@ -47,21 +47,31 @@ impl Flow {
         for (at, area) in floor.areas.iter().enumerate() {
             area.pus.iter().for_each(|os| _ = around.entry(*os).or_default().insert(at));
         }
-        let (nowhere, mut pairs) = (BTreeSet::new(), BTreeMap::new());
-        seating.placement.iter().enumerate().for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
+        let nowhere = BTreeSet::new();
+        let mut pairs = BTreeMap::new();
+        seating
+            .placement
+            .iter()
+            .enumerate()
+            .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
             let ends = (seating.placement.get(edge.from), seating.placement.get(edge.to));
             let (Some(from), Some(to)) = ends else { continue };
             let home = seating.home(at);
-            let ways = floor.ways.as_ref().map(|ways| ways.links(*from, *to, home)).unwrap_or_default();
+            let ways =
+                floor.ways.as_ref().map(|ways| ways.links(*from, *to, home)).unwrap_or_default();
             ways.into_iter().for_each(|wire| flow.wires[wire] += edge.bytes);
             let [here, there] = [from, to].map(|os| around.get(os).unwrap_or(&nowhere));
             here.symmetric_difference(there).for_each(|border| flow.borders[*border] += edge.bytes);
-            home.into_iter().for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
-            *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) += edge.bytes;
+            home.into_iter()
+                .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
+            *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
+                edge.bytes;
         }
         flow.pairs = heaviest(pairs);
-        if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == flow.wires.len()) {
+        if let Some(counted) =
+            seating.counted.as_ref().filter(|counted| counted.len() == flow.wires.len())
+        {
             flow.wires.clone_from(counted);
         }
         flow
@@ -75,25 +85,28 @@ impl Flow {
     }
 }
 
-/// The heaviest pairs, without regard to the homes of their lines. Of pairs with the same weight it takes all or
-/// none, unless all pairs weigh the same.
+/// The heaviest pairs, without regard to the homes of their lines. Of pairs with the same weight it
+/// takes all or none, unless all pairs weigh the same.
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
     let mut weights: Vec<f64> = all.values().copied().collect();
     weights.sort_by(|a, b| b.total_cmp(a));
-    let least = weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
-    let is_drawn = |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
+    let least =
+        weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
+    let is_drawn =
+        |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
     let bow = |((from, to, home), bytes)| Pair { from, to, bytes, home };
     bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 
-/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or over others, are one
-/// part. `None` for tasks without any traffic.
+/// The part of the pattern that each task belongs to: tasks that talk to each other, directly or
+/// over others, are one part. `None` for tasks without any traffic.
 pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
-        let (a, b) = (first_of(&mut above, edge.from), first_of(&mut above, edge.to));
+        let a = first_of(&mut above, edge.from);
+        let b = first_of(&mut above, edge.to);
         above[a.max(b)] = a.min(b);
     }
     let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
@@ -120,8 +133,12 @@ mod tests {
     use seatmap_pattern::Edge;
 
     fn pattern(tasks: usize, edges: &[(usize, usize, f64)]) -> Pattern {
-        let edge =
-            |(from, to, bytes): &(usize, usize, f64)| Edge { from: *from, to: *to, bytes: *bytes, messages: 1.0 };
+        let edge = |(from, to, bytes): &(usize, usize, f64)| Edge {
+            from: *from,
+            to: *to,
+            bytes: *bytes,
+            messages: 1.0,
+        };
         Pattern::gathered("any", tasks, edges.iter().map(edge))
     }
 
@@ -137,13 +154,17 @@ mod tests {
             let pair = |at: usize| ((at, at + 1, None), if at < heavy { 2.0 } else { 1.0 });
             heaviest((0..heavy + light).map(pair).collect()).len()
         };
-        assert_eq!((of(3, 4), of(10, 150), of(10, 151), of(0, 500), of(0, 5000)), (7, 160, 10, 500, 1000));
+        assert_eq!(
+            (of(3, 4), of(10, 150), of(10, 151), of(0, 500), of(0, 5000)),
+            (7, 160, 10, 500, 1000)
+        );
     }
 
     #[test]
     fn lines_at_one_home_are_no_reason_to_draw_a_pair_alone() {
         let both = |at: usize| [((at, at + 1, Some(at)), 1.0), ((at, at + 1, Some(7)), 1.0)];
-        let bows: BTreeMap<_, _> = (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();
+        let bows: BTreeMap<_, _> =
+            (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();
         assert_eq!(heaviest(bows.clone()).len(), bows.len());
     }
 }

@@ -14,7 +14,8 @@ const STEP: f64 = 46.0;
 /// One line of marks, one of loads; in a width of at least 560 units.
 pub(super) fn legend(comparison: &Comparison) -> Markup {
     let many = comparison.talking_parts() > 1;
-    let colours: Vec<String> = (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
+    let colours: Vec<String> =
+        (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
     let wide = 16.0 * colours.len() as f64;
     let is_ring = comparison.floor.seats.iter().any(|seat| seat.hub.is_some());
     let of_load = match (comparison.floor.wires.is_empty(), is_ring) {

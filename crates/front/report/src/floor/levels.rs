@@ -14,8 +14,8 @@ const LARGEST: f64 = 40.0;
 const STEPS: u32 = 76;
 /// The step between two sizes.
 const STEP: f64 = 0.5;
-/// The shapes of boxes that are tried, as widths over heights: the shape that fills the floor best depends on the
-/// machine.
+/// The shapes of boxes that are tried, as widths over heights: the shape that fills the floor best
+/// depends on the machine.
 const RATIOS: [f64; 5] = [1.6, 1.1, 0.8, 2.2, 0.5];
 /// The widest border of a core, and of what is larger.
 const NARROW: f64 = 2.5;
@@ -32,8 +32,11 @@ pub(super) fn floor(profile: &Profile) -> Floor {
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
-    let mut floor =
-        Floor { width: packed.width + 2.0 * MARGIN, height: packed.height + 2.0 * MARGIN, ..Floor::default() };
+    let mut floor = Floor {
+        width: packed.width + 2.0 * MARGIN,
+        height: packed.height + 2.0 * MARGIN,
+        ..Floor::default()
+    };
     lay(&packed, (MARGIN, MARGIN), &mut floor);
     floor.homes = homes(profile, &floor);
     floor
@@ -41,7 +44,9 @@ pub(super) fn floor(profile: &Profile) -> Floor {
 
 /// A machine with seats of a size in the first shape that fits.
 fn fitting(machine: &Group, size: f64) -> Option<Packed<'_>> {
-    let fits = |packed: &Packed| packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN;
+    let fits = |packed: &Packed| {
+        packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN
+    };
     RATIOS.iter().map(|ratio| packed(machine, size, *ratio)).find(fits)
 }
 
@@ -49,15 +54,29 @@ fn fitting(machine: &Group, size: f64) -> Option<Packed<'_>> {
 fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
     let Group { names, level, pus, inside } = packed.group;
     if inside.is_empty() {
-        let (at, size) = ((corner.0 + packed.width / 2.0, corner.1 + packed.height / 2.0), packed.width);
-        let (os, name) = (pus[0], names.join(", "));
-        floor.seats.push(Seat { os, at, size, is_round: false, name, element: String::new(), anchor: at, hub: None });
+        let at = (corner.0 + packed.width / 2.0, corner.1 + packed.height / 2.0);
+        let size = packed.width;
+        let os = pus[0];
+        let name = names.join(", ");
+        floor.seats.push(Seat {
+            os,
+            at,
+            size,
+            is_round: false,
+            name,
+            element: String::new(),
+            anchor: at,
+            hub: None,
+        });
         return;
     }
     if !names.is_empty() {
-        let (width, height, caption) = (packed.width, packed.height, packed.caption);
+        let width = packed.width;
+        let height = packed.height;
+        let caption = packed.caption;
         let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
-        let (names, pus) = (names.clone(), pus.clone());
+        let names = names.clone();
+        let pus = pus.clone();
         floor.areas.push(Area { names, corner, width, height, pus, border, caption });
     }
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
@@ -65,7 +84,11 @@ fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
 
 /// Homes at the corners of the PUs that are nearest to those which a profile tells apart.
 fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
-    let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()).filter(|lines| lines.resolvable);
+    let lines = profile
+        .home_model
+        .as_ref()
+        .and_then(|model| model.lines.as_ref())
+        .filter(|lines| lines.resolvable);
     let home = |(at, os): (usize, &u32)| {
         let seat = floor.seat(*os)?;
         let aside = 0.5 * seat.size - 1.0;

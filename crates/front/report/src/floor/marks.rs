@@ -7,9 +7,10 @@ pub(super) const STEPS: usize = 6;
 /// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
-/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, which people who confuse red and green can also tell
-/// apart; their green marks homes.
-const PARTS: [Rgb; 5] = [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, which people who confuse red and
+/// green can also tell apart; their green marks homes.
+const PARTS: [Rgb; 5] =
+    [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
 /// The colour of tasks without any traffic.
 const NOBODY: Rgb = [110, 119, 129];
 /// The colour of homes.
@@ -48,8 +49,8 @@ pub(super) fn step_at(step: usize) -> (String, String) {
     (format!("load-{step}"), if step == STEPS { hex(VIRIDIS[0]) } else { hex(colour(light)) })
 }
 
-/// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There are five; further
-/// parts take them in turn.
+/// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There
+/// are five; further parts take them in turn.
 pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })
@@ -64,6 +65,9 @@ mod tests {
         let most = Most { load: 100.0, pair: 10.0 };
         assert_eq!(most.step(100.0).unwrap(), ("load-6".to_owned(), "#440154".to_owned()));
         assert_eq!(most.step(0.001).unwrap().0, "load-1");
-        assert_eq!((most.step(0.0), most.width(0.001, 7.0), most.width(100.0, 7.0)), (None, 1.0, 7.0));
+        assert_eq!(
+            (most.step(0.0), most.width(0.001, 7.0), most.width(100.0, 7.0)),
+            (None, 1.0, 7.0)
+        );
     }
 }

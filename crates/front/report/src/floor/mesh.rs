@@ -1,4 +1,5 @@
-//! Tiles in rows and columns, with both directions of each link between them: each drives on its right.
+//! Tiles in rows and columns, with both directions of each link between them: each drives on its
+//! right.
 
 use super::parts::{Area, Home, Label, Point, Seat, Wire};
 use super::ways::Ways;
@@ -33,7 +34,9 @@ struct Tiles {
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
-    let pitch = ((SIDE - 2.0 * margin) / f64::from(columns)).min(SIDE / f64::from(rows.max(1))).min(LARGEST);
+    let pitch = ((SIDE - 2.0 * margin) / f64::from(columns))
+        .min(SIDE / f64::from(rows.max(1)))
+        .min(LARGEST);
     let tiles = Tiles { columns, pitch, margin };
     let mut floor = Floor {
         width: 2.0 * margin + pitch * f64::from(columns),
@@ -44,8 +47,12 @@ pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16
         ..Floor::default()
     };
     for tile in 0..columns * rows {
-        let mut pus: Vec<&Pu> =
-            profile.topology.pus.iter().filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&tile)).collect();
+        let mut pus: Vec<&Pu> = profile
+            .topology
+            .pus
+            .iter()
+            .filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&tile))
+            .collect();
         pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
         floor.areas.push(tiles.area(tile, &pus));
         floor.seats.extend(tiles.seats(tile, &pus));
@@ -67,7 +74,8 @@ impl Tiles {
     }
 
     fn area(&self, tile: u16, pus: &[&Pu]) -> Area {
-        let ((x, y), side) = (self.middle(tile), self.side());
+        let (x, y) = self.middle(tile);
+        let side = self.side();
         Area {
             names: vec![format!("tile {tile}")],
             corner: (x - side / 2.0, y - side / 2.0),
@@ -83,12 +91,18 @@ impl Tiles {
     fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<Seat> {
         let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
         let rows = (pus.len() as f64 / columns).ceil().max(1.0);
-        let ((x, y), side) = (self.middle(tile), self.side());
-        let (cell, cell_height) = (side * 0.94 / columns, side * (0.94 - FOOT) / rows);
+        let (x, y) = self.middle(tile);
+        let side = self.side();
+        let cell = side * 0.94 / columns;
+        let cell_height = side * (0.94 - FOOT) / rows;
         let size = 0.92 * cell.min(cell_height);
         let seat = |(at, pu): (usize, &&Pu)| {
-            let (column, row) = ((at % columns as usize) as f64, (at / columns as usize) as f64);
-            let middle = (x + (column + 0.5 - columns / 2.0) * cell, y - side * 0.47 + (row + 0.5) * cell_height);
+            let column = (at % columns as usize) as f64;
+            let row = (at / columns as usize) as f64;
+            let middle = (
+                x + (column + 0.5 - columns / 2.0) * cell,
+                y - side * 0.47 + (row + 0.5) * cell_height,
+            );
             let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
             let name = format!("CPU {}{core}, tile {tile}", pu.os);
             Seat {
@@ -111,7 +125,11 @@ impl Tiles {
     }
 
     fn home(&self, tile: u16) -> Home {
-        Home { at: self.foot(tile, 0.18), name: format!("message buffer of tile {tile}"), hub: None }
+        Home {
+            at: self.foot(tile, 0.18),
+            name: format!("message buffer of tile {tile}"),
+            hub: None,
+        }
     }
 
     fn label(&self, tile: u16) -> Label {
@@ -119,12 +137,16 @@ impl Tiles {
     }
 
     fn wire(&self, link: &Link) -> Wire {
-        let ((x, y), (to_x, to_y)) = (self.middle(link.from), self.middle(link.to));
-        let sign = |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
-        let (right, down) = (sign(to_x - x), sign(to_y - y));
-        // Each direction is drawn on its right-hand side: below for traffic that goes right, at the left for traffic
-        // that goes down.
-        let (aside_x, aside_y) = (-down * self.pitch * LANE, right * self.pitch * LANE);
+        let (x, y) = self.middle(link.from);
+        let (to_x, to_y) = self.middle(link.to);
+        let sign =
+            |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
+        let right = sign(to_x - x);
+        let down = sign(to_y - y);
+        // Each direction is drawn on its right-hand side: below for traffic that goes right, at the
+        // left for traffic that goes down.
+        let aside_x = -down * self.pitch * LANE;
+        let aside_y = right * self.pitch * LANE;
         let half = self.side() / 2.0;
         let path = format!(
             "M{} {}L{} {}",
@@ -133,7 +155,11 @@ impl Tiles {
             number(to_x - right * half + aside_x),
             number(to_y - down * half + aside_y)
         );
-        Wire { tracks: vec![path.clone()], path, name: format!("tile {} to tile {}", link.from, link.to) }
+        Wire {
+            tracks: vec![path.clone()],
+            path,
+            name: format!("tile {} to tile {}", link.from, link.to),
+        }
     }
 
     fn memory(&self, tile: u16) -> Area {

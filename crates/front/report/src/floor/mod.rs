@@ -1,7 +1,9 @@
-//! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and traffic on it.
+//! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and
+//! traffic on it.
 //!
-//! [`Floor::of`] asks the model where there is one, since only that knows its stops and links, and else the profile's
-//! topology. A [`Comparison`] puts two [`DrawnPlacement`]s of one pattern on it, in one scale: before, and after.
+//! [`Floor::of`] asks the model where there is one, since only that knows its stops and links, and
+//! else the profile's topology. A [`Comparison`] puts two [`DrawnPlacement`]s of one pattern on it,
+//! in one scale: before, and after.
 //!
 //! | module | is |
 //! |---|---|
@@ -69,7 +71,9 @@ impl Floor {
         let floor = match (model, ways) {
             (Some(Model::Cell(cell)), Some(ways)) => eib::floor(cell, ways),
             (Some(Model::Coherent(model)), Some(ways)) => match &model.shape {
-                Some(Shape::Mesh { columns, memories, .. }) => mesh::floor(profile, ways, *columns as u16, memories),
+                Some(Shape::Mesh { columns, memories, .. }) => {
+                    mesh::floor(profile, ways, *columns as u16, memories)
+                }
                 _ => ring::floor(profile, ways),
             },
             _ => levels::floor(profile),

@@ -2,8 +2,8 @@
 
 use seatmap_machine::{CoreKind, Level, Profile, Pu};
 
-/// The levels, from the outside. A node usually lies inside a package; where it does not, a package lies inside it
-/// once for each.
+/// The levels, from the outside. A node usually lies inside a package; where it does not, a package
+/// lies inside it once for each.
 const LEVELS: [Level; 9] = [
     Level::Drawer,
     Level::Book,
@@ -29,24 +29,32 @@ pub(super) struct Group {
     pub inside: Vec<Group>,
 }
 
-/// The machine as nested groups. Levels that the topology does not know are left out; where it knows none, the groups
-/// of near cores that the distances show take their place.
+/// The machine as nested groups. Levels that the topology does not know are left out; where it
+/// knows none, the groups of near cores that the distances show take their place.
 pub(super) fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
-    let within = |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
+    let within =
+        |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
     pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
-    if let Some(model) = profile.home_model.as_ref().filter(|model| is_flat && model.groups.len() > 1) {
+    if let Some(model) =
+        profile.home_model.as_ref().filter(|model| is_flat && model.groups.len() > 1)
+    {
         all.inside = near(&model.groups, &pus);
     }
     all
 }
 
-/// The PUs of one group, divided by the first level that divides them; levels that hold all of them are names of it.
+/// The PUs of one group, divided by the first level that divides them; levels that hold all of them
+/// are names of it.
 fn group(pus: &[&Pu], levels: &[Level]) -> Group {
-    let mut here =
-        Group { names: Vec::new(), level: None, pus: pus.iter().map(|pu| pu.os).collect(), inside: Vec::new() };
+    let mut here = Group {
+        names: Vec::new(),
+        level: None,
+        pus: pus.iter().map(|pu| pu.os).collect(),
+        inside: Vec::new(),
+    };
     if pus.len() == 1 {
         here.names = vec![of_pu(pus[0])];
         return here;
@@ -59,7 +67,8 @@ fn group(pus: &[&Pu], levels: &[Level]) -> Group {
                 here.level = Some(*level);
             }
             several => {
-                here.inside = several.iter().map(|part| named(part, *level, &levels[at + 1..])).collect();
+                here.inside =
+                    several.iter().map(|part| named(part, *level, &levels[at + 1..])).collect();
                 return here;
             }
         }
@@ -96,7 +105,11 @@ fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
         names: vec![format!("near cores {at}")],
         level: None,
         pus: group.clone(),
-        inside: pus.iter().filter(|pu| group.contains(&pu.os)).map(|pu| self::group(&[pu], &[])).collect(),
+        inside: pus
+            .iter()
+            .filter(|pu| group.contains(&pu.os))
+            .map(|pu| self::group(&[pu], &[]))
+            .collect(),
     };
     let several = groups.iter().enumerate().map(of_group).filter(|group| !group.inside.is_empty());
     let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
@@ -135,9 +148,10 @@ mod tests {
     /// Names with what is inside, in brackets.
     fn text(group: &Group) -> String {
         let inside: Vec<String> = group.inside.iter().map(text).collect();
-        match inside.is_empty() {
-            true => group.pus[0].to_string(),
-            false => format!("{}({})", group.names.join("+"), inside.join(" ")),
+        if inside.is_empty() {
+            group.pus[0].to_string()
+        } else {
+            format!("{}({})", group.names.join("+"), inside.join(" "))
         }
     }
 
@@ -154,7 +168,10 @@ mod tests {
     fn a_hybrid_has_cores_and_clusters() {
         let profile = seatmap_machine::catalog::load("core-i9-12900k").unwrap();
         let text = text(&machine(&profile));
-        assert!(text.starts_with("package 0+L3 0(L2 0+core 0(0 1) ") || text.starts_with("package 0"), "{text}");
+        assert!(
+            text.starts_with("package 0+L3 0(L2 0+core 0(0 1) ") || text.starts_with("package 0"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@ use super::nested::Group;
 use super::parts::Point;
 use seatmap_machine::Level;
 
-/// Height of the line in which a box's name stands: below the widest border that may be drawn around the box.
+/// Height of the line in which a box's name stands: below the widest border that may be drawn
+/// around the box.
 const CAPTION: f64 = 17.0;
 /// The width of a letter of a box's name.
 pub(super) const LETTER: f64 = 5.5;
@@ -31,7 +32,8 @@ pub(super) struct Packed<'a> {
     pub inside: Vec<(Point, Packed<'a>)>,
 }
 
-/// A group whose seats have this size, its parts in rows of as many as bring it nearest to a width of `ratio` heights.
+/// A group whose seats have this size, its parts in rows of as many as bring it nearest to a width
+/// of `ratio` heights.
 pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
@@ -45,10 +47,14 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
     let rows = filled(in_rows(inside, columns), size, ratio, gap);
     let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
-    let fits = group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
+    let fits =
+        group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
     let caption = if is_named { CAPTION } else { 0.0 };
-    let placed = places(&rows, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)).collect::<Vec<_>>();
+    let placed = places(&rows, gap)
+        .into_iter()
+        .map(|(x, y)| (x + air, y + air + caption))
+        .collect::<Vec<_>>();
     Packed {
         group,
         width: width + 2.0 * air,
@@ -58,13 +64,16 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     }
 }
 
-/// As many as give the least of a shape: rows that are full, unless others are far better. `parts` are those alike,
-/// which fill rows of their own.
+/// As many as give the least of a shape: rows that are full, unless others are far better. `parts`
+/// are those alike, which fill rows of their own.
 fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
     let most = parts.iter().max().copied().unwrap_or(1).max(1);
-    let best =
-        |columns: &mut dyn Iterator<Item = usize>| columns.min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1);
-    let fills = |columns: &usize| parts.iter().all(|count| count.is_multiple_of(*columns) || count <= columns);
+    let best = |columns: &mut dyn Iterator<Item = usize>| {
+        columns.min_by(|a, b| shape(*a).total_cmp(&shape(*b))).unwrap_or(1)
+    };
+    let fills = |columns: &usize| {
+        parts.iter().all(|count| count.is_multiple_of(*columns) || count <= columns)
+    };
     let full = best(&mut (1..=most).filter(fills));
     let any = best(&mut (1..=most));
     if shape(full) <= FULL_ROWS * shape(any) { full } else { any }
@@ -101,8 +110,8 @@ fn alike<'a, 'b>(parts: &'b [Packed<'a>]) -> impl Iterator<Item = &'b [Packed<'a
     parts.chunk_by(|a, b| a.height.max(b.height) <= ALIKE * a.height.min(b.height))
 }
 
-/// Rows of this many parts. A part that is much higher or lower than those before begins a row of its own, as
-/// clusters after cores do.
+/// Rows of this many parts. A part that is much higher or lower than those before begins a row of
+/// its own, as clusters after cores do.
 fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]> {
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }
@@ -114,12 +123,19 @@ fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
     counts.into_iter().map(|count| rest.by_ref().take(count).collect()).collect()
 }
 
-/// Rows that leave much of the width empty, with their parts made lower and wider, as far as there is room.
-fn filled<'a>(mut rows: Vec<Vec<Packed<'a>>>, size: f64, ratio: f64, gap: f64) -> Vec<Vec<Packed<'a>>> {
+/// Rows that leave much of the width empty, with their parts made lower and wider, as far as there
+/// is room.
+fn filled<'a>(
+    mut rows: Vec<Vec<Packed<'a>>>,
+    size: f64,
+    ratio: f64,
+    gap: f64,
+) -> Vec<Vec<Packed<'a>>> {
     let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
     for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
         for wider in WIDER.map(|factor| factor * ratio) {
-            let again: Vec<Packed> = row.iter().map(|part| packed(part.group, size, wider)).collect();
+            let again: Vec<Packed> =
+                row.iter().map(|part| packed(part.group, size, wider)).collect();
             if width(&again, gap) <= widest && width(&again, gap) > width(row, gap) {
                 *row = again;
             }
@@ -143,7 +159,8 @@ fn extent(rows: &[&[Packed]], gap: f64) -> (f64, f64) {
 
 /// Where each part's corner is.
 fn places(rows: &[Vec<Packed>], gap: f64) -> Vec<Point> {
-    let (mut places, mut y) = (Vec::new(), 0.0);
+    let mut places = Vec::new();
+    let mut y = 0.0;
     for row in rows {
         let mut x = 0.0;
         for part in row {
@@ -171,7 +188,9 @@ mod tests {
 
     #[test]
     fn rows_are_full_where_that_costs_little() {
-        let of = |count: usize| columns(&[count], |columns| (columns as f64 / 1.6).max(count.div_ceil(columns) as f64));
+        let of = |count: usize| {
+            columns(&[count], |columns| (columns as f64 / 1.6).max(count.div_ceil(columns) as f64))
+        };
         assert_eq!([4, 8, 12, 32].map(of), [2, 4, 4, 8]);
         assert_eq!(of(23), 6, "one row of 23 would be far too long");
         assert_eq!(
@@ -183,16 +202,21 @@ mod tests {
 
     #[test]
     fn a_name_has_its_line_and_what_is_inside_its_air() {
-        let (named, size) = (group("L3 0", seats(4)), 20.0);
+        let named = group("L3 0", seats(4));
+        let size = 20.0;
         let packed = packed(&named, size, 1.0);
-        assert_eq!((packed.width, packed.height, packed.caption), (41.5 + 8.0, 41.5 + 8.0 + CAPTION, CAPTION));
+        assert_eq!(
+            (packed.width, packed.height, packed.caption),
+            (41.5 + 8.0, 41.5 + 8.0 + CAPTION, CAPTION)
+        );
         let corners: Vec<Point> = packed.inside.iter().map(|(corner, _)| *corner).collect();
         assert_eq!(corners, [(4.0, 21.0), (25.5, 21.0), (4.0, 42.5), (25.5, 42.5)]);
     }
 
     #[test]
     fn no_quarter_of_a_hybrid_stays_empty() {
-        let core = |at| Group { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
+        let core =
+            |at| Group { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
         let clusters = [group("L2 8", seats(4)), group("L2 12", seats(4))];
         let hybrid = group("package 0", (0..8).map(core).chain(clusters).collect());
         let packed = packed(&hybrid, 40.0, 1.6);
@@ -206,6 +230,9 @@ mod tests {
         let mixed = group("package 0", [seats(3), vec![group("L2 8", seats(4))]].concat());
         let packed = packed(&mixed, 20.0, 4.0);
         let [.., (last_seat, _), (cluster, _)] = packed.inside.as_slice() else { unreachable!() };
-        assert!(cluster.1 > last_seat.1 && cluster.0 < last_seat.0, "{cluster:?} after {last_seat:?}");
+        assert!(
+            cluster.1 > last_seat.1 && cluster.0 < last_seat.0,
+            "{cluster:?} after {last_seat:?}"
+        );
     }
 }

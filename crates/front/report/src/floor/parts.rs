@@ -23,7 +23,8 @@ pub(super) struct Seat {
     pub hub: Option<Point>,
 }
 
-/// A part of the machine that has a place: a box around the seats of PUs that share it, or anything else.
+/// A part of the machine that has a place: a box around the seats of PUs that share it, or anything
+/// else.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Area {
     /// Its names, from the outermost level to the innermost that hold the same PUs.
@@ -34,7 +35,8 @@ pub(super) struct Area {
     pub height: f64,
     /// The PUs inside; none for an area that seats no threads, such as a memory controller.
     pub pus: Vec<u32>,
-    /// How wide its border may be drawn, if that is a link, as where machines are levels inside each other; 0 if not.
+    /// How wide its border may be drawn, if that is a link, as where machines are levels inside
+    /// each other; 0 if not.
     pub border: f64,
     /// Height of the line in which its name stands; 0 where it shows none.
     pub caption: f64,
@@ -75,7 +77,15 @@ pub(super) fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
 /// A clockwise or counter-clockwise arc around a middle, no longer than half the circle.
 pub(super) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let number = crate::svg::number;
-    let ((x, y), (to_x, to_y)) = (on_circle(middle, radius, from), on_circle(middle, radius, to));
-    let (radius, is_clockwise) = (number(radius), u8::from(to > from));
-    format!("M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}", number(x), number(y), number(to_x), number(to_y))
+    let (x, y) = on_circle(middle, radius, from);
+    let (to_x, to_y) = on_circle(middle, radius, to);
+    let radius = number(radius);
+    let is_clockwise = u8::from(to > from);
+    format!(
+        "M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}",
+        number(x),
+        number(y),
+        number(to_x),
+        number(to_y)
+    )
 }

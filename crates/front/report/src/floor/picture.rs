@@ -50,7 +50,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
         let [before, after] = row.values;
         [row.what, before, after, row.change]
     };
-    let rows = std::iter::once(heads.map(str::to_owned)).chain(comparison.rows().into_iter().map(row));
+    let rows =
+        std::iter::once(heads.map(str::to_owned)).chain(comparison.rows().into_iter().map(row));
     html! {
         @for (at, cells) in rows.enumerate() {
             @for (cell, x) in cells.into_iter().zip(COLUMNS).filter(|(cell, _)| !cell.is_empty()) {
@@ -60,8 +61,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
     }
 }
 
-/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose the drawing
-/// without a script.
+/// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose
+/// the drawing without a script.
 #[must_use]
 pub fn section(comparison: &Comparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();

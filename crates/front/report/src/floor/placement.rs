@@ -13,7 +13,8 @@ pub struct DrawnPlacement {
     pub placement: Vec<u32>,
     /// The objective.
     pub cost: Option<f64>,
-    /// The home of each edge's line, where that is known: in the order of the pattern's edges, or nothing.
+    /// The home of each edge's line, where that is known: in the order of the pattern's edges, or
+    /// nothing.
     pub homes: Vec<Option<usize>>,
     /// The traffic that a simulator counted on each link, in the order of its fabric's links.
     pub counted: Option<Vec<f64>>,
@@ -22,7 +23,12 @@ pub struct DrawnPlacement {
 impl DrawnPlacement {
     /// Without a plan: tasks in the order of these PUs.
     #[must_use]
-    pub fn in_order(profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
+    pub fn in_order(
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        placement: Vec<u32>,
+    ) -> Self {
         let cost = plan.baselines.map(|baselines| baselines.os);
         DrawnPlacement {
             cost,
@@ -40,17 +46,30 @@ impl DrawnPlacement {
         drawn: usize,
     ) -> Self {
         let title = format!("the median of {drawn} random placements");
-        DrawnPlacement { cost: Some(cost), ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement) }
+        DrawnPlacement {
+            cost: Some(cost),
+            ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement)
+        }
     }
 
-    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it knows them too, so
-    /// that the two can be compared.
-    fn unplanned(title: &str, profile: &Profile, pattern: &Pattern, plan: &Plan, placement: Vec<u32>) -> Self {
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it
+    /// knows them too, so that the two can be compared.
+    fn unplanned(
+        title: &str,
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        placement: Vec<u32>,
+    ) -> Self {
         let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
-        let lines = lines.map_or(&[][..], |lines| &lines.home_of_line).iter().map(|home| Some(*home as usize));
-        let homes = match plan.channels.is_empty() {
-            true => Vec::new(),
-            false => lines.cycle().take(pattern.edges.len()).collect(),
+        let lines = lines
+            .map_or(&[][..], |lines| &lines.home_of_line)
+            .iter()
+            .map(|home| Some(*home as usize));
+        let homes = if plan.channels.is_empty() {
+            Vec::new()
+        } else {
+            lines.cycle().take(pattern.edges.len()).collect()
         };
         DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
@@ -60,11 +79,17 @@ impl DrawnPlacement {
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
         let home = |edge: &seatmap_pattern::Edge| {
             let ends = [(edge.from, edge.to), (edge.to, edge.from)];
-            let channel = plan.channels.iter().find(|channel| ends.contains(&(channel.from, channel.to)))?;
+            let channel =
+                plan.channels.iter().find(|channel| ends.contains(&(channel.from, channel.to)))?;
             Some(channel.home)
         };
-        let homes = if plan.channels.is_empty() { Vec::new() } else { pattern.edges.iter().map(home).collect() };
-        let (placement, cost) = (plan.placement.clone(), plan.cost);
+        let homes = if plan.channels.is_empty() {
+            Vec::new()
+        } else {
+            pattern.edges.iter().map(home).collect()
+        };
+        let placement = plan.placement.clone();
+        let cost = plan.cost;
         DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
     }
 
@@ -83,7 +108,10 @@ mod tests {
     fn either_end_of_a_channel_may_send() {
         let pattern = seatmap_pattern::generate("ring:3").unwrap();
         let channel = |from, to, home| Channel { from, to, home, line: None, distance_ns: 1.0 };
-        let plan = Plan { channels: vec![channel(1, 0, 4), channel(1, 2, 5)], ..Plan::new("x", vec![2, 1, 0]) };
+        let plan = Plan {
+            channels: vec![channel(1, 0, 4), channel(1, 2, 5)],
+            ..Plan::new("x", vec![2, 1, 0])
+        };
         let planned = DrawnPlacement::planned(&pattern, &plan);
         assert_eq!([0, 1, 2, 3].map(|edge| planned.home(edge)), [Some(4), Some(5), None, None]);
         let plain = Plan::new("x", vec![2, 1, 0]);
@@ -103,11 +131,16 @@ mod tests {
         };
         profile.home_model.as_mut().unwrap().lines = Some(lines);
         let pattern = seatmap_pattern::generate("ring:3").unwrap();
-        let channel = seatmap_plan::Channel { from: 0, to: 1, home: 0, line: None, distance_ns: 1.0 };
+        let channel =
+            seatmap_plan::Channel { from: 0, to: 1, home: 0, line: None, distance_ns: 1.0 };
         let plan = Plan { channels: vec![channel], ..Plan::new("x", vec![2, 1, 0]) };
         let seating = DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
         assert_eq!(seating.homes, [Some(1), Some(0), Some(1)]);
-        let chance = DrawnPlacement::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
-        assert_eq!((chance.homes, chance.cost, chance.placement), (seating.homes, Some(7.5), vec![2, 0, 1]));
+        let chance =
+            DrawnPlacement::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
+        assert_eq!(
+            (chance.homes, chance.cost, chance.placement),
+            (seating.homes, Some(7.5), vec![2, 0, 1])
+        );
     }
 }

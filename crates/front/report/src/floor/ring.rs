@@ -21,12 +21,14 @@ const MOST_LABELS: usize = 16;
 /// The floor of a ring whose stops are the nodes in turn, its first half of links going up.
 pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
     let stops = ways.fabric.nodes();
-    let at_stop: Vec<Vec<&Pu>> = (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
+    let at_stop: Vec<Vec<&Pu>> =
+        (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
     let around = stops as f64 * AIR / std::f64::consts::TAU;
     let size = ((SIDE / 2.0 - MARGIN) / (around + deep * AIR)).min(LARGEST);
     let inner = SIDE / 2.0 - MARGIN - (deep - 0.5) * size * AIR;
-    let (middle, share) = ((SIDE / 2.0, SIDE / 2.0), |stop: usize| stop as f64 / stops as f64);
+    let middle = (SIDE / 2.0, SIDE / 2.0);
+    let share = |stop: usize| stop as f64 / stops as f64;
     let ring = inner - size / 2.0 - LANE;
     let wires = wires(middle, ring, stops, &[0.0], |stop| format!("stop {stop}"));
     let seat = |stop: usize, rank: usize, pu: &Pu| Seat {
@@ -47,7 +49,11 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
         height: SIDE,
         seats: at_stop.iter().enumerate().flat_map(of_stop).collect(),
         wires,
-        homes: ways.node_of_home.iter().map(|node| home(middle, ring - 2.0 * LANE, *node, stops)).collect(),
+        homes: ways
+            .node_of_home
+            .iter()
+            .map(|node| home(middle, ring - 2.0 * LANE, *node, stops))
+            .collect(),
         labels: labels(middle, &at_stop),
         ways: Some(ways),
         lane: WIDEST,
@@ -57,8 +63,12 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
 
 /// The PUs at a stop, thread by thread.
 fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
-    let mut pus: Vec<&Pu> =
-        profile.topology.pus.iter().filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&stop)).collect();
+    let mut pus: Vec<&Pu> = profile
+        .topology
+        .pus
+        .iter()
+        .filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&stop))
+        .collect();
     pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
     pus
 }
@@ -68,8 +78,8 @@ fn name(pu: &Pu, stop: usize) -> String {
     format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
-/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle. A place's link up
-/// leads to the next, its link down to the last.
+/// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle.
+/// A place's link up leads to the next, its link down to the last.
 pub(super) fn wires(
     middle: Point,
     radius: f64,
@@ -80,7 +90,8 @@ pub(super) fn wires(
     let wire = |radius: f64, stop: usize, step: f64| {
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
         let share = |at: f64| at / stops as f64;
-        let along = |radius: f64| arc(middle, radius, share(stop as f64), share(stop as f64 + step));
+        let along =
+            |radius: f64| arc(middle, radius, share(stop as f64), share(stop as f64 + step));
         let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
         Wire { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
     };

@@ -56,17 +56,24 @@ fn bare(model: &Model) -> Profile {
         }
     };
     let mut profile = crate::samples::two_groups();
-    (profile.name, profile.topology, profile.home_model) = (model.name().to_owned(), topology, None);
+    (profile.name, profile.topology, profile.home_model) =
+        (model.name().to_owned(), topology, None);
     profile
 }
 
 fn golden(profile: &Profile, model: Option<&Model>, placement: &[u32], homes: &[usize]) -> String {
     let mut pattern = seatmap_pattern::generate("ring:4").unwrap();
     pattern.edges.extend(seatmap_pattern::generate("pairs:4").unwrap().edges);
-    let edges = pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
+    let edges =
+        pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
     let pattern = Pattern::gathered("a ring and a bit", 5, edges);
-    let channel =
-        |(at, home): (usize, &usize)| Channel { from: at, to: at + 1, home: *home, line: None, distance_ns: 1.0 };
+    let channel = |(at, home): (usize, &usize)| Channel {
+        from: at,
+        to: at + 1,
+        home: *home,
+        line: None,
+        distance_ns: 1.0,
+    };
     let random = Random { mean: 350.0, best: 210.0 };
     let plan = Plan {
         pattern: Some(pattern.name.clone()),
@@ -77,8 +84,10 @@ fn golden(profile: &Profile, model: Option<&Model>, placement: &[u32], homes: &[
         ..Plan::new(profile.name.clone(), placement.to_vec())
     };
     let before: Vec<u32> = profile.topology.os_indices().take(5).collect();
-    let seatings =
-        [DrawnPlacement::in_order(profile, &pattern, &plan, before), DrawnPlacement::planned(&pattern, &plan)];
+    let seatings = [
+        DrawnPlacement::in_order(profile, &pattern, &plan, before),
+        DrawnPlacement::planned(&pattern, &plan),
+    ];
     svg(&Comparison::new(profile, model, &pattern, &plan, seatings)).replace("><", ">\n<")
 }
 
@@ -110,13 +119,19 @@ fn one_cell_has_four_rings() {
 
 #[test]
 fn what_a_simulator_counted_stands_in() {
-    let (model, pattern) = (small_ring(), seatmap_pattern::generate("ring:3").unwrap());
+    let model = small_ring();
+    let pattern = seatmap_pattern::generate("ring:3").unwrap();
     let profile = bare(&model);
     let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
     let counted = (0..16).map(f64::from).collect::<Vec<_>>();
-    let seating = DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
-    let text = svg(&Comparison::new(&profile, Some(&model), &pattern, &plan, [seating.clone(), seating]));
-    assert!(text.contains("busiest link, messages") && text.contains("15 (stop 7 to stop 6)"), "{text}");
+    let seating =
+        DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
+    let text =
+        svg(&Comparison::new(&profile, Some(&model), &pattern, &plan, [seating.clone(), seating]));
+    assert!(
+        text.contains("busiest link, messages") && text.contains("15 (stop 7 to stop 6)"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -134,10 +149,14 @@ fn names_are_text() {
     let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
     pattern.names = vec!["<script>alert(1)</script>\u{1b}".to_owned(), "b".to_owned()];
     let plan = Plan { names: pattern.names.clone(), ..Plan::new(profile.name.clone(), vec![0, 1]) };
-    let seatings =
-        [DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]), DrawnPlacement::planned(&pattern, &plan)];
+    let seatings = [
+        DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
+        DrawnPlacement::planned(&pattern, &plan),
+    ];
     let text = svg(&Comparison::new(&profile, None, &pattern, &plan, seatings));
-    assert!(!text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;"));
+    assert!(
+        !text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;")
+    );
 }
 
 /// Every machine that is drawn: bundled ones, models, and what others measured where that is there.
@@ -145,25 +164,29 @@ static MACHINES: LazyLock<Vec<(Profile, Option<Model>)>> = LazyLock::new(|| {
     let described = catalog::descriptions().map(|name| (catalog::load(name).unwrap(), None));
     let models = ["cell-ps3", "cell-qs20", "cell-qs22", "scc-48", "xeon-phi-5110p"];
     let models = models.iter().map(|name| seatmap_sim::catalog::load(name).unwrap().unwrap());
-    let models = models.chain([small_ring(), small_mesh()]).map(|model| (bare(&model), Some(model)));
+    let models =
+        models.chain([small_ring(), small_mesh()]).map(|model| (bare(&model), Some(model)));
     described.chain(models).chain(published().into_iter().map(|profile| (profile, None))).collect()
 });
 
 /// The matrices of the published measurements; none where these are absent.
 fn published() -> Vec<Profile> {
-    let folder = std::env::var("SEATMAP_DATA")
-        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned());
+    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned()
+    });
     let Ok(files) = std::fs::read_dir(format!("{folder}/core-to-core")) else {
         seatmap_needs::skipped!("no published measurements in {folder}");
         return Vec::new();
     };
     let paths: BTreeSet<std::path::PathBuf> = files.map(|file| file.unwrap().path()).collect();
     let matrices = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "csv"));
-    let read =
-        |path: &std::path::PathBuf| import::read(&std::fs::read(path).unwrap(), &path.to_string_lossy(), None).ok();
+    let read = |path: &std::path::PathBuf| {
+        import::read(&std::fs::read(path).unwrap(), &path.to_string_lossy(), None).ok()
+    };
     let explained = |mut profile: Profile| {
         let distance = profile.core_distance.as_ref();
-        profile.home_model = distance.and_then(|distance| seatmap_measure::fit::explain(distance, &profile.topology));
+        profile.home_model = distance
+            .and_then(|distance| seatmap_measure::fit::explain(distance, &profile.topology));
         profile
     };
     matrices.filter_map(read).map(explained).collect()
@@ -171,9 +194,14 @@ fn published() -> Vec<Profile> {
 
 /// Whether two seats share more than a corner's rounding.
 fn overlap(a: &Seat, b: &Seat) -> bool {
-    let (across, down) = ((a.at.0 - b.at.0).abs(), (a.at.1 - b.at.1).abs());
+    let across = (a.at.0 - b.at.0).abs();
+    let down = (a.at.1 - b.at.1).abs();
     let apart = (a.size + b.size) / 2.0 - 1e-6;
-    if a.is_round && b.is_round { across.hypot(down) < apart } else { across < apart && down < apart }
+    if a.is_round && b.is_round {
+        across.hypot(down) < apart
+    } else {
+        across < apart && down < apart
+    }
 }
 
 #[test]
@@ -192,15 +220,26 @@ fn seats_are_apart_and_everything_is_inside() {
             assert!(over.is_none(), "{name}: {seat:?} over {over:?}");
             assert!(seat.size >= 9.0, "{name}: {} is too small to be read", seat.size);
         }
-        assert!(floor.width <= SIDE && floor.height <= SIDE, "{name}: {} x {}", floor.width, floor.height);
+        assert!(
+            floor.width <= SIDE && floor.height <= SIDE,
+            "{name}: {} x {}",
+            floor.width,
+            floor.height
+        );
         let inside = |(x, y): (f64, f64), half: f64| {
-            x - half >= 0.0 && y - half >= 0.0 && x + half <= floor.width && y + half <= floor.height
+            x - half >= 0.0
+                && y - half >= 0.0
+                && x + half <= floor.width
+                && y + half <= floor.height
         };
         assert!(floor.seats.iter().all(|seat| inside(seat.at, seat.size / 2.0)), "{name}");
         assert!(floor.homes.iter().all(|home| inside(home.at, 6.5)), "{name}");
         assert!(floor.labels.iter().all(|label| inside(label.at, 4.0)), "{name}");
         let far = |area: &Area| (area.corner.0 + area.width, area.corner.1 + area.height);
-        assert!(floor.areas.iter().all(|area| inside(area.corner, 0.0) && inside(far(area), 0.0)), "{name}");
+        assert!(
+            floor.areas.iter().all(|area| inside(area.corner, 0.0) && inside(far(area), 0.0)),
+            "{name}"
+        );
     }
 }
 
@@ -210,11 +249,19 @@ fn seats_lie_in_their_areas_and_in_no_others() {
         let floor = Floor::of(profile, model.as_ref());
         for area in &floor.areas {
             let is_in = |seat: &&Seat| {
-                let (x, y) = (seat.at.0 - area.corner.0, seat.at.1 - area.corner.1);
+                let x = seat.at.0 - area.corner.0;
+                let y = seat.at.1 - area.corner.1;
                 (0.0..=area.width).contains(&x) && (0.0..=area.height).contains(&y)
             };
-            let seats: BTreeSet<u32> = floor.seats.iter().filter(is_in).map(|seat| seat.os).collect();
-            assert_eq!(seats, area.pus.iter().copied().collect(), "{}: {:?}", profile.name, area.names);
+            let seats: BTreeSet<u32> =
+                floor.seats.iter().filter(is_in).map(|seat| seat.os).collect();
+            assert_eq!(
+                seats,
+                area.pus.iter().copied().collect(),
+                "{}: {:?}",
+                profile.name,
+                area.names
+            );
         }
     }
 }
@@ -223,9 +270,15 @@ fn seats_lie_in_their_areas_and_in_no_others() {
 fn levels_are_those_of_the_topology() {
     let profile = catalog::load("epyc-7r13-2s").unwrap();
     let floor = Floor::of(&profile, None);
-    let count =
-        |word: &str| floor.areas.iter().filter(|area| area.names.iter().any(|name| name.starts_with(word))).count();
-    for (level, word) in [(Level::Package, "package "), (Level::L3, "L3 "), (Level::Core, "core ")] {
+    let count = |word: &str| {
+        floor
+            .areas
+            .iter()
+            .filter(|area| area.names.iter().any(|name| name.starts_with(word)))
+            .count()
+    };
+    for (level, word) in [(Level::Package, "package "), (Level::L3, "L3 "), (Level::Core, "core ")]
+    {
         assert_eq!(count(word), profile.topology.count(|pu| level.of(pu)), "{word}");
     }
 }
@@ -246,15 +299,30 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
         (edges, seats).prop_map(move |(edges, mut seats)| {
             // One more task than PUs shares a seat.
             seats.resize(tasks, pus[0]);
-            (machine, Pattern::gathered("any", tasks, edges.into_iter().filter(|edge| edge.from != edge.to)), seats)
+            (
+                machine,
+                Pattern::gathered(
+                    "any",
+                    tasks,
+                    edges.into_iter().filter(|edge| edge.from != edge.to),
+                ),
+                seats,
+            )
         })
     })
 }
 
 /// The seating, and the homes of its edges if the floor has any.
 fn seating(floor: &Floor, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
-    let homes = (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
-    DrawnPlacement { title: "any".to_owned(), placement: seats.to_vec(), cost: None, homes, counted: None }
+    let homes =
+        (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
+    DrawnPlacement {
+        title: "any".to_owned(),
+        placement: seats.to_vec(),
+        cost: None,
+        homes,
+        counted: None,
+    }
 }
 
 proptest! {
@@ -269,7 +337,8 @@ proptest! {
         tasks.sort_unstable();
         prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
         if let Some(ways) = &floor.ways {
-            // At every node, the traffic that enters or starts there equals the traffic that leaves or ends there.
+            // At every node, the traffic that enters or starts there equals the traffic that leaves
+            // or ends there.
             let mut balance = vec![0.0; ways.fabric.nodes()];
             for (link, load) in ways.fabric.links().iter().zip(&flow.wires) {
                 balance[link.from as usize] -= load;
@@ -277,7 +346,8 @@ proptest! {
             }
             let mut hops = 0.0;
             for (at, edge) in pattern.edges.iter().enumerate() {
-                let (from, to) = (seats[edge.from], seats[edge.to]);
+                let from = seats[edge.from];
+                let to = seats[edge.to];
                 balance[ways.node_of_pu[&from] as usize] += edge.bytes;
                 balance[ways.node_of_pu[&to] as usize] -= edge.bytes;
                 hops += edge.bytes * ways.links(from, to, seating.home(at)).len() as f64;
@@ -308,7 +378,9 @@ proptest! {
 #[test]
 fn isolated_cpus_are_marked_and_named() {
     let profile = bare(&small_ring());
-    let floor = |isolated: &[u32]| machine(&Floor::of(&profile, None).with_isolated(isolated.to_vec())).into_string();
+    let floor = |isolated: &[u32]| {
+        machine(&Floor::of(&profile, None).with_isolated(isolated.to_vec())).into_string()
+    };
     let [plain, marked] = [floor(&[]), floor(&[1, 2])];
     assert!(!plain.contains("stroke-dasharray") && !plain.contains("isolcpus"));
     assert_eq!(marked.matches("stroke-dasharray").count(), 2);

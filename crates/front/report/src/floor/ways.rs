@@ -32,7 +32,9 @@ impl Ways {
 
     /// The links from one PU to another in turn, over the home of their line where that is known.
     pub fn links(&self, from: u32, to: u32, home: Option<usize>) -> Vec<usize> {
-        let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else { return Vec::new() };
+        let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
+            return Vec::new();
+        };
         let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
         self.between(*from, *over).chain(self.between(*over, *to)).collect()
     }

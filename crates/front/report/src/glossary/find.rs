@@ -22,20 +22,25 @@ pub(super) fn first_terms(text: &str) -> Vec<Found> {
     found
 }
 
-/// The first place of a term as a word of its own, in the singular or the plural, also at the beginning of a sentence.
+/// The first place of a term as a word of its own, in the singular or the plural, also at the
+/// beginning of a sentence.
 fn first(term: Term, text: &str) -> Option<Found> {
     let word = term.word;
     let begins = |at: usize| {
-        let (mut here, mut wanted) = (text[at..].chars(), word.chars());
-        let (first, letter) = (here.next()?, wanted.next()?);
-        let alike = first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
+        let mut here = text[at..].chars();
+        let mut wanted = word.chars();
+        let first = here.next()?;
+        let letter = wanted.next()?;
+        let alike =
+            first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
         (alike && here.as_str().starts_with(wanted.as_str())).then_some(at)
     };
     let ends = |at: usize| {
         let end = at + word.len();
         let plural = ["es", "s"].into_iter().find(|plural| text[end..].starts_with(plural));
         let plural = end + plural.map_or(0, str::len);
-        let is_word = is_edge(text[..at].chars().next_back()) && is_edge(text[plural..].chars().next());
+        let is_word =
+            is_edge(text[..at].chars().next_back()) && is_edge(text[plural..].chars().next());
         is_word.then_some(Found { term, at, end: plural })
     };
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)

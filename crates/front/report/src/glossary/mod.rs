@@ -1,8 +1,9 @@
 //! Explains every term of the field on a page, where it appears.
 //!
-//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a tooltip where it first
-//! stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a page ends with the list of its terms, for
-//! readers on paper and on telephones, which show no tooltips.
+//! [`table`] is the one list of terms. [`explained`] takes a page's body and gives each term a
+//! tooltip where it first stands in a section (`<abbr title>`, in pictures an SVG `<title>`); a
+//! page ends with the list of its terms, for readers on paper and on telephones, which show no
+//! tooltips.
 
 mod find;
 mod table;
@@ -21,10 +22,11 @@ pub(crate) struct Term {
     pub meaning: &'static str,
 }
 
-/// Elements whose text is left alone: names, programs, elements with a tooltip of their own, and those that no
-/// pointer reaches.
-const LEFT_ALONE: [&str; 11] =
-    ["script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option"];
+/// Elements whose text is left alone: names, programs, elements with a tooltip of their own, and
+/// those that no pointer reaches.
+const LEFT_ALONE: [&str; 11] = [
+    "script", "style", "title", "desc", "abbr", "h1", "button", "code", "pre", "noscript", "option",
+];
 /// Elements within which a term is explained once.
 const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
 
@@ -56,7 +58,8 @@ enum Piece<'a> {
     Text(&'a str),
 }
 
-/// Markup of this program: `<` begins nothing but tags, and `>` ends them, since both are escaped elsewhere.
+/// Markup of this program: `<` begins nothing but tags, and `>` ends them, since both are escaped
+/// elsewhere.
 fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = markup;
     std::iter::from_fn(move || {
@@ -97,11 +100,16 @@ impl Page {
     }
 
     fn tag(&mut self, tag: &str) {
-        let name: String = tag.trim_start_matches(['<', '/']).chars().take_while(char::is_ascii_alphanumeric).collect();
-        match tag.starts_with("</") {
-            true => self.end(&name),
-            false if tag.ends_with("/>") => {}
-            false => self.begin(&name),
+        let name: String = tag
+            .trim_start_matches(['<', '/'])
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        if tag.starts_with("</") {
+            self.end(&name)
+        } else if tag.ends_with("/>") {
+        } else {
+            self.begin(&name)
         }
         self.text += tag;
     }

@@ -9,17 +9,26 @@ fn of(markup: &str) -> String {
 #[test]
 fn the_table_is_in_order_and_says_something() {
     for two in TERMS.windows(2) {
-        assert!(two[0].word.to_lowercase() < two[1].word.to_lowercase(), "{} before {}", two[0].word, two[1].word);
+        assert!(
+            two[0].word.to_lowercase() < two[1].word.to_lowercase(),
+            "{} before {}",
+            two[0].word,
+            two[1].word
+        );
     }
     for Term { word, meaning } in TERMS {
-        assert!(meaning.ends_with('.') && meaning.len() > 15 && meaning.len() < 180, "{word}: {meaning}");
+        assert!(
+            meaning.ends_with('.') && meaning.len() > 15 && meaning.len() < 180,
+            "{word}: {meaning}"
+        );
         assert!(!meaning.starts_with(word), "{word} explains itself");
     }
 }
 
 #[test]
 fn a_term_is_explained_once_in_a_section() {
-    let page = of("<section><h2>Medians</h2><p>the median</p></section><section><p>median</p></section>");
+    let page =
+        of("<section><h2>Medians</h2><p>the median</p></section><section><p>median</p></section>");
     assert_eq!(page.matches("<abbr title=\"Half of").count(), 2, "{page}");
     assert!(page.contains(
         "<h2><abbr title=\"Half of the samples lie below this value and half above it.\">Medians</abbr></h2>"
@@ -64,7 +73,8 @@ fn pages() -> Vec<(&'static str, String)> {
     let profile = samples::two_groups();
     let pattern = seatmap_pattern::generate("ring:4").unwrap();
     let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
-    let baselines = Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+    let baselines =
+        Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
     let plan = seatmap_plan::Plan {
         cost: Some(200.0),
         lower_bound: Some(190.0),
@@ -85,10 +95,13 @@ fn pages() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The text that a reader sees outside of tooltips and of the list of terms, without tags and pictures.
+/// The text that a reader sees outside of tooltips and of the list of terms, without tags and
+/// pictures.
 fn visible_text(page: &str) -> String {
-    let (mut text, mut hidden) = (String::new(), 0);
-    let body = page.split_once("<body>").unwrap().1.split("<details class=\"terms\">").next().unwrap();
+    let mut text = String::new();
+    let mut hidden = 0;
+    let body =
+        page.split_once("<body>").unwrap().1.split("<details class=\"terms\">").next().unwrap();
     for piece in body.split('<') {
         let (tag, rest) = piece.split_once('>').unwrap_or(("", piece));
         let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap_or_default();
@@ -108,7 +121,8 @@ fn every_term_on_a_page_has_a_tooltip() {
     for (name, page) in pages() {
         let text = visible_text(&page);
         for term in TERMS {
-            let is_used = text.split([' ', '\n', ',', '.', ':', ';', '(', ')']).any(|word| word == term.word);
+            let is_used =
+                text.split([' ', '\n', ',', '.', ':', ';', '(', ')']).any(|word| word == term.word);
             let tooltip = html! { abbr title=(term.meaning) {} }.0.replace("</abbr>", "");
             assert!(!is_used || page.contains(&tooltip), "{} on the page of {name}", term.word);
         }
@@ -118,7 +132,20 @@ fn every_term_on_a_page_has_a_tooltip() {
 #[test]
 fn pages_explain_the_terms_that_they_stand_on() {
     let expected = [
-        ("show", &["core distance", "home", "median", "p10", "MAD", "95 % interval", "distance class", "PU", "L3"][..]),
+        (
+            "show",
+            &[
+                "core distance",
+                "home",
+                "median",
+                "p10",
+                "MAD",
+                "95 % interval",
+                "distance class",
+                "PU",
+                "L3",
+            ][..],
+        ),
         ("place", &["lower bound", "compact", "scatter", "random, mean", "weight", "round trip"]),
         ("noise", &["FWQ", "steal", "stolen", "gap", "excess", "p99.9", "detour loop"]),
         ("rank", &["mapping", "rank correlation", "identity", "mean", "p50"]),
@@ -137,7 +164,8 @@ fn pages_explain_the_terms_that_they_stand_on() {
 fn every_page_begins_with_one_sentence() {
     for (name, page) in pages() {
         let after = page.split_once("</h1>").unwrap().1;
-        let sentence = after.split_once("<p class=\"sentence\">").unwrap().1.split("</p>").next().unwrap();
+        let sentence =
+            after.split_once("<p class=\"sentence\">").unwrap().1.split("</p>").next().unwrap();
         assert!(after.find("<p class=\"sentence\">") < after.find("<main>"), "{name}");
         assert!(sentence.ends_with('.') && sentence.len() > 15, "{name}: {sentence}");
     }

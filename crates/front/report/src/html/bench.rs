@@ -3,7 +3,8 @@
 use super::{document, head};
 use crate::axis::Unit;
 use crate::bench::{
-    about, comparisons, direction, floor, median, middle_half, names, of_baseline, reading, sentence, throttled,
+    about, comparisons, direction, floor, median, middle_half, names, of_baseline, reading,
+    sentence, throttled,
 };
 use crate::svg::curves::{Curve, curves};
 use crate::svg::frame::Title;
@@ -41,7 +42,10 @@ fn rows(results: &Results) -> Vec<Interval> {
     let row = |found: &seatmap_tune::Comparison| Interval {
         name: names(results)[found.with].clone(),
         centre: percent(found.ratio),
-        ends: found.ratio_low.zip(found.ratio_high).map(|(low, high)| [percent(low), percent(high)]),
+        ends: found
+            .ratio_low
+            .zip(found.ratio_high)
+            .map(|(low, high)| [percent(low), percent(high)]),
     };
     results.comparisons.iter().map(row).collect()
 }

@@ -8,7 +8,8 @@ use maud::{Markup, html};
 use seatmap_machine::Loaded;
 use seatmap_measure::classes::DistanceClass;
 
-/// Width of the histograms, in user units: they stand beside the heatmap, where little room is left.
+/// Width of the histograms, in user units: they stand beside the heatmap, where little room is
+/// left.
 const WIDTH: f64 = 300.0;
 /// Room at both sides, so that no tick is cut.
 const SIDE: f64 = 14.0;
@@ -27,7 +28,11 @@ const RIGHT: f64 = 22.0;
 const ABOVE: f64 = 30.0;
 
 /// How the distances are spread: a histogram for each class on a common axis, with its median.
-pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, digits: Digits) -> Markup {
+pub(super) fn distribution(
+    classes: &[(DistanceClass, Vec<f64>)],
+    scale: Scale,
+    digits: Digits,
+) -> Markup {
     let plot = ROW * classes.len() as f64;
     let x = Axis::from(scale);
     let frame = Frame { left: SIDE, top: 0.0, width: WIDTH - 2.0 * SIDE, height: plot, x, y: x };
@@ -44,10 +49,17 @@ pub(super) fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, 
 }
 
 /// One class, its bars standing on `floor`.
-fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, frame: &Frame, digits: Digits) -> Markup {
+fn row(
+    class: &DistanceClass,
+    values_ns: &[f64],
+    floor: f64,
+    frame: &Frame,
+    digits: Digits,
+) -> Markup {
     let width = frame.width / BINS as f64;
     let median = frame.x(class.median_ns);
-    let bars = histogram(values_ns, &frame.x).into_iter().enumerate().filter(|(_, height)| *height > 0.0);
+    let bars =
+        histogram(values_ns, &frame.x).into_iter().enumerate().filter(|(_, height)| *height > 0.0);
     html! {
         text.name x="0" y=(number(floor - BARS - 10.0)) { (class.name) }
         text.tick x=(WIDTH) y=(number(floor - BARS - 10.0)) text-anchor="end" { "median " (digits.show(class.median_ns)) }
@@ -60,7 +72,8 @@ fn row(class: &DistanceClass, values_ns: &[f64], floor: f64, frame: &Frame, digi
     }
 }
 
-/// Heights of the bars: square roots of the counts, so that a few far pairs beside a thousand near ones are seen.
+/// Heights of the bars: square roots of the counts, so that a few far pairs beside a thousand near
+/// ones are seen.
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
@@ -70,11 +83,13 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Empty for fewer than two
-/// points, which the table already shows.
+/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Empty for
+/// fewer than two points, which the table already shows.
 pub(super) fn loaded(points: &[Loaded]) -> Markup {
     let Some(frame) = loaded_frame(points).filter(|_| points.len() > 1) else { return html! {} };
-    let at = |point: &Loaded, ns: f64| format!("{},{}", number(frame.x(f64::from(point.pairs))), number(frame.y(ns)));
+    let at = |point: &Loaded, ns: f64| {
+        format!("{},{}", number(frame.x(f64::from(point.pairs))), number(frame.y(ns)))
+    };
     let upper = points.iter().map(|point| at(point, point.p90_ns));
     let lower = points.iter().rev().map(|point| at(point, point.p10_ns));
     let band: Vec<String> = upper.chain(lower).collect();
@@ -112,17 +127,30 @@ mod tests {
     fn a_class_stands_above_its_bars_with_its_median() {
         let class = |name: &str, median_ns| {
             let name = name.to_owned();
-            let (pairs, quantiles_of) = (1, seatmap_measure::classes::QuantilesOf::Samples);
-            (DistanceClass { name, pairs, median_ns, p10_ns: 50.0, p90_ns: 50.0, quantiles_of }, vec![median_ns])
+            let pairs = 1;
+            let quantiles_of = seatmap_measure::classes::QuantilesOf::Samples;
+            (
+                DistanceClass { name, pairs, median_ns, p10_ns: 50.0, p90_ns: 50.0, quantiles_of },
+                vec![median_ns],
+            )
         };
         let scale = Scale::whole([10.0, 100.0].into_iter()).unwrap();
         let classes = [class("SMT siblings", 12.0), class("same NUMA node, other group", 87.5)];
-        insta::assert_snapshot!(distribution(&classes, scale, Digits::for_resolution(0.1)).0.replace("><", ">\n<"));
+        insta::assert_snapshot!(
+            distribution(&classes, scale, Digits::for_resolution(0.1)).0.replace("><", ">\n<")
+        );
     }
 
     #[test]
     fn the_curve_under_load_begins_at_zero() {
-        let point = |pairs| Loaded { pairs, median_ns: 87.0, p10_ns: 67.0, p90_ns: 130.0, draws: 1, samples: 1 };
+        let point = |pairs| Loaded {
+            pairs,
+            median_ns: 87.0,
+            p10_ns: 67.0,
+            p90_ns: 130.0,
+            draws: 1,
+            samples: 1,
+        };
         let chart = loaded(&[point(1), point(2), point(4)]).0;
         assert!(chart.contains(">0</text>") && chart.contains(">150 ns</text>"), "{chart}");
         assert_eq!(loaded(&[point(1)]).0, "");

@@ -9,12 +9,13 @@ use seatmap_cluster::{Cluster, Pair};
 
 const GIB: f64 = (1_u64 << 30) as f64;
 
-/// A cluster as one HTML file that works offline and without scripts: its switches with their nodes, the round trips
-/// of all pairs, and what is odd.
+/// A cluster as one HTML file that works offline and without scripts: its switches with their
+/// nodes, the round trips of all pairs, and what is odd.
 #[must_use]
 pub fn cluster(cluster: &Cluster) -> String {
     let cluster = &cluster.visible();
-    let (groups, found) = (groups(cluster), faults(cluster));
+    let groups = groups(cluster);
+    let found = faults(cluster);
     let lead = html! { p.lead { (measured(cluster, groups.len())) "." @if let Some(known) = predicted(cluster) { " " (known) } } };
     let body = html! {
         (head("A cluster", &sentence(&found), &lead))
@@ -43,7 +44,9 @@ fn sentence(found: &[Fault]) -> String {
     match found {
         [] => "Nothing is wrong with this cluster, by what was measured.".to_owned(),
         [fault] => fault.sentence.clone() + ".",
-        [first, others @ ..] => format!("{}; and {} more.", first.sentence, crate::counted(others.len(), "finding")),
+        [first, others @ ..] => {
+            format!("{}; and {} more.", first.sentence, crate::counted(others.len(), "finding"))
+        }
     }
 }
 
@@ -57,7 +60,8 @@ fn in_figures(cluster: &Cluster, groups: &[Vec<usize>]) -> Markup {
         let is_inside = |pair: &&Pair| pair.nodes.iter().all(|node| nodes.contains(node));
         row(named(cluster, nodes), cluster.pairs.iter().filter(is_inside).collect())
     };
-    let between = cluster.pairs.iter().filter(|pair| group[pair.nodes[0]] != group[pair.nodes[1]]).collect();
+    let between =
+        cluster.pairs.iter().filter(|pair| group[pair.nodes[0]] != group[pair.nodes[1]]).collect();
     html! {
         table.figures {
             thead { tr { th.wide { "Median round trip of" } th { "8 B" } th { "64 KiB" } th { "rate" } } }
@@ -86,9 +90,15 @@ fn under_load(cluster: &Cluster) -> Markup {
 fn nodes(cluster: &Cluster) -> Markup {
     let facts = |node: &seatmap_cluster::Node| {
         let facts = &node.facts;
-        let memory = (facts.memory_bytes > 0).then(|| format!("{:.0} GiB", facts.memory_bytes as f64 / GIB));
+        let memory =
+            (facts.memory_bytes > 0).then(|| format!("{:.0} GiB", facts.memory_bytes as f64 / GIB));
         let cpus = crate::counted(facts.cpus, "CPU");
-        let words = [Some(cpus), memory, facts.environment.cpu_model.clone(), facts.environment.kernel.clone()];
+        let words = [
+            Some(cpus),
+            memory,
+            facts.environment.cpu_model.clone(),
+            facts.environment.kernel.clone(),
+        ];
         (node.name.clone(), words.into_iter().flatten().collect::<Vec<_>>().join(", "))
     };
     tables::facts(&cluster.nodes.iter().map(facts).collect::<Vec<_>>())
@@ -101,9 +111,15 @@ mod tests {
     /// Four nodes on two switches; the name of one is not a name.
     fn measured() -> Cluster {
         let node = |at: usize, name: &str| {
-            format!(r#"{{"name":"{name}","rank":{at},"address":"10.0.0.{at}","facts":{{"cpus":2}}}}"#)
+            format!(
+                r#"{{"name":"{name}","rank":{at},"address":"10.0.0.{at}","facts":{{"cpus":2}}}}"#
+            )
         };
-        let nodes = ["n0", "n1", "n2", "<b>&"].iter().enumerate().map(|(at, name)| node(at, name)).collect::<Vec<_>>();
+        let nodes = ["n0", "n1", "n2", "<b>&"]
+            .iter()
+            .enumerate()
+            .map(|(at, name)| node(at, name))
+            .collect::<Vec<_>>();
         let pair = |[a, b]: [usize; 2]| {
             let ns = if a / 2 == b / 2 { 2e5 } else { 2e6 };
             let trip = |size: u32, ns: f64| {
@@ -128,7 +144,10 @@ mod tests {
     #[test]
     fn the_page_has_each_node_and_each_pair() {
         let page = cluster(&measured());
-        assert!(page.contains("Nothing is wrong with this cluster") && page.contains("5 of 6 pairs measured"));
+        assert!(
+            page.contains("Nothing is wrong with this cluster")
+                && page.contains("5 of 6 pairs measured")
+        );
         assert!(page.contains("&lt;b&gt;&amp;") && !page.contains("<b>&"));
         // Twelve cells, of which those of the pair that was not measured are pale.
         assert_eq!(page.matches("<title>n").count() + page.matches("<title>&lt;b").count(), 12 + 4);

@@ -1,16 +1,21 @@
-//! The data for the page's script: the profile again, in a form that is small and quick to draw from.
+//! The data for the page's script: the profile again, in a form that is small and quick to draw
+//! from.
 //!
-//! Distances are whole hundredths of a nanosecond, the upper triangle row by row, and all but the medians are
-//! differences to them: 512 PUs with every matrix take about three megabytes instead of twenty.
+//! Distances are whole hundredths of a nanosecond, the upper triangle row by row, and all but the
+//! medians are differences to them: 512 PUs with every matrix take about three megabytes instead of
+//! twenty.
 
 use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
 use crate::predicted::predicted;
 use crate::{Digits, Order, Scale};
-use seatmap_machine::{CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime};
+use seatmap_machine::{
+    CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime,
+};
 use serde::Serialize;
 
-/// Homes looked at for the scale, beside the measured matrix; a page with hundreds would otherwise take seconds.
+/// Homes looked at for the scale, beside the measured matrix; a page with hundreds would otherwise
+/// take seconds.
 const HOMES_FOR_SCALE: usize = 8;
 
 #[derive(Serialize)]
@@ -78,7 +83,8 @@ pub(super) fn json(profile: &Profile, scale: Option<Scale>) -> String {
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// The scale for the measured matrix and for what the model predicts, so that one legend serves all homes.
+/// The scale for the measured matrix and for what the model predicts, so that one legend serves all
+/// homes.
 pub(super) fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
@@ -86,12 +92,15 @@ pub(super) fn scale(profile: &Profile) -> Option<Scale> {
     let several = (0..homes).step_by(step).filter(|_| homes > 1);
     let predictions = several.filter_map(|home| predicted(profile, home));
     let pairs = |matrix: &Matrix| matrix.pairs().map(|(_, _, value)| *value).collect::<Vec<f64>>();
-    let all: Vec<f64> = pairs(&distance.median_ns).into_iter().chain(predictions.flat_map(|m| pairs(&m))).collect();
+    let all: Vec<f64> =
+        pairs(&distance.median_ns).into_iter().chain(predictions.flat_map(|m| pairs(&m))).collect();
     Scale::of(all.into_iter())
 }
 
 fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Data {
-    let against = |matrix: &Option<Matrix>| matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns));
+    let against = |matrix: &Option<Matrix>| {
+        matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns))
+    };
     let known = |group: usize| (group != usize::MAX).then_some(group);
     Data {
         pus: distance.pus.clone(),
@@ -101,13 +110,24 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
         group: groups(profile).into_iter().map(known).collect(),
         median: distance.median_ns.pairs().map(|(_, _, value)| hundredths(*value)).collect(),
         p10: against(&distance.p10_ns),
-        mad: distance.mad_ns.as_ref().map(|mad| mad.pairs().map(|(_, _, value)| hundredths(*value)).collect()),
+        mad: distance
+            .mad_ns
+            .as_ref()
+            .map(|mad| mad.pairs().map(|(_, _, value)| hundredths(*value)).collect()),
         low: against(&distance.ci95_low_ns),
         high: against(&distance.ci95_high_ns),
         status: statuses(distance),
         regimes: regimes(distance),
-        model: profile.home_model.as_ref().filter(|model| model.homes() > 1).map(|model| of_model(model, distance)),
-        scale: scale.map(|scale| ScaleData { low: scale.low_ns, high: scale.high_ns, log: scale.log }),
+        model: profile
+            .home_model
+            .as_ref()
+            .filter(|model| model.homes() > 1)
+            .map(|model| of_model(model, distance)),
+        scale: scale.map(|scale| ScaleData {
+            low: scale.low_ns,
+            high: scale.high_ns,
+            log: scale.log,
+        }),
         ramp: VIRIDIS,
         decimals: Digits::of(profile).decimals(),
     }
@@ -118,7 +138,10 @@ fn hundredths(value_ns: f64) -> Option<i64> {
 }
 
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
-    matrix.pairs().map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?)).collect()
+    matrix
+        .pairs()
+        .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
+        .collect()
 }
 
 fn statuses(distance: &CoreDistance) -> String {
@@ -140,12 +163,16 @@ fn statuses(distance: &CoreDistance) -> String {
 
 fn regimes(distance: &CoreDistance) -> Vec<Regimes> {
     let level = |regime: &Regime| (hundredths(regime.median_ns), regime.share);
-    let levels = |pair: &PairRegimes| Regimes { pus: pair.pus, levels: pair.regimes.iter().map(level).collect() };
+    let levels = |pair: &PairRegimes| Regimes {
+        pus: pair.pus,
+        levels: pair.regimes.iter().map(level).collect(),
+    };
     distance.regimes.iter().map(levels).collect()
 }
 
 fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Place> {
-    let by_os: std::collections::HashMap<u32, &Pu> = profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
+    let by_os: std::collections::HashMap<u32, &Pu> =
+        profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     let unknown = Pu::default();
     let place = |os: &u32| {
         let pu = by_os.get(os).copied().unwrap_or(&unknown);
@@ -165,9 +192,11 @@ fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Place> {
 
 fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
     let row = |i| model.between_ns.row(i).iter().map(|value| hundredths(*value)).collect();
-    let home = |home: usize| model.offset_ns.iter().map(|offsets| hundredths(offsets[home])).collect();
-    let inside_of =
-        |home: usize| (0..model.groups.len()).map(|group| hundredths(model.base_ns(group, group, home))).collect();
+    let home =
+        |home: usize| model.offset_ns.iter().map(|offsets| hundredths(offsets[home])).collect();
+    let inside_of = |home: usize| {
+        (0..model.groups.len()).map(|group| hundredths(model.base_ns(group, group, home))).collect()
+    };
     let homes_inside = if model.inside_ns.is_some() { model.homes() } else { 0 };
     Model {
         inside: (0..homes_inside).map(inside_of).collect(),
@@ -192,10 +221,16 @@ mod tests {
     fn distances_are_hundredths_and_differences() {
         let data = parsed(&two_groups());
         assert_eq!(data["median"].as_array().unwrap().len(), 28);
-        assert_eq!((&data["median"][0], &data["p10"][0], &data["mad"][0]), (&4100.into(), &(-125).into(), &75.into()));
+        assert_eq!(
+            (&data["median"][0], &data["p10"][0], &data["mad"][0]),
+            (&4100.into(), &(-125).into(), &75.into())
+        );
         assert_eq!((&data["low"][27], &data["high"][27]), (&(-50).into(), &50.into()));
         assert_eq!(data["status"].as_str().unwrap().matches('m').count(), 1);
-        assert_eq!(data["model"]["offset"][1], serde_json::json!([700, 600, 500, 400, 300, 200, 100, 0]));
+        assert_eq!(
+            data["model"]["offset"][1],
+            serde_json::json!([700, 600, 500, 400, 300, 200, 100, 0])
+        );
     }
 
     #[test]

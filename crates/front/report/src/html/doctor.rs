@@ -18,7 +18,8 @@ const ORDER: [(Severity, &str); 5] = [
 #[must_use]
 pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
     let title = format!("What disturbs programs on {machine}");
-    let of = |level| found.iter().filter(move |diagnosis| diagnosis.level == level).collect::<Vec<_>>();
+    let of =
+        |level| found.iter().filter(move |diagnosis| diagnosis.level == level).collect::<Vec<_>>();
     let body = html! {
         (head(&title, &sentence(found), &html! {}))
         main {
@@ -35,11 +36,16 @@ pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
 /// How much can be mended, and what to begin with.
 fn sentence(found: &[Diagnosis]) -> String {
     let count = |level| found.iter().filter(|diagnosis| diagnosis.level == level).count();
-    let (now, boot, never) = (count(Severity::Fix), count(Severity::Boot), count(Severity::No));
+    let now = count(Severity::Fix);
+    let boot = count(Severity::Boot);
+    let never = count(Severity::No);
     let first = found.iter().find(|diagnosis| diagnosis.level == Severity::Fix);
     let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
     match now + boot + never {
-        0 => format!("None of {} will disturb a measurement or a quiet program.", counted(found.len(), "point")),
+        0 => format!(
+            "None of {} will disturb a measurement or a quiet program.",
+            counted(found.len(), "point")
+        ),
         bad => format!(
             "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the running system, {boot} by a word on the kernel's \
              command line, {never} not from here{begin}.",
@@ -76,8 +82,8 @@ mod tests {
     use seatmap_doctor::Remedy;
 
     fn of(subject: &'static str, level: Severity) -> Diagnosis {
-        let remedy =
-            (level == Severity::Fix).then(|| Remedy { kind: RemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
+        let remedy = (level == Severity::Fix)
+            .then(|| Remedy { kind: RemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
         Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
     }
 

@@ -1,5 +1,5 @@
-//! The heatmap of a page: its controls, its legend, the canvas that the script draws on, and a picture for those
-//! without scripts.
+//! The heatmap of a page: its controls, its legend, the canvas that the script draws on, and a
+//! picture for those without scripts.
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
@@ -10,7 +10,8 @@ use seatmap_machine::{HomeModel, Profile};
 /// PUs in the picture for browsers without scripts; larger matrices are reduced to it.
 const STATIC_PUS: usize = 128;
 
-/// How far apart the values below the colours are, as a share of their width: four digits take a sixth of it.
+/// How far apart the values below the colours are, as a share of their width: four digits take a
+/// sixth of it.
 const APART: f64 = 0.18;
 
 /// The whole section: the heatmap and the elements beside it.

@@ -72,7 +72,8 @@ fn quanta(report: &NoiseReport) -> Markup {
 }
 
 fn sources(noise: &CpuNoise) -> Markup {
-    let behind = |share: Option<f64>| share.map(|share| format!("{share:.1} %")).unwrap_or_default();
+    let behind =
+        |share: Option<f64>| share.map(|share| format!("{share:.1} %")).unwrap_or_default();
     html! {
         table.figures {
             thead { tr { th.wide { "Event" } th { "Count" } th { "A second" } th { "Behind at most, of the gaps" } } }

@@ -14,8 +14,8 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 /// Classes shown as large figures below the title.
 const TILES: usize = 6;
 
-/// A profile as one HTML file that works offline and, with static pictures, without scripts; its floor is that of the
-/// model where it has one.
+/// A profile as one HTML file that works offline and, with static pictures, without scripts; its
+/// floor is that of the model where it has one.
 #[must_use]
 pub fn page(profile: &Profile, floor: &Floor) -> String {
     let digits = Digits::of(profile);
@@ -40,7 +40,12 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
         }
         footer { "A core distance is the round trip of one cache line between two hardware threads; one way is half of it." }
     };
-    document(&format!("{}: core distances", profile.name), &body, SCRIPT, &data::json(profile, scale))
+    document(
+        &format!("{}: core distances", profile.name),
+        &body,
+        SCRIPT,
+        &data::json(profile, scale),
+    )
 }
 
 fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Markup {
@@ -113,7 +118,8 @@ fn explained(profile: &Profile, digits: Digits) -> Markup {
 
 fn surroundings(profile: &Profile) -> Markup {
     let rows = about::environment(&profile.environment);
-    let mitigations: Vec<(String, String)> = profile.environment.mitigations.clone().into_iter().collect();
+    let mitigations: Vec<(String, String)> =
+        profile.environment.mitigations.clone().into_iter().collect();
     html! {
         @if !rows.is_empty() || !mitigations.is_empty() {
             section.card {
@@ -170,7 +176,9 @@ mod tests {
     fn the_largest_machines_make_a_page_of_a_few_megabytes() {
         let mut profile = grouped(512, 16);
         if let Some(distance) = &mut profile.core_distance {
-            let around = |by: f64| Some(seatmap_machine::Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by));
+            let around = |by: f64| {
+                Some(seatmap_machine::Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by))
+            };
             (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
             (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
         }

@@ -75,7 +75,10 @@ mod tests {
     #[test]
     fn equal_edges_are_not_listed() {
         for spec in ["idle:3", "ring:3"] {
-            assert!(!pattern(&seatmap_pattern::generate(spec).unwrap()).contains("heaviest"), "{spec}");
+            assert!(
+                !pattern(&seatmap_pattern::generate(spec).unwrap()).contains("heaviest"),
+                "{spec}"
+            );
         }
     }
 }

@@ -15,9 +15,15 @@ use std::collections::BTreeMap;
 /// Machines of up to this many PUs also list those without a task.
 const MOST_FREE: usize = 32;
 
-/// A plan as one HTML file: its gain, the seats, the distances of the machine and those between the tasks.
+/// A plan as one HTML file: its gain, the seats, the distances of the machine and those between the
+/// tasks.
 #[must_use]
-pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan, comparison: &Comparison) -> String {
+pub fn placement(
+    profile: &Profile,
+    pattern: &Pattern,
+    plan: &Plan,
+    comparison: &Comparison,
+) -> String {
     let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
     let lead = html! {
         p.lead { (plan.placement.len()) " tasks, " (pattern.edges.len()) " edges, "
@@ -37,7 +43,8 @@ pub fn placement(profile: &Profile, pattern: &Pattern, plan: &Plan, comparison: 
     document(&title, &body, "", "null")
 }
 
-/// The cost of each placement as a bar and a figure: both are the same quantity, and bars begin at zero.
+/// The cost of each placement as a bar and a figure: both are the same quantity, and bars begin at
+/// zero.
 fn gains(plan: &Plan) -> Markup {
     let rows = rows(plan);
     let cost = |text: &str| text.parse::<f64>().unwrap_or(0.0);
@@ -63,7 +70,8 @@ fn gains(plan: &Plan) -> Markup {
     }
 }
 
-/// A row a group, each of its PUs with its task; where the machine is large, only those that have one.
+/// A row a group, each of its PUs with its task; where the machine is large, only those that have
+/// one.
 fn seats(profile: &Profile, plan: &Plan) -> Markup {
     let Some(grid) = Grid::of(profile, Order::Group, None) else { return html! {} };
     let tasks = tasks_by_seat(plan);
@@ -124,8 +132,11 @@ struct Seated {
 impl Seated {
     fn of(grid: &Grid, plan: &Plan) -> Self {
         let tasks = tasks_by_seat(plan);
-        let of_seat = |os: &u32| tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>();
-        let (mut seated, mut ends) = (Vec::new(), Vec::new());
+        let of_seat = |os: &u32| {
+            tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
+        };
+        let mut seated = Vec::new();
+        let mut ends = Vec::new();
         for group in groups(grid) {
             let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
             ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
@@ -136,9 +147,16 @@ impl Seated {
 
     /// A pattern whose tasks have the numbers of their places in this order.
     fn renumbered(&self, pattern: &Pattern) -> Pattern {
-        let place: BTreeMap<usize, usize> = self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
-        let edge = |edge: &Edge| Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge });
-        Pattern::gathered(&pattern.name, self.seated.len().max(1), pattern.edges.iter().filter_map(edge))
+        let place: BTreeMap<usize, usize> =
+            self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
+        let edge = |edge: &Edge| {
+            Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
+        };
+        Pattern::gathered(
+            &pattern.name,
+            self.seated.len().max(1),
+            pattern.edges.iter().filter_map(edge),
+        )
     }
 }
 
@@ -166,9 +184,12 @@ mod tests {
         let profile = crate::samples::two_groups();
         let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
-        let plan = Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
-        let seatings =
-            [DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]), DrawnPlacement::planned(&pattern, &plan)];
+        let plan =
+            Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
+        let seatings = [
+            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
+            DrawnPlacement::planned(&pattern, &plan),
+        ];
         let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
         let page = placement(&profile, &pattern, &plan, &comparison);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
@@ -180,20 +201,33 @@ mod tests {
         let profile = crate::samples::grouped(pus, 4);
         let pattern = seatmap_pattern::generate("ring:4").unwrap();
         let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
-        let baselines = Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+        let baselines =
+            Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
         let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
         let seatings = [
             DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
             DrawnPlacement::planned(&pattern, &plan),
         ];
-        placement(&profile, &pattern, &plan, &Comparison::new(&profile, None, &pattern, &plan, seatings))
+        placement(
+            &profile,
+            &pattern,
+            &plan,
+            &Comparison::new(&profile, None, &pattern, &plan, seatings),
+        )
     }
 
     #[test]
     fn large_machines_list_only_seats_with_tasks() {
-        let (small, large) = (page_of(16), page_of(64));
-        assert_eq!((small.matches("seat free").count(), small.matches("seat used").count()), (12, 4));
-        assert_eq!((large.matches("seat free").count(), large.matches("seat used").count()), (0, 4));
+        let small = page_of(16);
+        let large = page_of(64);
+        assert_eq!(
+            (small.matches("seat free").count(), small.matches("seat used").count()),
+            (12, 4)
+        );
+        assert_eq!(
+            (large.matches("seat free").count(), large.matches("seat used").count()),
+            (0, 4)
+        );
         assert!(large.contains("60 CPUs without a task are not listed."));
     }
 
@@ -211,7 +245,10 @@ mod tests {
         let page = page_of(64);
         let matrix = page.split("Bytes between seats").nth(2).unwrap_or_default();
         for cpu in ["4", "5", "6", "7"] {
-            assert!(matrix.contains(&format!("text-anchor=\"end\">{cpu}</text>")), "{cpu} in {matrix}");
+            assert!(
+                matrix.contains(&format!("text-anchor=\"end\">{cpu}</text>")),
+                "{cpu} in {matrix}"
+            );
         }
         assert!(matrix.contains("Rows send, columns receive: CPUs"), "{matrix}");
     }

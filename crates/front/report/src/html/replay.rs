@@ -69,7 +69,8 @@ struct Data<'a> {
     stories: &'a [Story],
 }
 
-/// A recording as one HTML file that works offline. Without scripts it shows the threads and their changes of CPU.
+/// A recording as one HTML file that works offline. Without scripts it shows the threads and their
+/// changes of CPU.
 #[must_use]
 pub fn replay(recording: &Recording) -> String {
     let groups = SeatGroups::new(&recording.header.topology, recording.header.groups.as_deref());
@@ -101,7 +102,11 @@ pub fn replay(recording: &Recording) -> String {
         }
         footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU more than once between two looks." }
     };
-    let groups = groups.groups.into_iter().map(|group| Group { name: group.name, cores: group.cores }).collect();
+    let groups = groups
+        .groups
+        .into_iter()
+        .map(|group| Group { name: group.name, cores: group.cores })
+        .collect();
     let data = Data { groups, looks, stories: &stories };
     document(&title, &body, SCRIPT, &seatmap_document::written(&data))
 }
@@ -118,11 +123,17 @@ fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
         }
         for known in &moment.known {
             let at = *living.entry(known.tid).or_insert_with(|| {
-                stories.push(Story { tid: known.tid, pid: known.pid, from_s: at_s, ..Story::default() });
+                stories.push(Story {
+                    tid: known.tid,
+                    pid: known.pid,
+                    from_s: at_s,
+                    ..Story::default()
+                });
                 stories.len() - 1
             });
             let story = &mut stories[at];
-            (story.program, story.name) = (visible(&known.program).to_string(), visible(&known.name).to_string());
+            (story.program, story.name) =
+                (visible(&known.program).to_string(), visible(&known.name).to_string());
             if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
                 story.masks.push((at_s, visible(&known.mask).to_string()));
             }
@@ -132,14 +143,17 @@ fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             let Some(at) = living.get(&one.tid).copied() else { continue };
             let story = &mut stories[at];
             story.run_s += one.run_percent / 100.0 * (at_s - before_s);
-            if let Some(cpu) = one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu)) {
+            if let Some(cpu) =
+                one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu))
+            {
                 story.seats.push((at_s, cpu));
             }
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
         let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
-        let wakes = wakes.filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));
+        let wakes = wakes
+            .filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));
         looks.push(Look { at_s, cpus: moment.cpus.clone(), ran, wakes: wakes.collect() });
         before_s = at_s;
     }
@@ -158,7 +172,10 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
             0 => format!("In {seconds}, no thread was seen."),
             1 => format!("In {seconds}, every look found the thread on the same CPU."),
             _ => {
-                format!("In {seconds}, every look found each of {} on the same CPU.", counted(stories.len(), "thread"))
+                format!(
+                    "In {seconds}, every look found each of {} on the same CPU.",
+                    counted(stories.len(), "thread")
+                )
             }
         };
     };
@@ -166,7 +183,10 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let times = format!("at least {}", times(moves));
     match (stories.len(), moved) {
         (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),
-        (_, 1) => format!("In {seconds}, 1 of {all} changed its CPU, {times}: {} (thread {}).", most.name, most.tid),
+        (_, 1) => format!(
+            "In {seconds}, 1 of {all} changed its CPU, {times}: {} (thread {}).",
+            most.name, most.tid
+        ),
         _ => {
             let own = words::times(most.moves().count());
             format!(
@@ -199,8 +219,10 @@ fn threads(stories: &[Story]) -> Markup {
 }
 
 fn moves(stories: &[Story]) -> Markup {
-    let mut all: Vec<(f64, u32, u32, &Story)> =
-        stories.iter().flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story))).collect();
+    let mut all: Vec<(f64, u32, u32, &Story)> = stories
+        .iter()
+        .flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story)))
+        .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
     let shown = all.len().min(MOST_MOVES);
     html! {
@@ -263,7 +285,8 @@ mod tests {
             name: name.into(),
             mask: mask.into(),
         };
-        let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
+        let ran =
+            |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
         let look = |at_s, known, ended, ran| Moment {
             at_s,
             cpus: vec![(0, Some(50.0)), (1, None)],
@@ -300,7 +323,8 @@ mod tests {
     #[test]
     fn the_page_says_what_moved_and_holds_no_foreign_markup() {
         let page = replay(&recording());
-        let said = "In 3.0 s, 1 of 3 threads changed its CPU, at least once: &lt;script&gt; (thread 7).";
+        let said =
+            "In 3.0 s, 1 of 3 threads changed its CPU, at least once: &lt;script&gt; (thread 7).";
         assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
         assert!(page.contains("as the kernel names them") && !page.contains("http://"));
     }

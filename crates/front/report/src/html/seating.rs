@@ -82,10 +82,12 @@ pub fn seating_page(page: &SeatingPage) -> String {
 /// Whether everything sits as asked, and else the first thread that does not.
 fn sentence(page: &SeatingPage) -> String {
     let of = |verdict| page.threads.iter().filter(move |thread| thread.verdict == verdict);
-    let (all, seated) = (page.threads.len(), of(Verdict::Verified).count());
+    let all = page.threads.len();
+    let seated = of(Verdict::Verified).count();
     if let Some(first) = of(Verdict::Elsewhere).next() {
         let count = of(Verdict::Elsewhere).count();
-        let trouble = first.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
+        let trouble =
+            first.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
         return format!(
             "{count} of {} did not sit where asked, the first of them {}, thread {}{trouble}: do not trust this run's figures.",
             counted(all, "thread"),
@@ -95,7 +97,9 @@ fn sentence(page: &SeatingPage) -> String {
     }
     match all {
         0 => "No thread was seen.".to_owned(),
-        _ if seated == all => format!("All {} sat where asked, at every look.", counted(all, "thread")),
+        _ if seated == all => {
+            format!("All {} sat where asked, at every look.", counted(all, "thread"))
+        }
         _ => format!(
             "{seated} of {} sat where asked, and no look found one elsewhere; {} had no seat, {} waited for one to the \
              end, and {} had gone before a look.",
@@ -160,7 +164,8 @@ mod tests {
     #[test]
     fn the_sentence_says_whether_to_trust_the_run() {
         use Verdict::{Elsewhere, Unseated, Unseen, Verified, Waiting};
-        let refused = ThreadRow { trouble: Some("the kernel refused CPU 15".into()), ..thread(1, Elsewhere) };
+        let refused =
+            ThreadRow { trouble: Some("the kernel refused CPU 15".into()), ..thread(1, Elsewhere) };
         let all = [
             vec![thread(0, Verified), thread(1, Verified)],
             vec![thread(0, Verified), refused],
@@ -177,9 +182,13 @@ mod tests {
 
     #[test]
     fn names_of_threads_are_text() {
-        let hostile = ThreadRow { name: "<script>alert(1)</script>".into(), ..thread(0, Verdict::Verified) };
+        let hostile =
+            ThreadRow { name: "<script>alert(1)</script>".into(), ..thread(0, Verdict::Verified) };
         let page = seating_page(&of(vec![hostile]));
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
-        assert!(page.contains("1 task had no thread.") && page.contains("<td class=\"wide\">14-15</td>"));
+        assert!(
+            page.contains("1 task had no thread.")
+                && page.contains("<td class=\"wide\">14-15</td>")
+        );
     }
 }

@@ -28,7 +28,9 @@ pub fn tune(tuned: &Tuned) -> String {
     };
     let way = match &tuned.simulated {
         Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
-        None => "Each block runs every candidate once, in random order. The winner then runs again, A B B A.",
+        None => {
+            "Each block runs every candidate once, in random order. The winner then runs again, A B B A."
+        }
     };
     let body = html! {
         (head("Seats raced", &said[0], &lead))
@@ -76,11 +78,15 @@ fn blocks(tuned: &Tuned, verdict: &Verdict) -> Markup {
     let scale = if is_time { 1e9 } else { 1.0 };
     let names = names(tuned);
     let of = |(place, at): (usize, usize)| {
-        let in_race = tuned.runs.iter().filter(|run| run.turn.candidate == at && run.turn.phase == Phase::Race);
+        let in_race = tuned
+            .runs
+            .iter()
+            .filter(|run| run.turn.candidate == at && run.turn.phase == Phase::Race);
         let points = in_race.map(|run| (run.turn.block as f64 + 1.0, run.value * scale)).collect();
         Curve::new(place, &names[at], points)
     };
-    let all: Vec<Curve> = in_order(tuned, verdict).into_iter().take(DRAWN).enumerate().map(of).collect();
+    let all: Vec<Curve> =
+        in_order(tuned, verdict).into_iter().take(DRAWN).enumerate().map(of).collect();
     let up = Title { text: "reading", unit: if is_time { Unit::Time } else { Unit::Number } };
     curves(&all, Title { text: "block", unit: Unit::Whole }, up)
 }

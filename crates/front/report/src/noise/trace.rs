@@ -15,17 +15,24 @@ const GAPS: usize = 3;
 
 /// A table of them, and the longest gaps; empty where the trace was not asked for.
 pub(super) fn takers(report: &NoiseReport) -> String {
-    let told: String = report.cpus.iter().filter_map(|noise| Some(of_cpu(noise, noise.trace.as_ref()?))).collect();
-    match told.is_empty() {
-        true => told,
-        false => format!(
+    let told: String =
+        report.cpus.iter().filter_map(|noise| Some(of_cpu(noise, noise.trace.as_ref()?))).collect();
+    if told.is_empty() {
+        told
+    } else {
+        format!(
             "\nWho had the CPU in gaps of 5 us and more, by the kernel's trace\n  CPU     gaps      in all  in one gap  who\n{told}"
-        ),
+        )
     }
 }
 
 fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
-    let named = trace.takers.iter().take(TAKERS).chain(once(&trace.unexplained)).filter(|taker| taker.gaps > 0);
+    let named = trace
+        .takers
+        .iter()
+        .take(TAKERS)
+        .chain(once(&trace.unexplained))
+        .filter(|taker| taker.gaps > 0);
     let mut text: String = named.map(|taker| row(noise.cpu, taker)).collect();
     if text.is_empty() {
         text = format!("  {:>3}        0\n", noise.cpu);
@@ -41,31 +48,46 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
     }
     if trace.gaps_before_trace > 0 {
         let older = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
-        text += &format!("       {} more {older} older than what the trace could hold\n", trace.gaps_before_trace);
+        text += &format!(
+            "       {} more {older} older than what the trace could hold\n",
+            trace.gaps_before_trace
+        );
     }
     text
 }
 
-/// Where even the shortest gap that was kept is one of those asked about, others may have been left out.
+/// Where even the shortest gap that was kept is one of those asked about, others may have been left
+/// out.
 pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
-    let (kept, asked) = (noise.timeline.len() as u64, trace.gaps + trace.gaps_before_trace);
+    let kept = noise.timeline.len() as u64;
+    let asked = trace.gaps + trace.gaps_before_trace;
     // Plural: they are hundreds.
-    (kept == asked && noise.gaps > kept).then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
+    (kept == asked && noise.gaps > kept)
+        .then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
 }
 
 fn row(cpu: u32, taker: &Taker) -> String {
     let who = if taker.who.is_empty() { NOBODY.to_owned() } else { on_a_line(&taker.who) };
-    let (all, one) = (duration(taker.total_us * 1e3), duration(taker.longest_us * 1e3));
+    let all = duration(taker.total_us * 1e3);
+    let one = duration(taker.longest_us * 1e3);
     format!("  {cpu:>3} {:>8} {all:>11} {one:>11}  {who}\n", taker.gaps)
 }
 
-/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and the share of each task in it, the largest first.
+/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`: a gap, and the share of each task in it,
+/// the largest first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
-    let mut parts: Vec<(String, f64)> = gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
+    let mut parts: Vec<(String, f64)> =
+        gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
     parts.push(("nobody".to_owned(), gap.unexplained_us));
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let parts: Vec<String> = parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();
-    format!("{} at {}: {}", duration(gap.length_ns as f64), duration(gap.start_ns as f64), parts.join(", "))
+    let parts: Vec<String> =
+        parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();
+    format!(
+        "{} at {}: {}",
+        duration(gap.length_ns as f64),
+        duration(gap.start_ns as f64),
+        parts.join(", ")
+    )
 }
 
 /// A name may hold anything: none begins a line of its own.
@@ -94,7 +116,10 @@ mod tests {
         let trace = noise.trace.clone().unwrap();
         assert_eq!(left_out(&noise, &trace), None, "shorter ones were kept");
         noise.timeline.resize(254, noise.timeline[0]);
-        assert_eq!(left_out(&noise, &trace).unwrap(), "of the longest 254 gaps alone; there were 351");
+        assert_eq!(
+            left_out(&noise, &trace).unwrap(),
+            "of the longest 254 gaps alone; there were 351"
+        );
         noise.gaps = 254;
         assert_eq!(left_out(&noise, &trace), None);
     }

@@ -14,14 +14,28 @@ fn distances_say_where_to_sit() {
     let mut profile = samples::two_groups();
     insta::assert_snapshot!(shown(&profile), @"A cache line's round trip takes 43.0 ns in the nearest class of cores (same L3) and 103.0 ns in the farthest (same package), 2.4 times as long: seat threads that talk to each other in the nearest.");
     profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::filled(8, 80.0);
-    assert_eq!(shown(&profile), "All cores are about equally far apart, 80.0 ns: it matters little where threads sit.");
+    assert_eq!(
+        shown(&profile),
+        "All cores are about equally far apart, 80.0 ns: it matters little where threads sit."
+    );
     let unlike = |i: usize, j: usize| 600.0 + 100.0 * (i + j) as f64;
     profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::from_fn(8, unlike);
-    profile.topology.pus.iter_mut().for_each(|pu| (pu.l3, pu.numa, pu.package) = (None, None, Some(0)));
+    profile
+        .topology
+        .pus
+        .iter_mut()
+        .for_each(|pu| (pu.l3, pu.numa, pu.package) = (None, None, Some(0)));
     profile.home_model = None;
-    assert!(shown(&profile).starts_with("Pairs of cores are 900.0 to 1700.0 ns apart"), "{}", shown(&profile));
+    assert!(
+        shown(&profile).starts_with("Pairs of cores are 900.0 to 1700.0 ns apart"),
+        "{}",
+        shown(&profile)
+    );
     profile.core_distance = None;
-    assert_eq!(shown(&profile), "This profile holds no distances: 'seatmap measure' on sample itself finds them.");
+    assert_eq!(
+        shown(&profile),
+        "This profile holds no distances: 'seatmap measure' on sample itself finds them."
+    );
 }
 
 fn plan(cost: f64, os: f64, compact: f64) -> Plan {
@@ -49,7 +63,10 @@ fn noise_names_the_cpu_to_use() {
     let two = samples::noise();
     let one = |at: usize| NoiseReport { cpus: vec![two.cpus[at].clone()], ..two.clone() };
     let quiet = NoiseReport {
-        cpus: vec![two.cpus[1].clone(), CpuNoise { cpu: 2, longest_gap_us: 4.0, ..two.cpus[1].clone() }],
+        cpus: vec![
+            two.cpus[1].clone(),
+            CpuNoise { cpu: 2, longest_gap_us: 4.0, ..two.cpus[1].clone() },
+        ],
         ..two.clone()
     };
     let none = NoiseReport { cpus: Vec::new(), ..two.clone() };
@@ -67,7 +84,8 @@ fn noise_names_the_cpu_to_use() {
 fn patterns_say_which_edges_count() {
     let mut heavy = seatmap_pattern::generate("ring:30").unwrap();
     heavy.edges[3].bytes = 1e6;
-    let even = ["idle:3", "ring:4"].map(|spec| of_pattern(&seatmap_pattern::generate(spec).unwrap()));
+    let even =
+        ["idle:3", "ring:4"].map(|spec| of_pattern(&seatmap_pattern::generate(spec).unwrap()));
     insta::assert_snapshot!([&even[0], &even[1], &of_pattern(&heavy)].map(String::as_str).join("\n"), @"
     Nothing is sent: any placement is as good as another.
     All 4 edges carry the same: seat each task near those that it sends to.

@@ -16,8 +16,12 @@ pub(super) enum Fill {
     Unknown,
 }
 
-/// (colour, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay empty.
-pub(super) fn paths(n: usize, fill: impl Fn(usize, usize) -> Option<Fill>) -> impl Iterator<Item = (String, String)> {
+/// (colour, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay
+/// empty.
+pub(super) fn paths(
+    n: usize,
+    fill: impl Fn(usize, usize) -> Option<Fill>,
+) -> impl Iterator<Item = (String, String)> {
     let mut paths: BTreeMap<Fill, String> = BTreeMap::new();
     for row in 0..n {
         let fills: Vec<Option<Fill>> = (0..n).map(|column| fill(row, column)).collect();

@@ -25,12 +25,19 @@ pub struct Chart {
 impl Chart {
     /// Its curves in the colours of their places.
     fn drawn(&self) -> Vec<Curve> {
-        self.curves.iter().enumerate().map(|(at, (name, points))| Curve::new(at, name, points.clone())).collect()
+        self.curves
+            .iter()
+            .enumerate()
+            .map(|(at, (name, points))| Curve::new(at, name, points.clone()))
+            .collect()
     }
 
     /// Sizes that are doubled, and per cent.
     fn titles(&self) -> [Title<'_>; 2] {
-        [Title { text: &self.across, unit: Unit::Doublings }, Title { text: &self.up, unit: Unit::Percent }]
+        [
+            Title { text: &self.across, unit: Unit::Doublings },
+            Title { text: &self.up, unit: Unit::Percent },
+        ]
     }
 
     /// The chart for a page, without its title.
@@ -86,7 +93,10 @@ mod tests {
             chart("nothing", vec![]),
             chart("c", vec![(1.0, 1.0)]),
         ]);
-        assert!(picture.contains("viewBox=\"0 0 480 654\"") && picture.contains("translate(0 327)"), "{picture}");
+        assert!(
+            picture.contains("viewBox=\"0 0 480 654\"") && picture.contains("translate(0 327)"),
+            "{picture}"
+        );
         assert!(picture.contains("a &amp; b") && !picture.contains("nothing"), "{picture}");
     }
 }

@@ -43,7 +43,8 @@ struct Placed<'a> {
     height: f64,
 }
 
-/// The groups as boxes with their nodes, hung on what connects them. Nodes with faults are drawn in red.
+/// The groups as boxes with their nodes, hung on what connects them. Nodes with faults are drawn in
+/// red.
 pub(crate) fn tree(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) -> Markup {
     let top = if groups.len() > 1 { ROOT } else { 0.0 };
     let (boxes, height) = placed(groups, top);
@@ -64,7 +65,10 @@ pub(crate) fn tree(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) ->
 
 /// The places of the groups, row by row, and the height of all.
 fn placed(groups: &[Vec<usize>], top: f64) -> (Vec<Placed<'_>>, f64) {
-    let (mut x, mut y, mut row_height, mut boxes) = (0.0, top, 0.0_f64, Vec::new());
+    let mut x = 0.0;
+    let mut y = top;
+    let mut row_height = 0.0_f64;
+    let mut boxes = Vec::new();
     for nodes in groups {
         let columns = nodes.len().clamp(2, IN_ROW);
         let width = GAP + columns as f64 * (NODE.0 + GAP);
@@ -94,7 +98,8 @@ fn group_box(cluster: &Cluster, one: &Placed, found: &[Fault]) -> Markup {
     let [_, trip, rate] = medians(cluster.pairs.iter().filter(inside));
     let columns = one.nodes.len().clamp(2, IN_ROW);
     let at = |index: usize| {
-        let (row, column) = ((index / columns) as f64, (index % columns) as f64);
+        let row = (index / columns) as f64;
+        let column = (index % columns) as f64;
         (one.x + GAP + column * (NODE.0 + GAP), one.y + CAPTION + GAP + row * (NODE.1 + GAP))
     };
     html! {
@@ -123,19 +128,25 @@ fn node_box([name, short]: [&str; 2], (x, y): (f64, f64), found: &[Fault]) -> Ma
     }
 }
 
-/// The round trips of 64 KiB between all nodes, those that were not measured pale; `None` where none were, or there are
-/// too many nodes.
+/// The round trips of 64 KiB between all nodes, those that were not measured pale; `None` where
+/// none were, or there are too many nodes.
 pub(crate) fn heatmap(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<Markup> {
     let order: Vec<usize> = groups.concat();
-    let fit = cluster.fit(Metric::Trip(SIZE_BYTES)).filter(|_| (2..=MOST_DRAWN).contains(&order.len()))?;
-    let pairs = || order.iter().flat_map(|a| order.iter().map(|b| (*a, *b))).filter(|(a, b)| a != b);
+    let fit = cluster
+        .fit(Metric::Trip(SIZE_BYTES))
+        .filter(|_| (2..=MOST_DRAWN).contains(&order.len()))?;
+    let pairs =
+        || order.iter().flat_map(|a| order.iter().map(|b| (*a, *b))).filter(|(a, b)| a != b);
     let scale = Scale::of(pairs().map(|(a, b)| fit.value(a, b)))?;
-    let is_measured = |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
+    let is_measured =
+        |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
     let side = SIDE / order.len() as f64;
     let name = |node: usize| cluster.nodes[node].name.as_str();
     let cell = |row: usize, column: usize| {
-        let (a, b) = (order[row], order[column]);
-        let (ns, measured) = (fit.value(a, b), is_measured(a, b));
+        let a = order[row];
+        let b = order[column];
+        let ns = fit.value(a, b);
+        let measured = is_measured(a, b);
         html! {
             rect x=(number(column as f64 * side)) y=(number(row as f64 * side)) width=(number(side)) height=(number(side))
                 fill=(hex(colour(scale.position(ns)))) fill-opacity=[(!measured).then_some(PALE)] {

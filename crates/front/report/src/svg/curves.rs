@@ -21,9 +21,10 @@ const BELOW: f64 = 42.0;
 /// Curves of up to this many points also show a mark at each.
 const MOST_MARKS: usize = 24;
 
-/// The colours of curves, which people who confuse red and green can also tell apart, as can readers of a grey print
-/// (Okabe & Ito 2008, "Color universal design").
-pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
+/// The colours of curves, which people who confuse red and green can also tell apart, as can
+/// readers of a grey print (Okabe & Ito 2008, "Color universal design").
+pub const COLOURS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +47,12 @@ impl Curve {
     }
 
     fn entry(&self) -> Entry<'_> {
-        Entry { name: &self.name, class: self.class(), colour: COLOURS[self.colour], width: self.width }
+        Entry {
+            name: &self.name,
+            class: self.class(),
+            colour: COLOURS[self.colour],
+            width: self.width,
+        }
     }
 
     fn class(&self) -> String {
@@ -109,7 +115,8 @@ fn line(curve: &Curve, frame: &Frame) -> Markup {
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
     let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();
-    let (class, colour) = (curve.class(), COLOURS[curve.colour]);
+    let class = curve.class();
+    let colour = COLOURS[curve.colour];
     html! {
         polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width)) points=(points.join(" ")) {}
         @if points.len() <= MOST_MARKS {
@@ -129,14 +136,18 @@ mod tests {
     #[test]
     fn both_axes_have_titles_and_round_ticks() {
         let points = vec![(8.0, 292.0), (128.0, 300.0), (2048.0, 1_200.0), (16_384.0, 13_500.0)];
-        let curves =
-            curves(&[Curve::new(0, "1 SPE", points)], title("bytes", Unit::Bytes), title("latency", Unit::Time));
+        let curves = curves(
+            &[Curve::new(0, "1 SPE", points)],
+            title("bytes", Unit::Bytes),
+            title("latency", Unit::Time),
+        );
         insta::assert_snapshot!(curves.0.replace("><", ">\n<"));
     }
 
     #[test]
     fn nothing_and_unknown_points() {
-        let (across, up) = (title("CPU", Unit::Cpu), title("cycles", Unit::Number));
+        let across = title("CPU", Unit::Cpu);
+        let up = title("cycles", Unit::Number);
         assert_eq!(curves(&[], across, up).0, "<p>Nothing to draw.</p>");
         let gap = Curve::new(9, "x", vec![(1.0, f64::NAN), (2.0, 3.0)]);
         let picture = curves(&[gap], across, up).0;

@@ -26,7 +26,8 @@ pub(crate) struct Interval {
 
 /// The intervals, each with its name above it.
 pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
-    let values = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
+    let values =
+        rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
     let width = WIDTH - 2.0 * SIDE;
     let Some(x) = Axis::of(values, Unit::Percent).map(|x| x.widened(across_most(width))) else {
         return html! { p { "Nothing to draw." } };

@@ -38,7 +38,8 @@ pub(super) fn legend(entries: &[Entry], width: f64) -> Markup {
 
 /// The corner of each name's entry; an entry that does not fit into a row begins the next.
 fn places<'a>(names: impl Iterator<Item = &'a str>, width: f64) -> Vec<(f64, f64)> {
-    let (mut x, mut y) = (0.0, 0.0);
+    let mut x = 0.0;
+    let mut y = 0.0;
     let mut place = |name: &str| {
         let wide = LINE + LETTER * name.chars().count() as f64;
         if x > 0.0 && x + wide > width {
@@ -60,6 +61,9 @@ mod tests {
         let names = ["1 SPE", "2 SPEs", "a name of twenty-four le", "x"];
         let at = places(names.into_iter(), 300.0);
         assert_eq!(at.iter().map(|(_, y)| *y).collect::<Vec<_>>(), [0.0, 0.0, ROW, ROW]);
-        assert_eq!((height(names.into_iter(), 300.0), height(std::iter::empty(), 300.0)), (2.0 * ROW, 0.0));
+        assert_eq!(
+            (height(names.into_iter(), 300.0), height(std::iter::empty(), 300.0)),
+            (2.0 * ROW, 0.0)
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! A heatmap as a standalone SVG, for papers and slides.
 //!
-//! Vector all through: cells of one colour are one path, neighbours in a row one rectangle of it. A picture of 512 PUs
-//! takes some megabytes at worst instead of the tens that a `<rect>` a cell would.
+//! Vector all through: cells of one colour are one path, neighbours in a row one rectangle of it. A
+//! picture of 512 PUs takes some megabytes at worst instead of the tens that a `<rect>` a cell
+//! would.
 
 mod cells;
 mod charts;
@@ -43,7 +44,8 @@ const BAR: f64 = 240.0;
 const BAR_TICKS: usize = 6;
 const APART: f64 = 0.07;
 
-/// The medians of a profile with axes, legend, title and lines between groups; a short notice where there are none.
+/// The medians of a profile with axes, legend, title and lines between groups; a short notice where
+/// there are none.
 #[must_use]
 pub fn heatmap(profile: &Profile, order: Order) -> String {
     let grid = Grid::of(profile, order, None);
@@ -52,9 +54,11 @@ pub fn heatmap(profile: &Profile, order: Order) -> String {
 
 /// The picture of a grid.
 pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
-    let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
+    let width = LEFT + SIDE + RIGHT;
+    let height = TOP + SIDE + BOTTOM;
     // XML knows no control characters, not even as references.
-    let title = format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
+    let title =
+        format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
             height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
@@ -101,16 +105,19 @@ fn matrix(grid: &Grid, scale: Scale) -> Markup {
 /// The diagonal stays empty.
 fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     let value = grid.cells_ns[(row, column)];
-    match row == column {
-        true => None,
-        false if !value.is_finite() => Some(Fill::Unknown),
-        false => Some(Fill::Level((scale.position(value) * (LEVELS - 1.0)).round() as u8)),
+    if row == column {
+        None
+    } else if !value.is_finite() {
+        Some(Fill::Unknown)
+    } else {
+        Some(Fill::Level((scale.position(value) * (LEVELS - 1.0)).round() as u8))
     }
 }
 
-/// (row, OS index) of the rows that get a label, from the first to the last: the first of each group, and in between
-/// rows that are a power of two apart, none too near another. Siblings stand side by side, two or four a core: other
-/// steps would name the first of one core and the second of the next, which are numbered far apart.
+/// (row, OS index) of the rows that get a label, from the first to the last: the first of each
+/// group, and in between rows that are a power of two apart, none too near another. Siblings stand
+/// side by side, two or four a core: other steps would name the first of one core and the second of
+/// the next, which are numbered far apart.
 fn labels(grid: &Grid) -> Vec<(usize, u32)> {
     let n = grid.os.len();
     let apart = ((LABEL_ROOM * n as f64 / SIDE).ceil() as usize).max(1);
@@ -153,15 +160,18 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least so far from each
-/// other and from the ends.
+/// (position, text) beside a bar of colours, from its low end: both ends, and round values at least
+/// so far from each other and from the ends.
 pub(crate) fn bar_ticks(scale: Scale, digits: Digits, apart: f64) -> Vec<(f64, String)> {
-    let sign = |is_outside: bool, sign: &str| if is_outside { format!("{sign}\u{2009}") } else { String::new() };
+    let sign = |is_outside: bool, sign: &str| {
+        if is_outside { format!("{sign}\u{2009}") } else { String::new() }
+    };
     let low = (0.0, sign(scale.below, "\u{2264}") + &digits.show(scale.low_ns));
     let high = (1.0, sign(scale.above, "\u{2265}") + &digits.show(scale.high_ns));
     let mut ticks = vec![low];
     for Tick { position, text, .. } in Axis::from(scale).ticks(BAR_TICKS) {
-        let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart) && 1.0 - position >= apart;
+        let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart)
+            && 1.0 - position >= apart;
         ticks.extend(has_room.then_some((position, text)));
     }
     // A scale without extent has one end.
@@ -203,7 +213,10 @@ mod tests {
     #[test]
     fn a_bar_names_its_ends_and_round_values() {
         let texts = |scale| {
-            bar_ticks(scale, Digits::for_resolution(0.04), 0.07).into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+            bar_ticks(scale, Digits::for_resolution(0.04), 0.07)
+                .into_iter()
+                .map(|(_, text)| text)
+                .collect::<Vec<_>>()
         };
         let linear = Scale { low_ns: 41.0, high_ns: 106.0, log: false, below: false, above: true };
         assert_eq!(texts(linear), ["41.0", "60", "80", "100", "\u{2265}\u{2009}106.0"]);
@@ -225,8 +238,9 @@ mod tests {
         let mut profile = grouped(512, 16);
         let distance = profile.core_distance.as_mut().unwrap();
         // The worst case: no two neighbours alike.
-        distance.median_ns =
-            seatmap_machine::Matrix::from_fn(512, |i, j| 50.0 + ((i * 7919 + j * 104_729) % 997) as f64);
+        distance.median_ns = seatmap_machine::Matrix::from_fn(512, |i, j| {
+            50.0 + ((i * 7919 + j * 104_729) % 997) as f64
+        });
         let text = heatmap(&profile, Order::Group);
         assert!(text.len() < 4_500_000, "{}", text.len());
         assert!(text.matches('<').count() < 400);

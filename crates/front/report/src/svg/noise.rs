@@ -85,7 +85,8 @@ fn length_axis(report: &NoiseReport) -> Axis {
 #[must_use]
 pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
-    let (width, height) = (2.0 * WIDTH + 3.0 * MARGIN, TITLE + halves[0].height() + MARGIN);
+    let width = 2.0 * WIDTH + 3.0 * MARGIN;
+    let height = TITLE + halves[0].height() + MARGIN;
     let picture = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
             role="img" font-family="system-ui, sans-serif" font-size="12" {
@@ -128,7 +129,8 @@ impl Half<'_> {
     }
 
     fn row(&self, row: usize, noise: &CpuNoise) -> Markup {
-        let (frame, (colour, class)) = (self.frame(row), self.mark);
+        let frame = self.frame(row);
+        let (colour, class) = self.mark;
         let path = (self.path)(noise, &frame);
         html! {
             text.name x="0" y=(number(frame.bottom() - 0.5 * DRAWN + 4.0)) fill="#1b1f24" { "CPU " (noise.cpu) }
@@ -143,7 +145,8 @@ impl Half<'_> {
 fn bars(noise: &CpuNoise, frame: &Frame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
-        let (floor, top) = (number(frame.bottom()), number(frame.y(bin.count as f64)));
+        let floor = number(frame.bottom());
+        let top = number(frame.y(bin.count as f64));
         format!("M{} {floor}V{top}H{}V{floor}z", number(from), number(to))
     };
     noise.histogram.iter().map(bar).collect()
@@ -151,7 +154,8 @@ fn bars(noise: &CpuNoise, frame: &Frame) -> String {
 
 fn sticks(noise: &CpuNoise, frame: &Frame) -> String {
     let stick = |gap: &Gap| {
-        let (x, floor) = (number(frame.x(gap.start_ns as f64)), number(frame.bottom()));
+        let x = number(frame.x(gap.start_ns as f64));
+        let floor = number(frame.bottom());
         format!("M{x} {floor}V{}", number(frame.y(gap.length_ns as f64)))
     };
     noise.timeline.iter().map(stick).collect()

@@ -16,7 +16,8 @@ const MOST_TITLE: usize = 70;
 /// The ground of cells in which nothing flows: lighter than any colour of the scale.
 const NOTHING: &str = "#f0f1f3";
 
-/// The traffic between tasks, with axes, legend and title: rows send, columns receive, and dark cells carry much.
+/// The traffic between tasks, with axes, legend and title: rows send, columns receive, and dark
+/// cells carry much.
 #[must_use]
 pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
@@ -37,12 +38,16 @@ pub(crate) struct Labelled<'a> {
 /// The picture itself.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();
-    labelled(pattern, &Labelled { title: &title, axis: "tasks", label: &|task| task.to_string(), ends: &[] })
+    labelled(
+        pattern,
+        &Labelled { title: &title, axis: "tasks", label: &|task| task.to_string(), ends: &[] },
+    )
 }
 
 /// The same with labels of its own.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
-    let (width, height) = (LEFT + SIDE + RIGHT, TOP + SIDE + BOTTOM);
+    let width = LEFT + SIDE + RIGHT;
+    let height = TOP + SIDE + BOTTOM;
     let traffic = Traffic::of(pattern, MOST_CELLS);
     html! {
         svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
@@ -66,7 +71,9 @@ fn level(strength: f64) -> f64 {
 }
 
 fn matrix(traffic: &Traffic) -> Markup {
-    let fill = |row, column| traffic.strength(row, column).map(|strength| Fill::Level(level(strength).round() as u8));
+    let fill = |row, column| {
+        traffic.strength(row, column).map(|strength| Fill::Level(level(strength).round() as u8))
+    };
     let scale = SIDE / traffic.n as f64;
     html! {
         rect x=(LEFT) y=(TOP) width=(SIDE) height=(SIDE) fill=(NOTHING) {}
@@ -101,7 +108,8 @@ fn axes(traffic: &Traffic, labels: &Labelled) -> Markup {
 }
 
 fn legend(traffic: &Traffic) -> Markup {
-    let (x, below) = (LEFT + SIDE + 24.0, if traffic.is_even() { TOP } else { TOP + BAR + 32.0 });
+    let x = LEFT + SIDE + 24.0;
+    let below = if traffic.is_even() { TOP } else { TOP + BAR + 32.0 };
     html! {
         @if traffic.is_even() {
             (swatch(x, below, &hex(colour(0.0)), &counted(traffic.most, "byte")))
@@ -149,7 +157,11 @@ fn bar_ticks(traffic: &Traffic) -> Vec<(f64, String)> {
 fn caption(traffic: &Traffic) -> String {
     let block = traffic.block;
     // Plural: a square of several pairs.
-    if block > 1 { format!("; a square is {block} x {block} pairs of tasks") } else { String::new() }
+    if block > 1 {
+        format!("; a square is {block} x {block} pairs of tasks")
+    } else {
+        String::new()
+    }
 }
 
 #[cfg(test)]
@@ -172,14 +184,23 @@ mod tests {
         let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
         pattern.name = "</title><script>alert(1)</script>\u{1b}".into();
         let text = traffic(&pattern);
-        assert!(!text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;"));
+        assert!(
+            !text.contains("<script")
+                && !text.contains('\u{1b}')
+                && text.contains("&lt;script&gt;")
+        );
     }
 
     #[test]
     fn labels_never_collide_and_pictures_stay_small() {
-        for spec in ["idle:1", "stencil2d:8x8", "random:1000:8:1", "all-to-all:700", "ring:1048576"] {
+        for spec in ["idle:1", "stencil2d:8x8", "random:1000:8:1", "all-to-all:700", "ring:1048576"]
+        {
             let text = of(spec);
-            assert!(text.matches("<text").count() < 70 && text.len() < 1_500_000, "{spec}: {}", text.len());
+            assert!(
+                text.matches("<text").count() < 70 && text.len() < 1_500_000,
+                "{spec}: {}",
+                text.len()
+            );
         }
     }
 
@@ -188,7 +209,10 @@ mod tests {
         let mut pattern = seatmap_pattern::generate("pipeline:3").unwrap();
         pattern.edges[1].bytes = 1e9;
         let text = traffic(&pattern);
-        assert!(text.contains(">1.00 G</text>") && !of("ring:4").contains("linearGradient"), "{text}");
+        assert!(
+            text.contains(">1.00 G</text>") && !of("ring:4").contains("linearGradient"),
+            "{text}"
+        );
         for end in [0.0, 1.0] {
             assert!(text.contains(&format!("<path fill=\"{}\"", hex(colour(end)))), "{text}");
         }
@@ -201,7 +225,8 @@ mod tests {
                 Edge { from, to: (from + along) % 40, bytes: bytes * 10f64.powi(tens), messages: 1.0 }
             };
             let pattern = Pattern::gathered("any", 40, amounts.into_iter().map(edge));
-            let (picture, text) = (traffic(&pattern), crate::pattern::drawn(&pattern, 100));
+            let picture = traffic(&pattern);
+            let text = crate::pattern::drawn(&pattern, 100);
             prop_assert!(!picture.contains("NaN") && !text.contains("NaN") && !picture.contains("inf"), "{text}");
             prop_assert_eq!(text.lines().count(), 43);
         }

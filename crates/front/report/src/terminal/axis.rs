@@ -11,14 +11,16 @@ pub(super) struct Tick {
     pub begins_group: bool,
 }
 
-/// The ticks that get a label: beginnings of groups as far as there is room, others in between at least `apart` places
-/// from their neighbours. `length` is what a label takes along the axis.
+/// The ticks that get a label: beginnings of groups as far as there is room, others in between at
+/// least `apart` places from their neighbours. `length` is what a label takes along the axis.
 pub(super) fn thin(ticks: &[Tick], apart: usize, length: impl Fn(&Tick) -> usize) -> Vec<&Tick> {
     let mut chosen: Vec<&Tick> = Vec::new();
     for (index, tick) in ticks.iter().enumerate() {
         let end = tick.at + length(tick);
         let room = if tick.begins_group { 0 } else { apart };
-        let after_last = chosen.last().is_none_or(|last| tick.at >= (last.at + length(last)).max(last.at + room));
+        let after_last = chosen
+            .last()
+            .is_none_or(|last| tick.at >= (last.at + length(last)).max(last.at + room));
         let next_group = ticks[index + 1..].iter().find(|next| next.begins_group);
         let before_next = tick.begins_group || next_group.is_none_or(|next| end <= next.at);
         if after_last && before_next {
@@ -31,7 +33,8 @@ pub(super) fn thin(ticks: &[Tick], apart: usize, length: impl Fn(&Tick) -> usize
 /// The labels of a horizontal axis as one line of at most `room` characters, without its end.
 pub(super) fn horizontal(ticks: &[Tick], apart: usize, room: usize) -> String {
     let mut line = String::new();
-    let ticks: Vec<Tick> = ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
+    let ticks: Vec<Tick> =
+        ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
     // One blank between two labels.
     for tick in thin(&ticks, apart, |tick| tick.text.len() + 1) {
         line.extend(std::iter::repeat_n(' ', tick.at.saturating_sub(line.len())));
@@ -45,7 +48,9 @@ mod tests {
     use super::*;
 
     fn ticks(n: usize, group: usize) -> Vec<Tick> {
-        (0..n).map(|at| Tick { at, text: (at + 95).to_string(), begins_group: at % group == 0 }).collect()
+        (0..n)
+            .map(|at| Tick { at, text: (at + 95).to_string(), begins_group: at % group == 0 })
+            .collect()
     }
 
     #[test]

@@ -45,7 +45,13 @@ impl Point {
 }
 
 /// Axis labels and cells, without the legend.
-pub(super) fn draw(grid: &Grid, small: &Reduced, layout: &Layout, scale: Option<Scale>, colour: Colour) -> String {
+pub(super) fn draw(
+    grid: &Grid,
+    small: &Reduced,
+    layout: &Layout,
+    scale: Option<Scale>,
+    colour: Colour,
+) -> String {
     let point = |row: Option<usize>, column: Option<usize>| match (row, column) {
         (Some(i), Some(j)) if !small.is_self(i, j) => match (small.cells_ns[(i, j)], scale) {
             (value, Some(scale)) if value.is_finite() => Point::At(scale.position(value)),
@@ -54,7 +60,10 @@ pub(super) fn draw(grid: &Grid, small: &Reduced, layout: &Layout, scale: Option<
         _ => Point::Blank,
     };
     let indent = " ".repeat(layout.label_width);
-    let mut text = format!("{indent}{}\n", horizontal(&ticks(grid, small, &layout.columns, 1), APART, layout.room));
+    let mut text = format!(
+        "{indent}{}\n",
+        horizontal(&ticks(grid, small, &layout.columns, 1), APART, layout.room)
+    );
     let labels = row_labels(grid, small, layout);
     for (line, rows) in layout.rows.chunks(layout.rows_a_line).enumerate() {
         let points = layout.columns.iter().map(|column| {
@@ -78,7 +87,8 @@ fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) 
     line.end()
 }
 
-/// Two points one above the other in one character: the foreground paints its upper half, the background its lower.
+/// Two points one above the other in one character: the foreground paints its upper half, the
+/// background its lower.
 fn half_block(line: &mut Line, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
     match (upper, lower) {
         (None, None) => line.push(Style::new(), " "),
@@ -88,7 +98,12 @@ fn half_block(line: &mut Line, upper: Option<Rgb>, lower: Option<Rgb>, colour: C
 }
 
 /// The first point of every block along an axis, `points_a_place` of them to a character or line.
-fn ticks(grid: &Grid, small: &Reduced, points: &[Option<usize>], points_a_place: usize) -> Vec<Tick> {
+fn ticks(
+    grid: &Grid,
+    small: &Reduced,
+    points: &[Option<usize>],
+    points_a_place: usize,
+) -> Vec<Tick> {
     let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
     let tick = |at: usize| {
         let block = points[at].unwrap_or_default();

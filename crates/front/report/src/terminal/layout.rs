@@ -6,8 +6,8 @@ use crate::reduced::Reduced;
 
 /// Taller pictures than this are not widened: they would no longer fit on one screen.
 const WIDEN_UP_TO: usize = 32;
-/// Gaps are drawn where groups have at least this many cells on average; among smaller ones they would be half the
-/// picture.
+/// Gaps are drawn where groups have at least this many cells on average; among smaller ones they
+/// would be half the picture.
 const CELLS_FOR_A_GAP: usize = 3;
 
 /// The block that each column and each row of points shows; `None` is a gap between groups.
@@ -36,7 +36,8 @@ impl Layout {
         let small = Reduced::new(grid, columns.min(rows).saturating_sub(gaps));
         let wide = small.blocks.len() <= WIDEN_UP_TO && 2 * small.blocks.len() + gaps <= columns;
         let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
-        // Half blocks are square points, so they grow both ways or not at all; digits are twice as high as wide.
+        // Half blocks are square points, so they grow both ways or not at all; digits are twice as
+        // high as wide.
         let widened = tall || (wide && rows_a_line == 1);
         let layout = Layout {
             label_width,
@@ -82,8 +83,11 @@ mod tests {
     #[test]
     fn small_cells_are_widened_and_groups_set_apart() {
         let (_, layout) = Layout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
-        let columns: String =
-            layout.columns.iter().map(|at| at.map_or(' ', |at| char::from(b'a' + at as u8))).collect();
+        let columns: String = layout
+            .columns
+            .iter()
+            .map(|at| at.map_or(' ', |at| char::from(b'a' + at as u8)))
+            .collect();
         assert_eq!(columns, "aabbcc ddeeff");
         assert_eq!(layout.rows.len(), 7);
     }

@@ -1,7 +1,8 @@
 //! Profiles in the terminal.
 //!
-//! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return text with a final
-//! newline whose lines fit into [`DrawOptions::width`] columns, except for names and tables wider than that.
+//! [`heatmap`] is the picture alone, [`page`] everything that `seatmap show` prints. Both return
+//! text with a final newline whose lines fit into [`DrawOptions::width`] columns, except for names
+//! and tables wider than that.
 
 mod axis;
 mod canvas;
@@ -80,7 +81,8 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
     }
 }
 
-/// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note on reduction below.
+/// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note
+/// on reduction below.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
     let (small, layout) = Layout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
     canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
@@ -139,7 +141,8 @@ mod tests {
 
     #[test]
     fn the_largest_machines_fit_into_a_terminal() {
-        let text = heatmap(&grouped(512, 16), &DrawOptions { width: 120, ..DrawOptions::default() });
+        let text =
+            heatmap(&grouped(512, 16), &DrawOptions { width: 120, ..DrawOptions::default() });
         assert!(text.lines().all(|line| line.len() <= 120));
         assert!(text.lines().count() < 124, "{}", text.lines().count());
     }

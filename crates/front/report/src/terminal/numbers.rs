@@ -8,10 +8,18 @@ use crate::{Digits, Grid, Scale};
 use anstyle::Style;
 use seatmap_machine::PairStatus;
 
-/// The table with its axes, or `None` where its numbers do not fit into the width even without decimals.
-pub(super) fn table(grid: &Grid, scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> Option<String> {
+/// The table with its axes, or `None` where its numbers do not fit into the width even without
+/// decimals.
+pub(super) fn table(
+    grid: &Grid,
+    scale: Option<Scale>,
+    digits: Digits,
+    options: &DrawOptions,
+) -> Option<String> {
     let room = options.width - label_width(grid).min(options.width);
-    let digits = [digits, digits.whole()].into_iter().find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
+    let digits = [digits, digits.whole()]
+        .into_iter()
+        .find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
     let width = widest(grid, digits);
     let mut head = " ".repeat(label_width(grid));
     for os in &grid.os {
@@ -32,7 +40,14 @@ fn widest(grid: &Grid, digits: Digits) -> usize {
     numbers.chain(labels).max().unwrap_or(1) + 2
 }
 
-fn line(grid: &Grid, row: usize, width: usize, scale: Option<Scale>, digits: Digits, colour: Colour) -> String {
+fn line(
+    grid: &Grid,
+    row: usize,
+    width: usize,
+    scale: Option<Scale>,
+    digits: Digits,
+    colour: Colour,
+) -> String {
     let mut line = Line::default();
     line.push(Style::new(), &format!("{:>1$} ", grid.os[row], label_width(grid) - 1));
     for column in 0..grid.os.len() {

@@ -13,17 +13,22 @@ use seatmap_measure::findings::findings;
 /// Neighbours listed for a PU.
 const NEIGHBOURS: usize = 8;
 
-/// Name and origin, topology, heatmap, classes, groups, oddities and the information in the matrix of pairs; the
-/// nearest neighbours of one PU where asked for. A profile without distances gets the tree of its topology instead.
+/// Name and origin, topology, heatmap, classes, groups, oddities and the information in the matrix
+/// of pairs; the nearest neighbours of one PU where asked for. A profile without distances gets the
+/// tree of its topology instead.
 #[must_use]
 pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> String {
     let digits = Digits::of(profile);
-    let found: String = findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
+    let found: String =
+        findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
     let sections = [
         ("Topology", topology_tree(profile)),
         (heading(options), distances(profile, options)),
         ("Distance classes, round trip in ns", class_table(&classes(profile), digits)),
-        ("Nearest neighbours", neighbours_of.map(|os| neighbours(profile, os, digits)).unwrap_or_default()),
+        (
+            "Nearest neighbours",
+            neighbours_of.map(|os| neighbours(profile, os, digits)).unwrap_or_default(),
+        ),
         ("Groups, round trip in ns", groups(profile, digits, options)),
         ("What is odd", found),
         ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
@@ -31,9 +36,12 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("Threads that sleep, round trip of two wakeups in ns", wakeups(profile)),
         ("Under load, round trip in ns", loaded(profile, digits)),
     ];
-    let titled = |(title, body): (&str, String)| match body.is_empty() {
-        true => String::new(),
-        false => format!("\n{}\n{body}", options.colour.bold(title)),
+    let titled = |(title, body): (&str, String)| {
+        if body.is_empty() {
+            String::new()
+        } else {
+            format!("\n{}\n{body}", options.colour.bold(title))
+        }
     };
     head(profile, options) + &sections.into_iter().map(titled).collect::<String>()
 }
@@ -47,9 +55,13 @@ fn heading(options: &DrawOptions) -> &'static str {
 
 fn head(profile: &Profile, options: &DrawOptions) -> String {
     let known = about::environment(&profile.environment);
-    let environment: Vec<String> = known.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    format!("{}  {}\n", options.colour.bold(&visible(&profile.name)), visible(&about::origin(profile)))
-        + &wrap(&visible(&environment.join("; ")), options.width, 2)
+    let environment: Vec<String> =
+        known.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    format!(
+        "{}  {}\n",
+        options.colour.bold(&visible(&profile.name)),
+        visible(&about::origin(profile))
+    ) + &wrap(&visible(&environment.join("; ")), options.width, 2)
         + &wrap(&about::topology(&profile.topology), options.width, 2)
 }
 
@@ -69,14 +81,18 @@ fn topology_tree(profile: &Profile) -> String {
 fn distances(profile: &Profile, options: &DrawOptions) -> String {
     let Some(distance) = &profile.core_distance else { return String::new() };
     let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
-    let explain = |sign: char, what: &str| match marks.iter().filter(|mark| **mark == sign).count() {
+    let explain = |sign: char, what: &str| match marks.iter().filter(|mark| **mark == sign).count()
+    {
         0 => String::new(),
         count => format!("{sign} {}: {what}\n", about::counted(count, "pair")),
     };
     heatmap(profile, options)
         + &explain('*', "flips between levels, or its passes disagree")
         + &explain('~', "moved while it was measured")
-        + &explain('!', "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance")
+        + &explain(
+            '!',
+            "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance",
+        )
 }
 
 fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
@@ -85,13 +101,15 @@ fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
     }
     let head = ["class", "pairs", "median", "p10", "p90"].map(String::from).to_vec();
     let row = |class: &DistanceClass| {
-        let [median, p10, p90] = [class.median_ns, class.p10_ns, class.p90_ns].map(|value| digits.show(value));
+        let [median, p10, p90] =
+            [class.median_ns, class.p10_ns, class.p90_ns].map(|value| digits.show(value));
         vec![visible(&class.name), class.pairs.to_string(), median, p10, p90]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(row)).collect();
-    let note = match classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples) {
-        true => "",
-        false => "  Quantiles of the pairs' medians: this profile holds no samples.\n",
+    let note = if classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples) {
+        ""
+    } else {
+        "  Quantiles of the pairs' medians: this profile holds no samples.\n"
     };
     table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows) + note
 }
@@ -102,7 +120,8 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
     };
     let head = vec![format!("of PU {os}"), "ns".to_owned(), String::new()];
     let row = |other: &Neighbour| {
-        let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status)).trim_end().to_owned();
+        let ns =
+            format!("{}{}", digits.show(other.median_ns), mark(other.status)).trim_end().to_owned();
         vec![format!("PU {}", other.os), ns, shared_level(profile, os, other.os).to_owned()]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
@@ -119,7 +138,9 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
         let to = |other: &usize| model.between_ns[(at, *other)];
         let others = (0..model.groups.len()).filter(|other| *other != at);
         let nearest = others.min_by(|a, b| to(a).total_cmp(&to(b)));
-        let nearest = nearest.map_or(String::new(), |other| format!("nearest {other} at {}", digits.show(to(&other))));
+        let nearest = nearest.map_or(String::new(), |other| {
+            format!("nearest {other} at {}", digits.show(to(&other)))
+        });
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
         vec![at.to_string(), pus, inside, nearest]
     };
@@ -134,31 +155,45 @@ fn speed(profile: &Profile, options: &DrawOptions) -> String {
     if classes.is_empty() {
         return told;
     }
-    let head = ["", "CPUs", "alone", if speed.together.is_some() { "together" } else { "" }].map(String::from).to_vec();
+    let head = ["", "CPUs", "alone", if speed.together.is_some() { "together" } else { "" }]
+        .map(String::from)
+        .to_vec();
     let cut = |mut row: Vec<String>| {
         row[1] = super::caption::cut(&row[1], options.width / 2);
         row
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(|class| cut(class.row()))).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(classes.iter().map(|class| cut(class.row()))).collect();
     table(&[Align::Left, Align::Left, Align::Right, Align::Right], &rows) + &told
 }
 
 fn wakeups(profile: &Profile) -> String {
-    let classes = profile.wakeups.as_ref().map(|wakeups| wakeups.classes(&profile.topology)).unwrap_or_default();
+    let classes = profile
+        .wakeups
+        .as_ref()
+        .map(|wakeups| wakeups.classes(&profile.topology))
+        .unwrap_or_default();
     if classes.is_empty() {
         return String::new();
     }
     let head = ["on", "pairs", "median", "95 % interval"].map(String::from).to_vec();
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(wakeup_row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(classes.iter().map(wakeup_row)).collect();
     table(&[Align::Left, Align::Right, Align::Right, Align::Right], &rows)
 }
 
-/// The interval is that of the only pair, or reaches from the lowest to the highest end of the pairs' intervals.
+/// The interval is that of the only pair, or reaches from the lowest to the highest end of the
+/// pairs' intervals.
 fn wakeup_row(class: &WakeupClass) -> Vec<String> {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);
     let name = class.sharing.name().to_owned();
-    vec![name, class.pairs.len().to_string(), format!("{:.0}", class.median_ns()), format!("{low:.0} to {high:.0}")]
+    vec![
+        name,
+        class.pairs.len().to_string(),
+        format!("{:.0}", class.median_ns()),
+        format!("{low:.0} to {high:.0}"),
+    ]
 }
 
 fn loaded(profile: &Profile, digits: Digits) -> String {
@@ -167,10 +202,12 @@ fn loaded(profile: &Profile, digits: Digits) -> String {
     }
     let head = ["pairs at once", "median", "p10", "p90"].map(String::from).to_vec();
     let row = |point: &seatmap_machine::Loaded| {
-        let [median, p10, p90] = [point.median_ns, point.p10_ns, point.p90_ns].map(|value| digits.show(value));
+        let [median, p10, p90] =
+            [point.median_ns, point.p10_ns, point.p90_ns].map(|value| digits.show(value));
         vec![point.pairs.to_string(), median, p10, p90]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(profile.loaded.iter().map(row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(profile.loaded.iter().map(row)).collect();
     table(&[Align::Right; 4], &rows)
 }
 
@@ -191,7 +228,10 @@ mod tests {
         insta::assert_snapshot!("page-head", before.split("\nDistance classes").next().unwrap());
         let after = after.split("\nWhat is odd").next().unwrap();
         insta::assert_snapshot!("page-tail", after.split("\nWhat the pair view").next().unwrap());
-        assert!(page.contains("\nWhat the pair view holds\n") && page.contains("\nUnder load, round trip in ns\n"));
+        assert!(
+            page.contains("\nWhat the pair view holds\n")
+                && page.contains("\nUnder load, round trip in ns\n")
+        );
     }
 
     #[test]
@@ -223,7 +263,12 @@ mod tests {
             distance.status.set_both(7, j, Some(status));
         }
         let text = page(&profile, &DrawOptions::default(), Some(7));
-        assert!(text.contains("* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"), "{text}");
+        assert!(
+            text.contains(
+                "* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"
+            ),
+            "{text}"
+        );
         assert!(text.contains("! 1 pair: stacked"), "{text}");
     }
 
@@ -238,7 +283,10 @@ mod tests {
             quantiles_of,
         };
         let table = |of| class_table(&[class(of)], Digits::for_resolution(0.04));
-        assert!(table(QuantilesOf::PairMedians).ends_with("of the pairs' medians: this profile holds no samples.\n"));
+        assert!(
+            table(QuantilesOf::PairMedians)
+                .ends_with("of the pairs' medians: this profile holds no samples.\n")
+        );
         assert!(!table(QuantilesOf::Samples).contains("medians"));
     }
 
@@ -252,11 +300,15 @@ mod tests {
     #[test]
     fn a_coarse_clock_leaves_no_digits_below_it() {
         let mut profile = two_groups();
-        if let Some(protocol) = profile.core_distance.as_mut().and_then(|distance| distance.protocol.as_mut()) {
+        if let Some(protocol) =
+            profile.core_distance.as_mut().and_then(|distance| distance.protocol.as_mut())
+        {
             protocol.resolution_ns = 10.0;
         }
         let text = page(&profile, &DrawOptions::default(), Some(0));
-        let figures = text.split(['\n', ' ']).filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
+        let figures = text
+            .split(['\n', ' '])
+            .filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
         assert_eq!(figures.collect::<Vec<_>>(), ["0.2", "99.8", "31.0"], "{text}");
     }
 
@@ -272,7 +324,8 @@ mod tests {
     #[test]
     fn a_pu_without_distances_is_named() {
         assert!(
-            page(&two_groups(), &DrawOptions::default(), Some(99)).contains("PU 99 has no distances in this profile.")
+            page(&two_groups(), &DrawOptions::default(), Some(99))
+                .contains("PU 99 has no distances in this profile.")
         );
     }
 

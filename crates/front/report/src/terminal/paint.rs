@@ -7,7 +7,9 @@ use anstyle::{Ansi256Color, Color, RgbColor, Style};
 impl Colour {
     /// A style with these colours, as far as the terminal has any.
     pub(super) fn style(self, foreground: Option<Rgb>, background: Option<Rgb>) -> Style {
-        Style::new().fg_color(foreground.and_then(|rgb| self.of(rgb))).bg_color(background.and_then(|rgb| self.of(rgb)))
+        Style::new()
+            .fg_color(foreground.and_then(|rgb| self.of(rgb)))
+            .bg_color(background.and_then(|rgb| self.of(rgb)))
     }
 
     /// Text in bold, where the terminal knows styles at all.

@@ -7,8 +7,12 @@ use seatmap_os::CpuList;
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// The levels drawn, from the outside to the inside; unknown ones are left out.
-const LEVELS: [Level; 4] =
-    [("package", |pu| pu.package), ("NUMA node", |pu| pu.numa), ("die", |pu| pu.die), ("L3", |pu| pu.l3)];
+const LEVELS: [Level; 4] = [
+    ("package", |pu| pu.package),
+    ("NUMA node", |pu| pu.numa),
+    ("die", |pu| pu.die),
+    ("L3", |pu| pu.l3),
+];
 
 /// One line for every package, NUMA node, die and L3; the PUs stand on the innermost, core by core.
 pub(super) fn tree(topology: &Topology) -> String {
@@ -34,7 +38,10 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
 }
 
 /// The PUs by the number of a level, in order of first appearance.
-fn grouped<'a>(pus: &[&'a Pu], level: impl Fn(&Pu) -> Option<u32>) -> Vec<(Option<u32>, Vec<&'a Pu>)> {
+fn grouped<'a>(
+    pus: &[&'a Pu],
+    level: impl Fn(&Pu) -> Option<u32>,
+) -> Vec<(Option<u32>, Vec<&'a Pu>)> {
     let mut groups: Vec<(Option<u32>, Vec<&Pu>)> = Vec::new();
     let mut place = std::collections::HashMap::new();
     for pu in pus {
@@ -47,14 +54,16 @@ fn grouped<'a>(pus: &[&'a Pu], level: impl Fn(&Pu) -> Option<u32>) -> Vec<(Optio
     groups
 }
 
-/// Cores as their PUs: `0+4 1+5` where each has two, a plain CPU list where each has one or the cores are unknown.
+/// Cores as their PUs: `0+4 1+5` where each has two, a plain CPU list where each has one or the
+/// cores are unknown.
 fn cores(pus: &[&Pu]) -> String {
     let cores = grouped(pus, |pu| pu.core);
     let smt = cores.iter().any(|(core, members)| core.is_some() && members.len() > 1);
     if !smt {
         return CpuList(pus.iter().map(|pu| pu.os).collect()).to_string();
     }
-    let joined = |members: &[&Pu]| members.iter().map(|pu| pu.os.to_string()).collect::<Vec<_>>().join("+");
+    let joined =
+        |members: &[&Pu]| members.iter().map(|pu| pu.os.to_string()).collect::<Vec<_>>().join("+");
     cores.iter().map(|(_, members)| joined(members)).collect::<Vec<_>>().join(" ")
 }
 

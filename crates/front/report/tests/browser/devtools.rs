@@ -1,5 +1,5 @@
-//! As much of the Chrome DevTools Protocol as the test needs, over the browser's pipe: JSON messages ended by a zero
-//! byte, read by the browser on file descriptor 3 and written on 4.
+//! As much of the Chrome DevTools Protocol as the test needs, over the browser's pipe: JSON
+//! messages ended by a zero byte, read by the browser on file descriptor 3 and written on 4.
 //! <https://chromedevtools.github.io/devtools-protocol/>
 
 use serde_json::{Value, json};
@@ -61,7 +61,8 @@ impl Page {
                 }
             }
         });
-        let mut page = Page { browser, commands, messages, session: None, last_id: 0, events: Vec::new() };
+        let mut page =
+            Page { browser, commands, messages, session: None, last_id: 0, events: Vec::new() };
         page.attach();
         page.call(
             "Emulation.setDeviceMetricsOverride",
@@ -73,8 +74,10 @@ impl Page {
     }
 
     fn attach(&mut self) {
-        let target = self.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
-        let session = self.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
+        let target =
+            self.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
+        let session =
+            self.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
         self.session = session["sessionId"].as_str().map(String::from);
         for domain in ["Page", "Runtime", "Log", "Network"] {
             self.call(&format!("{domain}.enable"), json!({}));
@@ -115,14 +118,22 @@ impl Page {
 
     /// The value of a JavaScript expression.
     pub fn eval(&mut self, expression: &str) -> Value {
-        let result = self.call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
-        assert!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
+        let result = self
+            .call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
+        assert!(
+            result["exceptionDetails"].is_null(),
+            "{expression}: {}",
+            result["exceptionDetails"]
+        );
         result["result"]["value"].clone()
     }
 
     /// The text that a reader sees of an element.
     pub fn text(&mut self, selector: &str) -> String {
-        self.eval(&format!("document.querySelector({selector:?}).innerText")).as_str().unwrap_or_default().to_owned()
+        self.eval(&format!("document.querySelector({selector:?}).innerText"))
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// Moves the pointer.
@@ -152,7 +163,8 @@ impl Page {
     /// Presses and releases a key.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            let event =
+                json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
             self.call("Input.dispatchKeyEvent", event);
         }
     }
@@ -182,7 +194,9 @@ fn from_base64(text: &str) -> Vec<u8> {
         b'/' => Some(63),
         _ => None,
     };
-    let (mut bytes, mut bits, mut held) = (Vec::new(), 0u32, 0);
+    let mut bytes = Vec::new();
+    let mut bits = 0u32;
+    let mut held = 0;
     for value in text.bytes().filter_map(digit) {
         bits = bits << 6 | u32::from(value);
         held += 6;

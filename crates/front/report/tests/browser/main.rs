@@ -1,4 +1,5 @@
-//! The HTML page in a real browser: opened, hovered, reordered, switched, without an error and without a request.
+//! The HTML page in a real browser: opened, hovered, reordered, switched, without an error and
+//! without a request.
 //!
 //! Skips, and says so, where there is no `chromium`.
 
@@ -116,7 +117,8 @@ fn a_placement_is_drawn_before_and_after() {
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
-/// On a laptop both halves are seen at once and are equally large; on a telephone they stand below each other and fit.
+/// On a laptop both halves are seen at once and are equally large; on a telephone they stand below
+/// each other and fit.
 fn side_by_side(page: &mut Page) {
     let boxes = "[...document.querySelectorAll('.halves svg')].map(e => e.getBoundingClientRect()).map(b => [b.x, b.y, b.width])";
     let at = page.eval(boxes);
@@ -132,7 +134,8 @@ fn side_by_side(page: &mut Page) {
     resize(page, 1280);
 }
 
-/// On a telephone nothing sticks out of a page, letters of charts can be read, and terms are explained.
+/// On a telephone nothing sticks out of a page, letters of charts can be read, and terms are
+/// explained.
 #[test]
 fn pages_fit_into_500_pixels() {
     if !there_is_a_browser() {
@@ -141,7 +144,11 @@ fn pages_fit_into_500_pixels() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let user_data = tempfile::tempdir().unwrap();
     let mut page = Page::open(user_data.path(), 500, 900);
-    for (name, text) in [("profile", sample::page()), ("placement", sample::placement()), ("noise", sample::noise())] {
+    for (name, text) in [
+        ("profile", sample::page()),
+        ("placement", sample::placement()),
+        ("noise", sample::noise()),
+    ] {
         let file = folder.join(format!("{name}-500.html"));
         std::fs::write(&file, text).unwrap();
         page.navigate(&format!("file://{}", file.display()));
@@ -151,17 +158,23 @@ fn pages_fit_into_500_pixels() {
             .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))";
         let smallest = page.eval(letters);
         assert!(smallest.as_f64().is_none_or(|pixels| pixels >= 9.0), "{name}: {smallest}");
-        assert!(page.eval("document.querySelectorAll('abbr[title]').length").as_u64() > Some(2), "{name}");
+        assert!(
+            page.eval("document.querySelectorAll('abbr[title]').length").as_u64() > Some(2),
+            "{name}"
+        );
         assert!(is_seen(&mut page, "p.sentence"), "{name}");
         assert_eq!(troubles(&page), Vec::<String>::new());
     }
 }
 
-/// A reader can choose the drawing by pointer and by keys, and the page also works without a script.
+/// A reader can choose the drawing by pointer and by keys, and the page also works without a
+/// script.
 fn choosing(page: &mut Page) {
-    for (input, marks) in
-        [(".wires-on", ".halves .load"), (".pairs-on", ".halves .pairs path"), (".homes-on", ".halves .line")]
-    {
+    for (input, marks) in [
+        (".wires-on", ".halves .load"),
+        (".pairs-on", ".halves .pairs path"),
+        (".homes-on", ".halves .line"),
+    ] {
         assert!(is_seen(page, marks), "{marks}");
         let at = page.middle_of(&format!("label:has({input})"));
         page.click(at);
@@ -175,7 +188,9 @@ fn choosing(page: &mut Page) {
 fn hovering(page: &mut Page) {
     assert_eq!(page.eval("document.getElementById('tip').hidden"), true);
     let tip = hover(page, 2, 4);
-    for part in ["PU 2 – PU 4", "46.0 ns", "p10", "MAD", "0.8 ns", "95 % interval", "stable", "NUMA node"] {
+    for part in
+        ["PU 2 – PU 4", "46.0 ns", "p10", "MAD", "0.8 ns", "95 % interval", "stable", "NUMA node"]
+    {
         assert!(tip.contains(part), "{part} in {tip}");
     }
     let tip = hover(page, 0, 3);

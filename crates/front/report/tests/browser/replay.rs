@@ -8,7 +8,9 @@ use std::path::PathBuf;
 
 /// Two CPUs and two threads, one of which goes from CPU 0 to CPU 1; its name is hostile.
 fn recording() -> Recording {
-    let pus = (0..2).map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() }).collect();
+    let pus = (0..2)
+        .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
+        .collect();
     let known = |tid, name: &str| KnownThread {
         tid,
         pid: 7,
@@ -28,10 +30,17 @@ fn recording() -> Recording {
     let both = vec![known(7, "<img src=x>"), known(8, "io")];
     let moments = vec![
         look(1.0, both, vec![ran(7, 0, 75.0), ran(8, 1, 25.0)]),
-        Moment { wakes: Some(vec![(7, 8, 1234.5)]), ..look(2.0, Vec::new(), vec![ran(7, 0, 75.0)]) },
+        Moment {
+            wakes: Some(vec![(7, 8, 1234.5)]),
+            ..look(2.0, Vec::new(), vec![ran(7, 0, 75.0)])
+        },
         look(3.0, Vec::new(), vec![ran(7, 1, 25.0)]),
     ];
-    Recording { header: Header::new("desk", 0.0, &Topology { pus }, None), moments, is_cut_off: false }
+    Recording {
+        header: Header::new("desk", 0.0, &Topology { pus }, None),
+        moments,
+        is_cut_off: false,
+    }
 }
 
 #[test]
@@ -48,7 +57,10 @@ fn a_recording_is_replayed() {
 
     assert_eq!(page.eval("document.querySelectorAll('#seats [data-cpu]').length"), 2);
     assert_eq!(page.text("#now"), "1.0 s");
-    assert_eq!(page.eval("document.querySelector(\"[data-cpu='0']\").textContent"), "CPU 075 %<img src=x>");
+    assert_eq!(
+        page.eval("document.querySelector(\"[data-cpu='0']\").textContent"),
+        "CPU 075 %<img src=x>"
+    );
     let at = page.middle_of("[data-cpu='0']");
     page.hover(at);
     assert!(page.text("#seat").contains("<img src=x> (thread 7 of server): 75.0 %"));
@@ -62,7 +74,10 @@ fn a_recording_is_replayed() {
     let at = page.middle_of("[data-cpu='1']");
     page.click(at);
     let story = page.text("#story");
-    assert!(story.contains("changed its CPU at least 1 times") && story.contains("0-1 from 1.0 s on"), "{story}");
+    assert!(
+        story.contains("changed its CPU at least 1 times") && story.contains("0-1 from 1.0 s on"),
+        "{story}"
+    );
     // At the end, playing begins anew; it stops at the last look by itself.
     page.eval("document.getElementById('play').click()");
     assert_eq!(page.text("#play"), "Pause");

@@ -1,8 +1,9 @@
-//! A machine of sixteen PUs in two groups, with three homes and a hostile name; a plan on a ring of 240.
+//! A machine of sixteen PUs in two groups, with three homes and a hostile name; a plan on a ring of
+//! 240.
 
 use seatmap_machine::{
-    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile, Protocol, Pu,
-    Regime, Square, Topology,
+    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
+    Protocol, Pu, Regime, Square, Topology,
 };
 use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_plan::{Baselines, Channel, Plan, Random};
@@ -12,7 +13,12 @@ const PUS: u32 = 16;
 const GROUP: u32 = 8;
 
 pub fn profile() -> Profile {
-    let origin = Origin { kind: OriginKind::Measured, source: "lab".into(), date: None, tool: Some("seatmap".into()) };
+    let origin = Origin {
+        kind: OriginKind::Measured,
+        source: "lab".into(),
+        date: None,
+        tool: Some("seatmap".into()),
+    };
     // Even PUs sit in one group and odd ones in the other, so that the two orders differ.
     let group = |os: u32| os % 2;
     let pu = |os| Pu {
@@ -24,7 +30,8 @@ pub fn profile() -> Profile {
         package: Some(0),
         ..Pu::default()
     };
-    let name = "</script><script>console.error('pwned')</script><img src=x onerror=console.error(1)>";
+    let name =
+        "</script><script>console.error('pwned')</script><img src=x onerror=console.error(1)>";
     let mut profile = Profile::new(name, origin, Topology { pus: (0..PUS).map(pu).collect() });
     profile.environment.cpu_model = Some("Example <b>16-core</b>".into());
     profile.home_model = Some(model());
@@ -40,7 +47,9 @@ fn model() -> HomeModel {
         groups: vec![(0..PUS).step_by(2).collect(), (1..PUS).step_by(2).collect()],
         between_ns,
         inside_ns: None,
-        offset_ns: (0..PUS).map(|os| [0, 1, 2].map(|home| f64::from(os.abs_diff(home * 7))).to_vec()).collect(),
+        offset_ns: (0..PUS)
+            .map(|os| [0, 1, 2].map(|home| f64::from(os.abs_diff(home * 7))).to_vec())
+            .collect(),
         r2: 0.997,
         residual_ns: 0.4,
         pair_view_empty: false,
@@ -61,17 +70,30 @@ fn distance() -> CoreDistance {
     distance.ci95_high_ns = Some(Square::from_fn(n, |i, j| median(i, j) * 1.01));
     distance.status = Square::from_fn(n, |i, j| (i != j).then_some(PairStatus::Stable));
     distance.status.set_both(0, 3, Some(PairStatus::MultiRegime));
-    let regimes = [(80.0, 0.74), (297.0, 0.26)].map(|(median_ns, share)| Regime { median_ns, share });
+    let regimes =
+        [(80.0, 0.74), (297.0, 0.26)].map(|(median_ns, share)| Regime { median_ns, share });
     distance.regimes = vec![PairRegimes { pus: [0, 3], regimes: regimes.to_vec() }];
     distance.median_ns.set_both(5, 6, f64::NAN);
-    distance.protocol =
-        Some(Protocol { passes: 3, batches: 32, round_trips: 100, resolution_ns: 0.04, ..Protocol::default() });
+    distance.protocol = Some(Protocol {
+        passes: 3,
+        batches: 32,
+        round_trips: 100,
+        resolution_ns: 0.04,
+        ..Protocol::default()
+    });
     distance
 }
 
 fn loaded(pairs: u32) -> Loaded {
     let median_ns = 110.0 + f64::from(pairs * GROUP);
-    Loaded { pairs, median_ns, p10_ns: median_ns - 30.0, p90_ns: median_ns + 40.0, draws: 8, samples: 1024 }
+    Loaded {
+        pairs,
+        median_ns,
+        p10_ns: median_ns - 30.0,
+        p90_ns: median_ns + 40.0,
+        draws: 8,
+        samples: 1024,
+    }
 }
 
 /// Its page.
@@ -83,7 +105,8 @@ pub fn page() -> String {
 /// The page of two CPUs; one of them was stopped now and then.
 pub fn noise() -> String {
     let bin = |(from_ns, count)| Bin { from_ns, to_ns: from_ns * 5 / 4, count };
-    let gap = |at: u64| Gap { start_ns: at * 40_000_000, length_ns: 13_000 << at, preempted_ns: None };
+    let gap =
+        |at: u64| Gap { start_ns: at * 40_000_000, length_ns: 13_000 << at, preempted_ns: None };
     let cpu = |cpu| CpuNoise {
         cpu,
         stolen_percent: 1.5 * f64::from(cpu),
@@ -114,12 +137,21 @@ pub fn noise() -> String {
         },
     };
     let cpus = vec![cpu(0), cpu(1)];
-    seatmap_report::html::noise(&NoiseReport { format: FORMAT, seconds: 0.5, interrupted: false, clock: "tsc", cpus })
+    seatmap_report::html::noise(&NoiseReport {
+        format: FORMAT,
+        seconds: 0.5,
+        interrupted: false,
+        clock: "tsc",
+        cpus,
+    })
 }
 
-/// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other side.
+/// The page of a plan on the 5110P: four tasks around a ring, two lines at a home on the other
+/// side.
 pub fn placement() -> String {
-    let Some(Ok(model)) = seatmap_sim::catalog::load("xeon-phi-5110p") else { return String::new() };
+    let Some(Ok(model)) = seatmap_sim::catalog::load("xeon-phi-5110p") else {
+        return String::new();
+    };
     let Ok(pattern) = seatmap_pattern::generate("ring:4") else { return String::new() };
     // The page needs no distances.
     let mut profile = profile();

@@ -39,7 +39,8 @@ pub struct Book {
     last: usize,
 }
 
-static BOOK: Mutex<Book> = Mutex::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
+static BOOK: Mutex<Book> =
+    Mutex::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
 
 /// The book, for one thread at a time.
 pub fn book() -> MutexGuard<'static, Book> {
@@ -52,7 +53,8 @@ impl Book {
         self.find(word, Communicator::ask)
     }
 
-    /// The ranks that share the window with this handle. No window has the handle of a communicator.
+    /// The ranks that share the window with this handle. No window has the handle of a
+    /// communicator.
     pub fn window(&mut self, word: Word) -> &mut Communicator {
         self.find(word, Communicator::ask_window)
     }
@@ -72,7 +74,10 @@ impl Book {
     /// Forgets a handle, which the MPI library may give to another communicator; the sums stay.
     pub fn forget(&mut self, word: Word) {
         let handle = Some(library().handle(word));
-        self.communicators.iter_mut().filter(|known| known.handle == handle).for_each(|known| known.handle = None);
+        self.communicators
+            .iter_mut()
+            .filter(|known| known.handle == handle)
+            .for_each(|known| known.handle = None);
     }
 
     /// Notes a call whose messages are not counted.
@@ -86,7 +91,8 @@ impl Book {
 
 impl Communicator {
     fn ask(word: Word) -> Self {
-        let (is_inter, size) = (ask(&TEST_INTER, word) != 0, ask(&SIZE, word));
+        let is_inter = ask(&TEST_INTER, word) != 0;
+        let size = ask(&SIZE, word);
         let size = if is_inter { ask(&REMOTE_SIZE, word) } else { size };
         let size = usize::try_from(size).unwrap_or(0);
         Communicator {
@@ -104,9 +110,11 @@ impl Communicator {
         static GROUP_SIZE: Function = Function::new(c"PMPI_Group_size");
         static GROUP_RANK: Function = Function::new(c"PMPI_Group_rank");
         let mut group: Word = 0;
-        // SAFETY: the arguments are a window and the address of a handle, which has at most 8 bytes.
+        // SAFETY: the arguments are a window and the address of a handle, which has at most 8
+        // bytes.
         unsafe { GROUP.call2(word, &raw mut group as Word) };
-        let (size, own) = (ask(&GROUP_SIZE, group), ask(&GROUP_RANK, group));
+        let size = ask(&GROUP_SIZE, group);
+        let own = ask(&GROUP_RANK, group);
         Communicator {
             handle: Some(library().handle(word)),
             name: name(&WINDOW_NAME, word),
@@ -124,7 +132,9 @@ impl Communicator {
 
     /// Counts one message to, or for `MPI_Get` from, a rank.
     pub fn add(&mut self, call: Call, rank: c_int, bytes: u64) {
-        let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else { return };
+        let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
+            return;
+        };
         let size = self.size();
         let sums = &mut self.sums[call as usize];
         if sums.is_empty() {
@@ -163,7 +173,8 @@ fn name(function: &Function, word: Word) -> String {
     let (mut bytes, mut length): ([c_char; 256], c_int) = ([0; 256], 0);
     // SAFETY: the name is shorter than the buffer.
     unsafe { function.call3(word, bytes.as_mut_ptr() as Word, &raw mut length as Word) };
-    let text: Vec<u8> = bytes.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
+    let text: Vec<u8> =
+        bytes.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&text).into_owned()
 }
 
@@ -173,7 +184,8 @@ fn group(word: Word, is_inter: bool) -> Word {
     static REMOTE: Function = Function::new(c"PMPI_Comm_remote_group");
     let mut group: Word = 0;
     let function = if is_inter { &REMOTE } else { &OWN };
-    // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8 bytes.
+    // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8
+    // bytes.
     unsafe { function.call2(word, &raw mut group as Word) };
     group
 }

@@ -1,7 +1,7 @@
 //! Calls of all ranks of a communicator, counted by what each rank must send to the others.
 //!
-//! An MPI library chooses an algorithm for each call, and may send over other ranks. The counts here do not depend on
-//! that choice:
+//! An MPI library chooses an algorithm for each call, and may send over other ranks. The counts
+//! here do not depend on that choice:
 //!
 //! | call | each rank sends |
 //! |---|---|
@@ -95,7 +95,8 @@ fn sent(buffer: Word, given: (Word, Word), in_place: (Word, Word)) -> (Word, Wor
 fn gathered(buffer: Word, given: (Word, Word), counts: Word, kind: Word, comm: Word) {
     within(comm, |communicator| {
         let own = communicator.own;
-        let bytes = if is_in_place(buffer) { part(counts, kind)(own) } else { bytes(given.0, given.1) };
+        let bytes =
+            if is_in_place(buffer) { part(counts, kind)(own) } else { bytes(given.0, given.1) };
         communicator.add_all(Call::Allgather, |_| bytes);
     });
 }

@@ -1,4 +1,5 @@
-//! The MPI library of this process. Open MPI's handles are pointers and MPICH's are numbers of 32 bits.
+//! The MPI library of this process. Open MPI's handles are pointers and MPICH's are numbers of 32
+//! bits.
 
 use super::words::{Handle, Word};
 use std::ffi::{CStr, c_int, c_void};
@@ -11,7 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// `MPI_COMM_WORLD` of MPICH's binary interface, which Intel MPI and others share.
 const MPICH_WORLD: usize = 0x4400_0000;
 
-/// The status that a call returns if the MPI library lacks it: `MPI_ERR_OTHER`, 15 or 16, is not success in any.
+/// The status that a call returns if the MPI library lacks it: `MPI_ERR_OTHER`, 15 or 16, is not
+/// success in any.
 pub const MISSING: c_int = 16;
 
 /// Which library it is.

@@ -1,8 +1,8 @@
 //! Messages between MPI ranks, counted by the functions that stand before those of the MPI library.
 //!
-//! The profiling interface of MPI has each function under two names. The program calls `MPI_Send`, which is this
-//! library's, and that calls `PMPI_Send`. Each rank counts the messages that it sends, and those that it fetches with
-//! `MPI_Get`; so no message counts twice.
+//! The profiling interface of MPI has each function under two names. The program calls `MPI_Send`,
+//! which is this library's, and that calls `PMPI_Send`. Each rank counts the messages that it
+//! sends, and those that it fetches with `MPI_Get`; so no message counts twice.
 //!
 //! | module | does |
 //! |---|---|

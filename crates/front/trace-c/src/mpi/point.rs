@@ -74,7 +74,11 @@ unsafe extern "C" fn MPI_Sendrecv(
     static REAL: Function = Function::new(c"PMPI_Sendrecv");
     sent(Call::Sendrecv, elements, kind, to, comm);
     // SAFETY: the arguments are the caller's.
-    unsafe { REAL.call12(buffer, elements, kind, to, tag, into, room, into_kind, from, from_tag, comm, status) }
+    unsafe {
+        REAL.call12(
+            buffer, elements, kind, to, tag, into, room, into_kind, from, from_tag, comm, status,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]

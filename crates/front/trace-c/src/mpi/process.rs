@@ -9,7 +9,8 @@ use std::ffi::c_int;
 use std::sync::atomic::AtomicI64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// When MPI was initialised, in nanoseconds of `CLOCK_REALTIME`, which all computers of a job share.
+/// When MPI was initialised, in nanoseconds of `CLOCK_REALTIME`, which all computers of a job
+/// share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
 /// The CPU time of this process when MPI was initialised, in nanoseconds.
@@ -20,8 +21,8 @@ pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// The CPU time of this process since MPI was initialised, in nanoseconds: starting a short job takes more of it than
-/// the job.
+/// The CPU time of this process since MPI was initialised, in nanoseconds: starting a short job
+/// takes more of it than the job.
 pub fn used_ns() -> i64 {
     cpu_ns(libc::CLOCK_PROCESS_CPUTIME_ID) - BEGAN_CPU_NS.load(Relaxed)
 }
@@ -49,7 +50,12 @@ unsafe extern "C" fn MPI_Init(count: Word, arguments: Word) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Init_thread(count: Word, arguments: Word, wished: Word, provided: Word) -> c_int {
+unsafe extern "C" fn MPI_Init_thread(
+    count: Word,
+    arguments: Word,
+    wished: Word,
+    provided: Word,
+) -> c_int {
     static REAL: Function = Function::new(c"PMPI_Init_thread");
     // SAFETY: the arguments are the caller's.
     let status = unsafe { REAL.call4(count, arguments, wished, provided) };

@@ -8,7 +8,8 @@ use crate::text::Text;
 use crate::threads::cpu_ns;
 use std::fmt::{self, Write};
 
-/// Writes the file, if `SEATMAP_TRACE` names a folder. Nothing can be told to the program if that fails.
+/// Writes the file, if `SEATMAP_TRACE` names a folder. Nothing can be told to the program if that
+/// fails.
 pub fn write() {
     let Some(mut path) = output::folder() else { return };
     let (rank, _) = rank_and_size();
@@ -34,11 +35,16 @@ fn all(text: &mut Text, book: &Book) -> fmt::Result {
 }
 
 fn head(text: &mut Text) -> fmt::Result {
-    let ((rank, size), pid) = (rank_and_size(), std::process::id());
+    let (rank, size) = rank_and_size();
+    let pid = std::process::id();
     // SAFETY: the call has no preconditions.
     let tid = unsafe { libc::gettid() };
-    write!(text, "{{\"format\":\"{FORMAT}\",\"kind\":\"rank\",\"rank\":{rank},\"ranks\":{size},\"pid\":{pid},")?;
-    let (from, to) = (began_ns(), cpu_ns(libc::CLOCK_REALTIME));
+    write!(
+        text,
+        "{{\"format\":\"{FORMAT}\",\"kind\":\"rank\",\"rank\":{rank},\"ranks\":{size},\"pid\":{pid},"
+    )?;
+    let from = began_ns();
+    let to = cpu_ns(libc::CLOCK_REALTIME);
     let cpu = used_ns();
     writeln!(text, "\"tid\":{tid},\"from_ns\":{from},\"to_ns\":{to},\"cpu_ns\":{cpu}}}")
 }

@@ -1,15 +1,16 @@
-//! Memory from which pages are taken: anonymous memory that can be read and written, where it has pages.
+//! Memory from which pages are taken: anonymous memory that can be read and written, where it has
+//! pages.
 //!
-//! The kernel tells of faults in pieces of at most 2 MiB that have a page at least, so that memory which the program
-//! has not used yet costs it nothing.
+//! The kernel tells of faults in pieces of at most 2 MiB that have a page at least, so that memory
+//! which the program has not used yet costs it nothing.
 
 use super::kernel::Faults;
 use super::{PAGE, fence, own};
 use crate::maps;
 use std::ffi::c_int;
 
-/// The length and alignment of pieces, in bytes: what one page table maps, so that no large page is cut for its
-/// neighbour's sake.
+/// The length and alignment of pieces, in bytes: what one page table maps, so that no large page is
+/// cut for its neighbour's sake.
 const PIECE_BYTES: usize = 2 << 20;
 
 /// Pieces that are kept: 8 GiB. Memory beyond is not looked at.
@@ -31,7 +32,8 @@ pub struct Piece {
     pub end: usize,
 }
 
-/// The pieces by their addresses, none overlapping another, and pages that were there at the last look.
+/// The pieces by their addresses, none overlapping another, and pages that were there at the last
+/// look.
 pub struct Areas {
     pieces: &'static mut [Piece],
     count: usize,
@@ -46,15 +48,27 @@ pub struct Areas {
 }
 
 impl Areas {
-    /// Begins without pieces. Returns `None` if memory is short, or the kernel does not show which pages are there.
+    /// Begins without pieces. Returns `None` if memory is short, or the kernel does not show which
+    /// pages are there.
     pub fn new() -> Option<Self> {
         // SAFETY: the path is a C string.
-        let pagemap = unsafe { libc::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+        let pagemap =
+            unsafe { libc::open(c"/proc/self/pagemap".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
         if pagemap < 0 {
             return None;
         }
-        let (pieces, pages) = (fence::table(MOST)?, fence::table(MOST_PAGES)?);
-        Some(Areas { pieces, count: 0, pages, page_count: 0, pages_seen: 0, random: 1, pagemap, left_out_bytes: 0 })
+        let pieces = fence::table(MOST)?;
+        let pages = fence::table(MOST_PAGES)?;
+        Some(Areas {
+            pieces,
+            count: 0,
+            pages,
+            page_count: 0,
+            pages_seen: 0,
+            random: 1,
+            pagemap,
+            left_out_bytes: 0,
+        })
     }
 
     /// The pieces.
@@ -62,7 +76,8 @@ impl Areas {
         &self.pieces[..self.count]
     }
 
-    /// Pages that were there at the last look; where there were more than fit, a fair choice of them.
+    /// Pages that were there at the last look; where there were more than fit, a fair choice of
+    /// them.
     pub fn pages(&self) -> &[usize] {
         &self.pages[..self.page_count]
     }
@@ -76,7 +91,9 @@ impl Areas {
             let piece = self.pieces[at];
             let mut entries = [0; PIECE_BYTES / PAGE];
             let there = self.there(piece, &mut entries);
-            for (number, _) in entries[..there].iter().enumerate().filter(|(_, entry)| is_there(**entry)) {
+            for (number, _) in
+                entries[..there].iter().enumerate().filter(|(_, entry)| is_there(**entry))
+            {
                 self.keep(piece.start + number * PAGE);
             }
         }
@@ -85,7 +102,11 @@ impl Areas {
     /// Keeps each page with the same chance (Vitter's algorithm R).
     fn keep(&mut self, page: usize) {
         self.pages_seen += 1;
-        let place = if self.page_count < MOST_PAGES { self.page_count } else { self.below(self.pages_seen) };
+        let place = if self.page_count < MOST_PAGES {
+            self.page_count
+        } else {
+            self.below(self.pages_seen)
+        };
         if let Some(kept) = self.pages.get_mut(place) {
             *kept = page;
             self.page_count = self.page_count.max(place + 1);
@@ -94,7 +115,10 @@ impl Areas {
 
     fn below(&mut self, end: u64) -> usize {
         // Knuth's generator of linear congruences, by its upper bits.
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.random >> 33) % end.max(1)) as usize
     }
 
@@ -105,8 +129,9 @@ impl Areas {
                 follows_own = if own::is_own(mapping) { mapping.to } else { 0 };
             }
             let is_own = mapping.from == follows_own;
-            let is_named =
-                !mapping.path.is_empty() && mapping.path != b"[heap]" && !mapping.path.starts_with(b"[anon:");
+            let is_named = !mapping.path.is_empty()
+                && mapping.path != b"[heap]"
+                && !mapping.path.starts_with(b"[anon:");
             if mapping.rights == b"rw-p" && mapping.inode == 0 && !is_named && !is_own {
                 self.cut(faults, mapping.from, mapping.to);
             }
@@ -142,7 +167,8 @@ impl Areas {
         self.count += 1;
     }
 
-    /// Whether the kernel tells of this memory already. A piece that has grown is registered again as a whole.
+    /// Whether the kernel tells of this memory already. A piece that has grown is registered again
+    /// as a whole.
     fn is_known(&self, piece: Piece) -> bool {
         self.of(piece.start).is_some_and(|known| piece.end <= known.end)
     }
@@ -163,8 +189,8 @@ impl Areas {
         usize::try_from(got).unwrap_or(0) / size_of::<u64>()
     }
 
-    /// The piece in which an address lies. Only pages of pieces may be taken: the kernel says when memory of pieces is
-    /// replaced by other memory.
+    /// The piece in which an address lies. Only pages of pieces may be taken: the kernel says when
+    /// memory of pieces is replaced by other memory.
     pub fn of(&self, address: usize) -> Option<Piece> {
         let after = self.pieces().partition_point(|piece| piece.start <= address);
         let before = self.pieces[..after].last().copied();
@@ -258,8 +284,13 @@ fn in_fence(piece: Piece) -> Option<(usize, usize)> {
     fence::ranges().find(|(low, high)| *low < piece.end && piece.start < *high)
 }
 
-/// Gives the parts of a piece that lie outside all ranges; `hit` finds a range that has a part of a piece.
-fn outside(piece: Piece, hit: &dyn Fn(Piece) -> Option<(usize, usize)>, give: &mut dyn FnMut(Piece)) {
+/// Gives the parts of a piece that lie outside all ranges; `hit` finds a range that has a part of a
+/// piece.
+fn outside(
+    piece: Piece,
+    hit: &dyn Fn(Piece) -> Option<(usize, usize)>,
+    give: &mut dyn FnMut(Piece),
+) {
     if piece.start >= piece.end {
         return;
     }
@@ -278,7 +309,9 @@ mod tests {
 
     fn parts(start: usize, end: usize) -> Vec<(usize, usize)> {
         let ranges = [(30, 40), (10, 20), (35, 50), (90, 99)];
-        let hit = |piece: Piece| ranges.into_iter().find(|(low, high)| *low < piece.end && piece.start < *high);
+        let hit = |piece: Piece| {
+            ranges.into_iter().find(|(low, high)| *low < piece.end && piece.start < *high)
+        };
         let mut parts = Vec::new();
         outside(Piece { start, end }, &hit, &mut |piece| parts.push((piece.start, piece.end)));
         parts
@@ -288,9 +321,12 @@ mod tests {
     fn pieces_are_found_until_they_are_forgotten() {
         assert!(fence::begin());
         let mut areas = Areas::new().unwrap();
-        [(30, 40), (10, 20), (50, 60)].iter().for_each(|(start, end)| areas.insert(Piece { start: *start, end: *end }));
-        let found =
-            |areas: &Areas| [5, 10, 19, 20, 35, 59, 60].map(|address| areas.of(address).map(|piece| piece.start));
+        [(30, 40), (10, 20), (50, 60)]
+            .iter()
+            .for_each(|(start, end)| areas.insert(Piece { start: *start, end: *end }));
+        let found = |areas: &Areas| {
+            [5, 10, 19, 20, 35, 59, 60].map(|address| areas.of(address).map(|piece| piece.start))
+        };
         assert_eq!(found(&areas), [None, Some(10), Some(10), None, Some(30), Some(50), None]);
         areas.forget(20, 36);
         areas.forget(60, 99);
@@ -305,7 +341,9 @@ mod tests {
         assert!(fence::begin());
         let mut areas = Areas::new().unwrap();
         [(10, 20), (20, 40), (100, 110)].iter().for_each(|(start, end)| areas.know(*start, *end));
-        let list = |areas: &Areas| areas.pieces().iter().map(|piece| (piece.start, piece.end)).collect::<Vec<_>>();
+        let list = |areas: &Areas| {
+            areas.pieces().iter().map(|piece| (piece.start, piece.end)).collect::<Vec<_>>()
+        };
         let mut known = Vec::new();
         areas.known(15, 105, |part| known.push(part));
         assert_eq!(known, [(15, 40), (100, 105)]);

@@ -8,8 +8,9 @@ const MOST: usize = 1 << 17;
 const PROBES: usize = 8;
 /// Pages that several threads access, which are sampled most.
 const MOST_SHARED: usize = 1 << 14;
-/// Samples of each kind, of one thread alone, after which a page is taken for its own. A page that one thread reads all
-/// the time, and another one writes now and then, shows the first only while it is away.
+/// Samples of each kind, of one thread alone, after which a page is taken for its own. A page that
+/// one thread reads all the time, and another one writes now and then, shows the first only while
+/// it is away.
 const ENOUGH: u8 = 3;
 
 /// A page.
@@ -36,10 +37,15 @@ pub struct Book {
 impl Book {
     /// An empty book; `None` if there is no memory.
     pub fn new() -> Option<Self> {
-        Some(Book { pages: fence::table(MOST)?, shared: fence::table(MOST_SHARED)?, shared_count: 0 })
+        Some(Book {
+            pages: fence::table(MOST)?,
+            shared: fence::table(MOST_SHARED)?,
+            shared_count: 0,
+        })
     }
 
-    /// Takes in that a page was away or protected until a thread accessed it, or until nobody did for a while (0).
+    /// Takes in that a page was away or protected until a thread accessed it, or until nobody did
+    /// for a while (0).
     pub fn was_exposed(&mut self, page: usize, is_away: bool, tid: i32) {
         let Some(known) = self.find(page) else { return };
         let count = if is_away { &mut known.away } else { &mut known.protected };
@@ -56,7 +62,8 @@ impl Book {
 
     /// Whether a page seems to be one thread's own.
     pub fn is_private(&mut self, page: usize) -> bool {
-        self.find(page).is_some_and(|known| !known.is_shared && known.away.min(known.protected) >= ENOUGH)
+        self.find(page)
+            .is_some_and(|known| !known.is_shared && known.away.min(known.protected) >= ENOUGH)
     }
 
     /// The pages that several threads access.

@@ -1,14 +1,15 @@
 //! The child of a fork, before it runs alone: it gets copies of the pages that were away.
 //!
-//! The child runs while its pages come. Whatever it does to its memory meanwhile waits until it is read here, and the
-//! kernel takes no page before. So its words are read, and the pages follow its memory.
+//! The child runs while its pages come. Whatever it does to its memory meanwhile waits until it is
+//! read here, and the kernel takes no page before. So its words are read, and the pages follow its
+//! memory.
 
 use super::events::Event;
 use super::kernel::{Faults, MESSAGES};
 use super::stash::SLOTS;
 
-/// Children of children that get their pages, in a row: as many as the stack holds the lists of. Each has to fork while
-/// the pages of its parent come.
+/// Children of children that get their pages, in a row: as many as the stack holds the lists of.
+/// Each has to fork while the pages of its parent come.
 const DEEPEST: usize = 8;
 
 /// A page's address in the child, 0 for none, and where its content is.
@@ -42,7 +43,8 @@ fn listen(child: &Faults, pages: &mut [Away], depth: usize) {
         match event {
             Event::Fork(grandchild) => fill_grandchild(&Faults::from(grandchild), pages, depth + 1),
             Event::Moved { from, to, bytes } => {
-                within(pages, from, from.saturating_add(bytes)).for_each(|page| *page = *page - from + to);
+                within(pages, from, from.saturating_add(bytes))
+                    .for_each(|page| *page = *page - from + to);
             }
             Event::Dropped { start, end } | Event::Unmapped { start, end } => {
                 within(pages, start, end).for_each(|page| *page = 0);

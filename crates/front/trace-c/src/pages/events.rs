@@ -63,7 +63,11 @@ impl Event {
                 is_protected: first & PROTECTED != 0,
             }),
             0x13 => Some(Event::Fork(first as c_int)),
-            0x14 => Some(Event::Moved { from: first_address, to: second_address, bytes: third as usize }),
+            0x14 => Some(Event::Moved {
+                from: first_address,
+                to: second_address,
+                bytes: third as usize,
+            }),
             0x15 => Some(Event::Dropped { start: first_address, end: second_address }),
             0x16 => Some(Event::Unmapped { start: first_address, end: second_address }),
             _ => None,
@@ -78,7 +82,12 @@ mod tests {
     #[test]
     fn a_fault_has_its_thread_and_address() {
         let fault = |flags| Event::parse(&[0x12, flags, 0x7000_1234, 42]);
-        let event = |is_write, is_protected| Event::Fault { address: 0x7000_1234, tid: 42, is_write, is_protected };
+        let event = |is_write, is_protected| Event::Fault {
+            address: 0x7000_1234,
+            tid: 42,
+            is_write,
+            is_protected,
+        };
         assert_eq!(fault(0), Some(event(false, false)));
         assert_eq!(fault(1), Some(event(true, false)));
         assert_eq!(fault(3), Some(event(true, true)));

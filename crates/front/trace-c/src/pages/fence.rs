@@ -1,9 +1,12 @@
-//! Memory that is left alone: the stacks of threads, this library's own, and variables of the C library.
+//! Memory that is left alone: the stacks of threads, this library's own, and variables of the C
+//! library.
 //!
-//! The kernel writes to the end of a thread's stack after the thread has ended, and does not wait for a page then: the
-//! thread that joins it would wait for ever. The thread that samples must not wait for itself.
+//! The kernel writes to the end of a thread's stack after the thread has ended, and does not wait
+//! for a page then: the thread that joins it would wait for ever. The thread that samples must not
+//! wait for itself.
 //!
-//! A new thread enters its stack here and may rely on it: when [`exclude`] returns, no page of it is being taken.
+//! A new thread enters its stack here and may rely on it: when [`exclude`] returns, no page of it
+//! is being taken.
 
 use super::PAGE;
 use crate::memory;
@@ -12,11 +15,12 @@ use std::slice;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, fence};
 
-/// The ranges that are kept: more stacks than this are not at different addresses in usual programs.
+/// The ranges that are kept: more stacks than this are not at different addresses in usual
+/// programs.
 const MOST: usize = 1 << 14;
 
-/// The C library's words of a thread are longer than this, and its number is within these: 2304 bytes and 720 in glibc
-/// 2.36 (`nptl/descr.h`).
+/// The C library's words of a thread are longer than this, and its number is within these: 2304
+/// bytes and 720 in glibc 2.36 (`nptl/descr.h`).
 const WORDS_BYTES: usize = 1024;
 
 /// A range, from its first address to its end.
@@ -27,8 +31,8 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The page that is being taken; 0 for none.
 static INTENT: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes the table, and enters it and this thread; false if there is no memory. A table that is there stays, with
-/// all that is in it.
+/// Makes the table, and enters it and this thread; false if there is no memory. A table that is
+/// there stays, with all that is in it.
 pub fn begin() -> bool {
     let bytes = MOST * size_of::<Range>();
     let table = memory::zeros(bytes);
@@ -45,7 +49,8 @@ pub fn begin() -> bool {
 
 /// Leaves this memory alone from now on.
 pub fn exclude(start: usize, end: usize) {
-    let (start, end) = (start / PAGE * PAGE, end.next_multiple_of(PAGE));
+    let start = start / PAGE * PAGE;
+    let end = end.next_multiple_of(PAGE);
     if ranges().any(|(low, high)| low <= start && end <= high) {
         return wait(start, end);
     }
@@ -58,7 +63,8 @@ pub fn exclude(start: usize, end: usize) {
     wait(start, end);
 }
 
-/// Waits while a page of this memory is being taken. The child of a fork has nobody who takes pages.
+/// Waits while a page of this memory is being taken. The child of a fork has nobody who takes
+/// pages.
 fn wait(start: usize, end: usize) {
     while (start..end).contains(&INTENT.load(SeqCst)) && super::is_active() {
         std::thread::yield_now();
@@ -68,7 +74,8 @@ fn wait(start: usize, end: usize) {
 /// Leaves the stack of this thread alone, and has its pages put back.
 pub fn enter() {
     let [low, high] = crate::threads::stack();
-    // SAFETY: the call has no preconditions. The kernel and the C library keep their words of a thread there.
+    // SAFETY: the call has no preconditions. The kernel and the C library keep their words of a
+    // thread there.
     let own_words = unsafe { libc::pthread_self() } as usize;
     let own = own_words / PAGE * PAGE;
     let marks = [own.saturating_sub(PAGE), own + 2 * PAGE];
@@ -82,12 +89,13 @@ pub fn enter() {
 
 /// Writes to an address without a change, so that its page is there and not protected.
 fn touch(address: usize) {
-    // SAFETY: the callers name memory that the C library or the program keeps writing, and an atomic operation that
-    // sets no bit changes nothing of it.
+    // SAFETY: the callers name memory that the C library or the program keeps writing, and an
+    // atomic operation that sets no bit changes nothing of it.
     unsafe { AtomicU8::from_ptr(address as *mut u8) }.fetch_or(0, SeqCst);
 }
 
-/// Leaves an address alone from now on, at which the kernel writes when it can no longer wait for a page.
+/// Leaves an address alone from now on, at which the kernel writes when it can no longer wait for a
+/// page.
 pub fn keep(address: usize) {
     exclude(address, address + 1);
     touch(address);
@@ -125,8 +133,8 @@ pub fn table<T>(entries: usize) -> Option<&'static mut [T]> {
         return None;
     }
     exclude(table as usize, table as usize + bytes);
-    // SAFETY: the memory has this length, belongs to the caller, and is never unmapped. Callers use types for which
-    // zeros are valid.
+    // SAFETY: the memory has this length, belongs to the caller, and is never unmapped. Callers use
+    // types for which zeros are valid.
     Some(unsafe { slice::from_raw_parts_mut(table, entries) })
 }
 

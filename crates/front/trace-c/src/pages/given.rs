@@ -1,8 +1,8 @@
 //! Memory whose pages the program has given back at some time (madvise(2)), and which stays.
 //!
-//! The kernel tells of it before it drops the pages, and never says when it has. A page that was taken away in between
-//! would come back with the content that the program gave up. So pages of such memory are only protected: that leaves
-//! their content where it is.
+//! The kernel tells of it before it drops the pages, and never says when it has. A page that was
+//! taken away in between would come back with the content that the program gave up. So pages of
+//! such memory are only protected: that leaves their content where it is.
 
 use super::fence;
 
@@ -26,8 +26,9 @@ impl Given {
     pub fn add(&mut self, start: usize, end: usize) {
         let from = self.ranges[..self.count].partition_point(|range| range.1 < start);
         let to = self.ranges[..self.count].partition_point(|range| range.0 <= end);
-        let joined =
-            self.ranges[from..to].iter().fold((start, end), |all, range| (all.0.min(range.0), all.1.max(range.1)));
+        let joined = self.ranges[from..to]
+            .iter()
+            .fold((start, end), |all, range| (all.0.min(range.0), all.1.max(range.1)));
         self.replace(from, to, [joined, (0, 0)], 1);
     }
 
@@ -76,9 +77,14 @@ mod tests {
     fn ranges_are_joined_and_cut() {
         assert!(fence::begin());
         let mut given = Given::new().unwrap();
-        [(30, 40), (10, 20), (20, 25), (60, 70)].iter().for_each(|range| given.add(range.0, range.1));
+        [(30, 40), (10, 20), (20, 25), (60, 70)]
+            .iter()
+            .for_each(|range| given.add(range.0, range.1));
         assert_eq!(given.ranges[..given.count], [(10, 25), (30, 40), (60, 70)]);
-        assert_eq!([9, 10, 24, 25, 39, 69, 70].map(|at| given.has(at)), [false, true, true, false, true, true, false]);
+        assert_eq!(
+            [9, 10, 24, 25, 39, 69, 70].map(|at| given.has(at)),
+            [false, true, true, false, true, true, false]
+        );
         given.forget(15, 65);
         assert_eq!(given.ranges[..given.count], [(10, 15), (65, 70)]);
         given.forget(11, 12);

@@ -23,7 +23,8 @@ use std::sync::atomic::Ordering::Relaxed;
 const TICK_MS: c_int = 1;
 /// The same where the program has used so little CPU time that no page may be taken.
 const IDLE_MS: c_int = 8;
-/// The least time between two looks at the program's memory, in nanoseconds, and how many times as long as the look.
+/// The least time between two looks at the program's memory, in nanoseconds, and how many times as
+/// long as the look.
 const LOOK_NS: u64 = 100_000_000;
 const LOOK_SHARE: u64 = 50;
 /// Ticks between two readings of CPU times.
@@ -82,12 +83,14 @@ fn refuse(mut wire: Wire, error: c_int, ready: impl FnOnce(bool)) {
     ready(false);
 }
 
-/// The thread has its own table of files, so that the program may close all of its own, and has none too many.
+/// The thread has its own table of files, so that the program may close all of its own, and has
+/// none too many.
 fn leave_files() {
     const UNSHARE: u32 = 1 << 1;
     // SAFETY: closes the files in a table that this thread gets for itself.
     unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, UNSHARE) };
-    // SAFETY: raises the priority of this thread alone, where that is allowed: threads of the program wait for it.
+    // SAFETY: raises the priority of this thread alone, where that is allowed: threads of the
+    // program wait for it.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -5) };
 }
 
@@ -142,8 +145,8 @@ impl Handler {
 
     /// Answers what the kernel told; whether there may be more.
     ///
-    /// Changes of memory come before faults: the kernel gives faults first, though a thread may have met a page at an
-    /// address to which it had just moved.
+    /// Changes of memory come before faults: the kernel gives faults first, though a thread may
+    /// have met a page at an address to which it had just moved.
     fn answer(&mut self) -> bool {
         let mut events = [None; MESSAGES];
         let mut count = 0;
@@ -154,7 +157,8 @@ impl Handler {
             }
         });
         let is_fault = |event: &Event| matches!(event, Event::Fault { .. });
-        let of_kind = |faults| events.into_iter().flatten().filter(move |event| is_fault(event) == faults);
+        let of_kind =
+            |faults| events.into_iter().flatten().filter(move |event| is_fault(event) == faults);
         of_kind(false).chain(of_kind(true)).for_each(|event| self.take_in(event));
         has_more
     }
@@ -177,7 +181,8 @@ impl Handler {
         }
     }
 
-    /// A thread waits for a page: one that is away, one that has just come back, or one that was never there.
+    /// A thread waits for a page: one that is away, one that has just come back, or one that was
+    /// never there.
     fn accessed(&mut self, mut sample: Sample, is_write: bool) {
         let page = sample.address / PAGE * PAGE;
         self.settle();
@@ -208,7 +213,8 @@ impl Handler {
         };
         let all = self.faults.zeros(page, end - page);
         // The kernel may keep the memory in parts, and fills one part at a time.
-        let is_refused = matches!(all, Err(error) if error != libc::EEXIST && error != libc::EAGAIN);
+        let is_refused =
+            matches!(all, Err(error) if error != libc::EEXIST && error != libc::EAGAIN);
         let filled = if is_refused { self.faults.zeros(page, PAGE) } else { all };
         match filled {
             // Memory that has grown is told of as well.
@@ -235,8 +241,8 @@ impl Handler {
         self.wire.tell(Record::Changed(sample));
     }
 
-    /// Pages follow their memory. They come back when the kernel has told everything, which it has not before it says
-    /// that there is no memory at the old address.
+    /// Pages follow their memory. They come back when the kernel has told everything, which it has
+    /// not before it says that there is no memory at the old address.
     fn moved(&mut self, from: usize, to: usize, bytes: usize) {
         let end = from.saturating_add(bytes);
         let moves = &mut self.moves;
@@ -252,8 +258,8 @@ impl Handler {
         self.moves.leave((from, end));
     }
 
-    /// Pages go with their memory. Those that have just moved here may have come after it was unmapped; they find out
-    /// when they come back.
+    /// Pages go with their memory. Those that have just moved here may have come after it was
+    /// unmapped; they find out when they come back.
     fn unmapped(&mut self, start: usize, end: usize) {
         for slot in self.stash.within(start, end) {
             if self.stash.leaves(slot) && !self.stash.at(slot).has_strayed {
@@ -306,7 +312,8 @@ impl Handler {
     fn make_way(&mut self) {
         let Some((start, end)) = hold::asked() else { return };
         let open = self.stash.within(start, end);
-        let later = open.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
+        let later =
+            open.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
         if later == 0 && self.is_settled() {
             self.areas.release(&self.faults, start, end);
             hold::grant();
@@ -328,15 +335,21 @@ impl Handler {
         self.areas.look(&self.faults);
         let after = now_ns();
         self.look_at_ns = after + LOOK_NS.max((after - now) * LOOK_SHARE);
-        let sampled_bytes = self.areas.pieces().iter().map(|piece| (piece.end - piece.start) as u64).sum();
+        let sampled_bytes =
+            self.areas.pieces().iter().map(|piece| (piece.end - piece.start) as u64).sum();
         let left_out_bytes = self.areas.left_out_bytes as u64;
         self.wire.tell(Record::Memory { sampled_bytes, left_out_bytes });
         self.tell_of_open(after);
         let own_ns = cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID) as u64;
-        self.wire.tell(Record::Cost { own_ns, faults: self.fault_count, fault_ns: FAULT_NS.load(Relaxed) });
+        self.wire.tell(Record::Cost {
+            own_ns,
+            faults: self.fault_count,
+            fault_ns: FAULT_NS.load(Relaxed),
+        });
     }
 
-    /// Tells for how long pages have been exposed that nobody accessed so far: the program may end before they are.
+    /// Tells for how long pages have been exposed that nobody accessed so far: the program may end
+    /// before they are.
     fn tell_of_open(&mut self, now: u64) {
         for slot in self.stash.within(0, usize::MAX) {
             let open = self.stash.at(slot);
@@ -349,7 +362,8 @@ impl Handler {
     }
 
     fn tell_of(&mut self, open: Open, now: u64) {
-        let sample = Sample { tid: 0, address: open.page, exposed_ns: now.saturating_sub(open.since_ns) };
+        let sample =
+            Sample { tid: 0, address: open.page, exposed_ns: now.saturating_sub(open.since_ns) };
         self.wire.tell(if open.is_away { Record::Read(sample) } else { Record::Changed(sample) });
     }
 
@@ -395,7 +409,9 @@ impl Handler {
         if open.page == 0 {
             return true;
         }
-        if now.saturating_sub(open.since_ns) < EXPOSED_NS || self.stash.close(&self.faults, slot) == Return::Later {
+        if now.saturating_sub(open.since_ns) < EXPOSED_NS
+            || self.stash.close(&self.faults, slot) == Return::Later
+        {
             return false;
         }
         self.book.was_exposed(open.page, open.is_away, 0);
@@ -403,14 +419,17 @@ impl Handler {
         true
     }
 
-    /// Brings every page back. While the program changes its memory, the kernel's words must be read first.
+    /// Brings every page back. While the program changes its memory, the kernel's words must be
+    /// read first.
     fn finish(&mut self) {
         loop {
             while self.answer() {}
             self.settle();
             if self.is_settled() {
                 let all = self.stash.within(0, usize::MAX);
-                let later = all.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();
+                let later = all
+                    .filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later)
+                    .count();
                 if later == 0 {
                     return;
                 }

@@ -1,8 +1,9 @@
 //! Calls of the program that must find its memory as it would be without sampling.
 //!
-//! `mremap` refuses memory that the kernel keeps in several parts, as it does where faults of a part are told of. The
-//! library's `mremap` then has the memory left alone while it tries again. `madvise` may say that a child of a fork is
-//! to find zeros: pages of such memory are never taken, as the child would get their content.
+//! `mremap` refuses memory that the kernel keeps in several parts, as it does where faults of a
+//! part are told of. The library's `mremap` then has the memory left alone while it tries again.
+//! `madvise` may say that a child of a fork is to find zeros: pages of such memory are never taken,
+//! as the child would get their content.
 
 use super::{PAGE, fence};
 use std::ffi::{c_int, c_void};
@@ -38,7 +39,8 @@ pub fn grant() {
 fn without_sampling<T>(start: usize, end: usize, work: impl FnOnce() -> T) -> T {
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first call fills the set that the second one reads; that one fills the set of before.
+    // SAFETY: the first call fills the set that the second one reads; that one fills the set of
+    // before.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
@@ -59,7 +61,13 @@ fn without_sampling<T>(start: usize, end: usize, work: impl FnOnce() -> T) -> T 
     result
 }
 
-fn moved(old: *mut c_void, old_bytes: usize, new_bytes: usize, flags: c_int, new: *mut c_void) -> *mut c_void {
+fn moved(
+    old: *mut c_void,
+    old_bytes: usize,
+    new_bytes: usize,
+    flags: c_int,
+    new: *mut c_void,
+) -> *mut c_void {
     // SAFETY: the arguments are those of the program's call.
     unsafe { libc::syscall(libc::SYS_mremap, old, old_bytes, new_bytes, flags, new) as *mut c_void }
 }
@@ -101,8 +109,8 @@ unsafe extern "C" fn madvise(start: *mut c_void, bytes: usize, advice: c_int) ->
     status
 }
 
-/// Has the pages of this memory put back, which may not be taken any more. Memory that cannot be read
-/// keeps the pages that are away, and gets them when it can.
+/// Has the pages of this memory put back, which may not be taken any more. Memory that cannot be
+/// read keeps the pages that are away, and gets them when it can.
 fn put_back(start: usize, bytes: usize) {
     // SAFETY: the call has no preconditions, and names only memory of the program.
     unsafe { libc::syscall(libc::SYS_madvise, start, bytes, libc::MADV_POPULATE_READ) };

@@ -37,7 +37,8 @@ impl Faults {
     /// Asks for the faults of this process; the kernel's error where it refuses.
     pub fn open() -> Result<Self, c_int> {
         // SAFETY: the call has no preconditions.
-        let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | libc::O_NONBLOCK) } as c_int;
+        let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | libc::O_NONBLOCK) }
+            as c_int;
         if fd < 0 {
             return Err(errno());
         }
@@ -61,14 +62,16 @@ impl Faults {
         self.ask(0x01, &mut [start as u64, bytes as u64])
     }
 
-    /// Whether faults of this page are told, and it is there. Only then may it be taken: where the program has replaced
-    /// its memory before the kernel was asked to tell of it, a page that is away would be found missing by the kernel
-    /// alone. Zeros are refused for a page that is there; one that is not reads as zeros in any case.
+    /// Whether faults of this page are told, and it is there. Only then may it be taken: where the
+    /// program has replaced its memory before the kernel was asked to tell of it, a page that is
+    /// away would be found missing by the kernel alone. Zeros are refused for a page that is there;
+    /// one that is not reads as zeros in any case.
     pub fn tells_of(&self, page: usize) -> bool {
         self.zeros(page, PAGE) == Err(libc::EEXIST)
     }
 
-    /// Whether the kernel has told of every change of the program's memory. `own` is a page that is told of.
+    /// Whether the kernel has told of every change of the program's memory. `own` is a page that is
+    /// told of.
     pub fn is_quiet(&self, own: usize) -> bool {
         self.protect(own, false) != Err(libc::EAGAIN)
     }
@@ -88,7 +91,8 @@ impl Faults {
         self.ask(0x03, &mut [to as u64, from as u64, PAGE as u64, 0, 0])
     }
 
-    /// Fills memory that has no pages yet with zeros, up to the first page that is there: the bytes filled.
+    /// Fills memory that has no pages yet with zeros, up to the first page that is there: the bytes
+    /// filled.
     pub fn zeros(&self, start: usize, bytes: usize) -> Result<usize, c_int> {
         let mut words = [start as u64, bytes as u64, 0, 0];
         match self.ask(0x04, &mut words) {
@@ -108,16 +112,19 @@ impl Faults {
     pub fn events(&self, mut each: impl FnMut(Event)) -> bool {
         let mut messages = [[0_u64; MESSAGE_BYTES / 8]; MESSAGES];
         // SAFETY: the kernel writes at most the size of the array.
-        let got = unsafe { libc::read(self.fd, messages.as_mut_ptr().cast(), size_of_val(&messages)) };
+        let got =
+            unsafe { libc::read(self.fd, messages.as_mut_ptr().cast(), size_of_val(&messages)) };
         let count = usize::try_from(got).unwrap_or(0) / MESSAGE_BYTES;
         messages.iter().take(count).filter_map(Event::parse).for_each(&mut each);
         count == MESSAGES
     }
 
     fn ask<const N: usize>(&self, number: u64, words: &mut [u64; N]) -> Result<(), c_int> {
-        // SAFETY: the structure of this request has `N` words, by the kernel's header. The callers see to what it does
-        // with the memory that the words name.
-        let status = unsafe { libc::ioctl(self.fd, request(number, size_of::<[u64; N]>()), words.as_mut_ptr()) };
+        // SAFETY: the structure of this request has `N` words, by the kernel's header. The callers
+        // see to what it does with the memory that the words name.
+        let status = unsafe {
+            libc::ioctl(self.fd, request(number, size_of::<[u64; N]>()), words.as_mut_ptr())
+        };
         if status == 0 { Ok(()) } else { Err(errno()) }
     }
 }

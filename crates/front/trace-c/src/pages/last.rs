@@ -1,10 +1,11 @@
 //! The end of a program whose main thread ends before the others.
 //!
-//! A process ends with its last thread, and the C library then calls `exit` (pthread_exit(3)), which writes out what
-//! the program has printed. The thread that samples is one thread more: the process would never end. So threads of the
-//! program are counted, and the last one to end calls `exit` in the C library's place, on its own table of files. A
-//! main thread that ended by the bare system call is counted for ever, as the C library does; there, and wherever the
-//! count is not known, the thread that samples ends by itself once all other threads have.
+//! A process ends with its last thread, and the C library then calls `exit` (pthread_exit(3)),
+//! which writes out what the program has printed. The thread that samples is one thread more: the
+//! process would never end. So threads of the program are counted, and the last one to end calls
+//! `exit` in the C library's place, on its own table of files. A main thread that ended by the bare
+//! system call is counted for ever, as the C library does; there, and wherever the count is not
+//! known, the thread that samples ends by itself once all other threads have.
 
 use super::robust;
 use crate::pages;
@@ -61,7 +62,9 @@ fn again(round: usize) {
     let key = END_KEY.load(Acquire);
     if key != 0 {
         // SAFETY: the key exists; its value is a number that only `end` reads.
-        unsafe { libc::pthread_setspecific(key - 1, std::ptr::without_provenance::<c_void>(round)) };
+        unsafe {
+            libc::pthread_setspecific(key - 1, std::ptr::without_provenance::<c_void>(round))
+        };
     }
 }
 
@@ -84,8 +87,12 @@ extern "C" fn end(round: *mut c_void) {
 /// Whether every thread but the calling one has ended. It allocates nothing: the heap may be away.
 pub fn is_alone() -> bool {
     // SAFETY: the path is a C string.
-    let folder =
-        unsafe { libc::open(c"/proc/self/task".as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC) };
+    let folder = unsafe {
+        libc::open(
+            c"/proc/self/task".as_ptr(),
+            libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC,
+        )
+    };
     if folder < 0 {
         return false;
     }
@@ -103,8 +110,13 @@ fn all_have_ended(folder: c_int) -> bool {
     let own = unsafe { libc::gettid() };
     loop {
         // SAFETY: the kernel writes at most this many bytes to a place that holds them.
-        let got = unsafe { libc::syscall(libc::SYS_getdents64, folder, listed.0.as_mut_ptr(), LISTED_BYTES) };
-        let Some(mut rest) = usize::try_from(got).ok().and_then(|bytes| listed.0.get(..bytes)) else { return false };
+        let got = unsafe {
+            libc::syscall(libc::SYS_getdents64, folder, listed.0.as_mut_ptr(), LISTED_BYTES)
+        };
+        let Some(mut rest) = usize::try_from(got).ok().and_then(|bytes| listed.0.get(..bytes))
+        else {
+            return false;
+        };
         if rest.is_empty() {
             return true;
         }

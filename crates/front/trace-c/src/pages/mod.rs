@@ -1,15 +1,18 @@
 //! Pages that threads share, sampled in a program that is not changed.
 //!
-//! A thread of its own takes pages of the program's memory away for a moment, by userfaultfd(2) and `UFFDIO_MOVE`
-//! (Linux 6.8), and puts each back when a thread accesses it. The kernel names the thread and the address. Other pages
-//! are protected against writes for a moment, which tells the next writer. The records go to `seatmap observe` over the
-//! socket that `SEATMAP_PAGES` names; without this variable nothing happens.
+//! A thread of its own takes pages of the program's memory away for a moment, by userfaultfd(2) and
+//! `UFFDIO_MOVE` (Linux 6.8), and puts each back when a thread accesses it. The kernel names the
+//! thread and the address. Other pages are protected against writes for a moment, which tells the
+//! next writer. The records go to `seatmap observe` over the socket that `SEATMAP_PAGES` names;
+//! without this variable nothing happens.
 //!
-//! The program's memory is never at risk of being lost: the thread lives in the program, so that it ends with it, and
-//! it puts all pages back when the socket is closed. It has its own table of files, and touches none of the memory
-//! from which it takes pages. A page that is away is forgotten in two cases alone: the kernel has said that the program
-//! unmapped or gave back its memory, or the kernel has no such memory of this process any more. While the program
-//! changes its memory, the kernel refuses to put pages back until all its words are read; then the thread tries again.
+//! The program's memory is never at risk of being lost: the thread lives in the program, so that it
+//! ends with it, and it puts all pages back when the socket is closed. It has its own table of
+//! files, and touches none of the memory from which it takes pages. A page that is away is
+//! forgotten in two cases alone: the kernel has said that the program unmapped or gave back its
+//! memory, or the kernel has no such memory of this process any more. While the program changes its
+//! memory, the kernel refuses to put pages back until all its words are read; then the thread tries
+//! again.
 //!
 //! | module | does |
 //! |---|---|
@@ -57,7 +60,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicI32, AtomicU8};
 
-/// Bytes of the thread's stack: its variables of the thread's own, those of all libraries included, lie there too.
+/// Bytes of the thread's stack: its variables of the thread's own, those of all libraries included,
+/// lie there too.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Bytes of a page. Where the computer has larger ones, nothing is sampled.
@@ -131,13 +135,14 @@ fn start(socket: output::Path) -> bool {
 
 fn with_stack(stack: *mut u8, create: impl FnOnce(*const libc::pthread_attr_t) -> bool) -> bool {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // SAFETY: the first call fills the attributes, the others use them, and the last one frees them; the stack has
-    // this many bytes and is never unmapped.
+    // SAFETY: the first call fills the attributes, the others use them, and the last one frees
+    // them; the stack has this many bytes and is never unmapped.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return false;
         }
-        let is_set = libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack.cast(), STACK_BYTES) == 0;
+        let is_set =
+            libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack.cast(), STACK_BYTES) == 0;
         libc::pthread_attr_setdetachstate(attributes.as_mut_ptr(), libc::PTHREAD_CREATE_DETACHED);
         let is_created = is_set && create(attributes.as_ptr());
         libc::pthread_attr_destroy(attributes.as_mut_ptr());

@@ -1,12 +1,13 @@
 //! The order in which memory moved, where the kernel tells of it in another one.
 //!
-//! A thread changes the program's memory, and only then waits to tell of it. Threads that do so at the same time may
-//! tell in any order: memory may be said to arrive at an address before it is said that other memory has left there.
-//! The kernel gives no address twice, so whatever arrives at an address of known memory came after that had left. The
-//! next word of a departure from there is the old memory's.
+//! A thread changes the program's memory, and only then waits to tell of it. Threads that do so at
+//! the same time may tell in any order: memory may be said to arrive at an address before it is
+//! said that other memory has left there. The kernel gives no address twice, so whatever arrives at
+//! an address of known memory came after that had left. The next word of a departure from there is
+//! the old memory's.
 //!
-//! mremap(2) tells twice: of the move, and then that there is no memory at the old address. Something else may have
-//! arrived there in between.
+//! mremap(2) tells twice: of the move, and then that there is no memory at the old address.
+//! Something else may have arrived there in between.
 
 /// Ranges that are kept of each kind: one for each thread that changes memory at the same moment.
 const MOST: usize = 128;
@@ -55,7 +56,10 @@ impl Moves {
             settled.add(part);
             self.arrived_over.remove(over);
             let rests = [(over.0, part.0), (part.1, over.1)];
-            rests.into_iter().filter(|rest| rest.0 < rest.1).for_each(|rest| self.arrived_over.add(rest));
+            rests
+                .into_iter()
+                .filter(|rest| rest.0 < rest.1)
+                .for_each(|rest| self.arrived_over.add(rest));
             give(part);
         }
     }

@@ -1,6 +1,8 @@
-//! The files whose variables the thread that samples uses: they, and memory after them, are left alone.
+//! The files whose variables the thread that samples uses: they, and memory after them, are left
+//! alone.
 //!
-//! A file is known by what it holds, as it may have any name: this library's function, and one of the C library.
+//! A file is known by what it holds, as it may have any name: this library's function, and one of
+//! the C library.
 
 use crate::maps::{self, Mapping};
 use std::sync::atomic::AtomicUsize;
@@ -9,8 +11,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 /// The numbers of the files; 0 for one that was not found.
 static FILES: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
-/// The dynamic linker, of which no function is known, and the C library, whose functions a program that is linked to
-/// fixed addresses may replace by its own entries.
+/// The dynamic linker, of which no function is known, and the C library, whose functions a program
+/// that is linked to fixed addresses may replace by its own entries.
 const NAMES: [&[u8]; 4] = [b"ld-linux", b"ld-musl", b"libc.so", b"libc-"];
 
 /// Finds the files, before the first question.

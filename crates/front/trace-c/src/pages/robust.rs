@@ -1,15 +1,16 @@
 //! Robust mutexes of a thread that ends (pthread_mutexattr_setrobust(3)).
 //!
-//! The kernel marks them when the thread has ended, so that the next thread learns of it. It does not wait for a page
-//! then: a mutex on a page that is away or protected would never be marked, and the next thread would wait for ever.
+//! The kernel marks them when the thread has ended, so that the next thread learns of it. It does
+//! not wait for a page then: a mutex on a page that is away or protected would never be marked, and
+//! the next thread would wait for ever.
 
 use super::fence;
 use std::ptr::null_mut;
 
 /// `struct robust_list_head` of `include/uapi/linux/futex.h`.
 ///
-/// It holds the first entry, the way from an entry to its mutex in bytes, and the entry of a mutex that is being locked
-/// or unlocked.
+/// It holds the first entry, the way from an entry to its mutex in bytes, and the entry of a mutex
+/// that is being locked or unlocked.
 #[repr(C)]
 struct Head {
     first: usize,
@@ -28,7 +29,8 @@ pub fn keep() {
     let mut head: *mut Head = null_mut();
     let mut bytes = 0_usize;
     // SAFETY: the kernel writes to two local variables.
-    let status = unsafe { libc::syscall(libc::SYS_get_robust_list, 0, &raw mut head, &raw mut bytes) };
+    let status =
+        unsafe { libc::syscall(libc::SYS_get_robust_list, 0, &raw mut head, &raw mut bytes) };
     if status != 0 || head.is_null() {
         return;
     }
@@ -42,7 +44,8 @@ pub fn keep() {
             return;
         }
         keep_entry(entry, offset);
-        // SAFETY: an entry is in a mutex that this thread has locked, and begins with the address of the next one.
+        // SAFETY: an entry is in a mutex that this thread has locked, and begins with the address
+        // of the next one.
         entry = unsafe { (address as *const usize).read_volatile() };
     }
 }

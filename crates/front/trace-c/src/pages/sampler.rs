@@ -9,7 +9,8 @@ const SHARE: f64 = 0.15;
 /// CPU time that may be saved up, in nanoseconds: a program that begins to work is sampled at once.
 const MOST_NS: f64 = 5e6;
 
-/// CPU time of the first samples, in nanoseconds, until it is known: two moves of a page, a fault and a switch.
+/// CPU time of the first samples, in nanoseconds, until it is known: two moves of a page, a fault
+/// and a switch.
 const FIRST_NS: f64 = 15e3;
 
 /// Pages that are taken at once, at most.
@@ -64,7 +65,8 @@ impl Sampler {
         let spent = (used.sampling_ns - self.before.sampling_ns).max(0.0);
         self.saved_ns = (self.saved_ns + earned - spent).min(MOST_NS);
         self.before = used;
-        let each = if used.samples > 64 { used.sampling_ns / used.samples as f64 } else { FIRST_NS };
+        let each =
+            if used.samples > 64 { used.sampling_ns / used.samples as f64 } else { FIRST_NS };
         (self.saved_ns / each.max(1.0)).clamp(0.0, MOST) as usize
     }
 

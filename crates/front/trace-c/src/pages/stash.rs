@@ -1,12 +1,14 @@
 //! Pages that were taken away from the program for a moment, and those that are protected.
 //!
-//! One state machine: a page is here, away or protected. A page that is away lies at its slot in the stash, and comes
-//! back when a thread accesses it, when its slot is needed, or at the end. Nothing else may happen to it: the program
-//! would lose what it wrote. So a slot is emptied only after its page has come back, or after the kernel has said that
-//! the program has no such memory any more.
+//! One state machine: a page is here, away or protected. A page that is away lies at its slot in
+//! the stash, and comes back when a thread accesses it, when its slot is needed, or at the end.
+//! Nothing else may happen to it: the program would lose what it wrote. So a slot is emptied only
+//! after its page has come back, or after the kernel has said that the program has no such memory
+//! any more.
 //!
-//! A page's address gives the slots in which it may lie. A page that was moved by mremap(2) keeps its slot until it can
-//! come back: it has strayed, and all slots are searched while there are such pages.
+//! A page's address gives the slots in which it may lie. A page that was moved by mremap(2) keeps
+//! its slot until it can come back: it has strayed, and all slots are searched while there are such
+//! pages.
 
 use super::kernel::Faults;
 use super::{PAGE, child, fence};
@@ -40,8 +42,8 @@ pub struct Open {
 pub enum Return {
     /// It is back.
     Here,
-    /// It stays, and must be tried again: the program changes its memory now, and the kernel must tell of that first;
-    /// or memory is short.
+    /// It stays, and must be tried again: the program changes its memory now, and the kernel must
+    /// tell of that first; or memory is short.
     Later,
 }
 
@@ -62,16 +64,18 @@ impl Stash {
         }
         fence::exclude(table as usize, table as usize + SLOTS * size_of::<Open>());
         fence::exclude(base as usize, base as usize + SLOTS * PAGE);
-        // SAFETY: the mapping was made above. Children of forks get their own copies from this process.
+        // SAFETY: the mapping was made above. Children of forks get their own copies from this
+        // process.
         unsafe { libc::madvise(base.cast(), SLOTS * PAGE, libc::MADV_DONTFORK) };
         faults.register(base as usize, SLOTS * PAGE).ok()?;
-        // SAFETY: the table has `SLOTS` entries, is never unmapped and belongs to this value; zeros are free slots.
+        // SAFETY: the table has `SLOTS` entries, is never unmapped and belongs to this value; zeros
+        // are free slots.
         let slots = unsafe { slice::from_raw_parts_mut(table, SLOTS) };
         Some(Stash { slots, base: base as usize, strays: 0 })
     }
 
-    /// The slot of a page that is away or protected. Of several pages of one address, the one that came last is the
-    /// program's now.
+    /// The slot of a page that is away or protected. Of several pages of one address, the one that
+    /// came last is the program's now.
     pub fn find(&self, page: usize) -> Option<usize> {
         let is_its = |slot: &usize| self.slots[*slot].page == page;
         if self.strays > 0 {
@@ -99,7 +103,8 @@ impl Stash {
     pub fn within(&self, start: usize, end: usize) -> impl Iterator<Item = usize> + use<> {
         let mut found = [0_u64; SLOTS / 64];
         for (slot, open) in self.slots.iter().enumerate() {
-            found[slot / 64] |= u64::from(open.page != 0 && (start..end).contains(&open.page)) << (slot % 64);
+            found[slot / 64] |=
+                u64::from(open.page != 0 && (start..end).contains(&open.page)) << (slot % 64);
         }
         (0..SLOTS).filter(move |slot| found[slot / 64] >> (slot % 64) & 1 == 1)
     }
@@ -112,16 +117,23 @@ impl Stash {
 
     /// A slot for a page that is here: a free one, or the one that was opened first.
     pub fn room(&self, page: usize) -> usize {
-        ways(page).min_by_key(|slot| (self.slots[*slot].page != 0, self.slots[*slot].since_ns)).unwrap_or(0)
+        ways(page)
+            .min_by_key(|slot| (self.slots[*slot].page != 0, self.slots[*slot].since_ns))
+            .unwrap_or(0)
     }
 
-    /// Takes a page away or protects it, into a free slot; false where the kernel or the fence does not allow it.
+    /// Takes a page away or protects it, into a free slot; false where the kernel or the fence does
+    /// not allow it.
     pub fn open(&mut self, faults: &Faults, slot: usize, open: Open) -> bool {
         let to = self.place(slot);
-        let opened = fence::taking(open.page, || match open.is_away {
-            true if !faults.tells_of(open.page) => None,
-            true => faults.take(to, open.page).ok(),
-            false => faults.protect(open.page, true).ok(),
+        let opened = fence::taking(open.page, || {
+            if !open.is_away {
+                faults.protect(open.page, true).ok()
+            } else if !faults.tells_of(open.page) {
+                None
+            } else {
+                faults.take(to, open.page).ok()
+            }
         });
         if opened.is_some() {
             self.slots[slot] = open;
@@ -132,11 +144,14 @@ impl Stash {
     /// Brings a page back, or protects it no longer.
     pub fn close(&mut self, faults: &Faults, slot: usize) -> Return {
         let Open { page, is_away, .. } = self.slots[slot];
-        let result = if is_away { self.put_back(faults, slot) } else { faults.protect(page, false) };
+        let result =
+            if is_away { self.put_back(faults, slot) } else { faults.protect(page, false) };
         match result {
             Ok(()) => {}
             // There is no such memory, or it has a page of its own.
-            Err(libc::ENOENT | libc::EEXIST | libc::EINVAL | libc::ESRCH) if is_away => self.empty(faults, slot),
+            Err(libc::ENOENT | libc::EEXIST | libc::EINVAL | libc::ESRCH) if is_away => {
+                self.empty(faults, slot)
+            }
             Err(libc::EAGAIN) => return Return::Later,
             Err(_) if is_away => return Return::Later,
             Err(_) => {}
@@ -145,7 +160,8 @@ impl Stash {
         Return::Here
     }
 
-    /// Puts a page back: by a move, or by a copy where the program has changed the rights on its memory.
+    /// Puts a page back: by a move, or by a copy where the program has changed the rights on its
+    /// memory.
     fn put_back(&mut self, faults: &Faults, slot: usize) -> Result<(), c_int> {
         let page = self.slots[slot].page;
         match faults.take(page, self.place(slot)) {
@@ -164,15 +180,17 @@ impl Stash {
 
     /// Forgets a page that the program has given back.
     pub fn drop(&mut self, faults: &Faults, slot: usize) {
-        match self.slots[slot].is_away {
-            true => self.empty(faults, slot),
-            false => drop(faults.protect(self.slots[slot].page, false)),
+        if self.slots[slot].is_away {
+            self.empty(faults, slot)
+        } else {
+            drop(faults.protect(self.slots[slot].page, false))
         }
         self.free(slot);
     }
 
-    /// Gives a page of the stash back. The kernel would wait until this thread had read that it did so; so it is told
-    /// of this page no longer, and then again. A slot for which the kernel refuses that stays full, and takes no page.
+    /// Gives a page of the stash back. The kernel would wait until this thread had read that it did
+    /// so; so it is told of this page no longer, and then again. A slot for which the kernel
+    /// refuses that stays full, and takes no page.
     fn empty(&self, faults: &Faults, slot: usize) {
         let place = self.place(slot);
         if faults.unregister(place, PAGE).is_err() {
@@ -203,7 +221,8 @@ impl Stash {
         owed == 0
     }
 
-    /// The kernel has told everything: of several pages of one address, all but the last are of memory that is gone.
+    /// The kernel has told everything: of several pages of one address, all but the last are of
+    /// memory that is gone.
     pub fn settle(&mut self, faults: &Faults) {
         for slot in self.within(0, usize::MAX) {
             if self.slots[slot].page != 0 && self.find(self.slots[slot].page) != Some(slot) {

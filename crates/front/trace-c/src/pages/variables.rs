@@ -1,7 +1,8 @@
 //! Makes the variables of the program and of its libraries memory without a file.
 //!
-//! userfaultfd(2) knows no private mappings of files, and variables with initial values lie in such. Each is replaced
-//! by anonymous memory with the same content at the same address, while the program has one thread.
+//! userfaultfd(2) knows no private mappings of files, and variables with initial values lie in
+//! such. Each is replaced by anonymous memory with the same content at the same address, while the
+//! program has one thread.
 
 use super::own;
 use crate::{maps, memory};
@@ -28,8 +29,9 @@ fn replace(start: usize, bytes: usize) {
     if copy.is_null() {
         return;
     }
-    // SAFETY: the mapping can be read and has this length; nobody writes it meanwhile, as the program has one thread,
-    // which runs this. The copy takes its place in one step, with the same content and rights.
+    // SAFETY: the mapping can be read and has this length; nobody writes it meanwhile, as the
+    // program has one thread, which runs this. The copy takes its place in one step, with the same
+    // content and rights.
     unsafe {
         std::ptr::copy_nonoverlapping(start as *const u8, copy, bytes);
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;

@@ -1,7 +1,8 @@
 //! Records for `seatmap observe`: what was seen, over a socket.
 //!
-//! A record is four words of 64 bits, in the computer's order. The first holds the kind in its lower half and a thread
-//! in its upper one. The observing side is `seatmap-observe`, module `pages`.
+//! A record is four words of 64 bits, in the computer's order. The first holds the kind in its
+//! lower half and a thread in its upper one. The observing side is `seatmap-observe`, module
+//! `pages`.
 
 use super::fence;
 use crate::output::Path;
@@ -71,7 +72,9 @@ pub struct Sample {
 impl Record {
     fn words(&self) -> [u64; WORDS] {
         let first = |kind: u64, tid: i32| kind | u64::from(tid as u32) << 32;
-        let sample = |kind, sample: &Sample| [first(kind, sample.tid), sample.address as u64, sample.exposed_ns, 0];
+        let sample = |kind, sample: &Sample| {
+            [first(kind, sample.tid), sample.address as u64, sample.exposed_ns, 0]
+        };
         match self {
             Record::Hello { tid, pid } => [first(1, *tid), *pid as u64, VERSION, 0],
             Record::Refused(error) => [first(2, 0), *error as u64, 0, 0],
@@ -80,7 +83,9 @@ impl Record {
             Record::Changed(one) => sample(5, one),
             Record::Cost { own_ns, faults, fault_ns } => [first(6, 0), *own_ns, *faults, *fault_ns],
             Record::Forked => [first(7, 0), 0, 0, 0],
-            Record::Memory { sampled_bytes, left_out_bytes } => [first(8, 0), *sampled_bytes, *left_out_bytes, 0],
+            Record::Memory { sampled_bytes, left_out_bytes } => {
+                [first(8, 0), *sampled_bytes, *left_out_bytes, 0]
+            }
             Record::Lost(count) => [first(9, 0), *count, 0, 0],
         }
     }
@@ -99,9 +104,13 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Connects to a socket, whose name begins with `@` where it is not a file; `None` where nobody listens.
+    /// Connects to a socket, whose name begins with `@` where it is not a file; `None` where nobody
+    /// listens.
     pub fn connect(path: &Path) -> Option<Self> {
-        let mut address = libc::sockaddr_un { sun_family: libc::AF_UNIX as libc::sa_family_t, sun_path: [0; 108] };
+        let mut address = libc::sockaddr_un {
+            sun_family: libc::AF_UNIX as libc::sa_family_t,
+            sun_path: [0; 108],
+        };
         let name = path.as_c().to_bytes();
         if name.len() >= address.sun_path.len() {
             return None;
@@ -112,22 +121,34 @@ impl Wire {
         }
         let records = fence::table(MOST)?;
         // SAFETY: the call has no preconditions.
-        let socket = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
+        let socket =
+            unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) };
         let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + name.len();
         // SAFETY: the address is as long as said.
-        let status = unsafe { libc::connect(socket, (&raw const address).cast(), length as libc::socklen_t) };
-        let wire = Wire { socket, records, count: 0, begun_bytes: 0, lost: 0, sent_ns: 0, is_open: true };
+        let status = unsafe {
+            libc::connect(socket, (&raw const address).cast(), length as libc::socklen_t)
+        };
+        let wire =
+            Wire { socket, records, count: 0, begun_bytes: 0, lost: 0, sent_ns: 0, is_open: true };
         (status == 0 && wire.is_of_own_user()).then_some(wire)
     }
 
-    /// Whether root or this user listens. A name without a file is free for all users once its owner has ended.
+    /// Whether root or this user listens. A name without a file is free for all users once its
+    /// owner has ended.
     fn is_of_own_user(&self) -> bool {
         let mut peer = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
         let mut length = size_of::<libc::ucred>() as libc::socklen_t;
         let into = (&raw mut peer).cast();
         // SAFETY: the kernel writes at most `length` bytes to `peer`, which is that long.
-        let status =
-            unsafe { libc::getsockopt(self.socket, libc::SOL_SOCKET, libc::SO_PEERCRED, into, &raw mut length) };
+        let status = unsafe {
+            libc::getsockopt(
+                self.socket,
+                libc::SOL_SOCKET,
+                libc::SO_PEERCRED,
+                into,
+                &raw mut length,
+            )
+        };
         // SAFETY: the call has no preconditions.
         status == 0 && (peer.uid == 0 || peer.uid == unsafe { libc::geteuid() })
     }
@@ -184,7 +205,8 @@ impl Wire {
             match usize::try_from(sent) {
                 Ok(sent) => self.begun_bytes += sent,
                 Err(_) => {
-                    self.is_open = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
+                    self.is_open =
+                        std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
                     break;
                 }
             }

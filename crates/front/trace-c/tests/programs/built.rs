@@ -23,7 +23,8 @@ pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(done(command).stdout).unwrap()
 }
 
-/// The folder of this test's own program, in which cargo has put the libraries of this package before.
+/// The folder of this test's own program, in which cargo has put the libraries of this package
+/// before.
 pub fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| std::env::current_exe().unwrap().parent().unwrap().to_owned())
@@ -56,7 +57,9 @@ impl Program {
         let program = Program { folder: tempfile::tempdir().unwrap() };
         let object = program.folder.path().join("program.o");
         let mut compile = Command::new(compiler);
-        compile.args(["-O1", "-g", "-Wall", "-Wextra", "-pthread", "-fsanitize=thread", "-c"]).args(flags);
+        compile
+            .args(["-O1", "-g", "-Wall", "-Wextra", "-pthread", "-fsanitize=thread", "-c"])
+            .args(flags);
         done(compile.arg(source(name)).arg("-o").arg(&object));
         let openmp = flags.iter().filter(|flag| **flag == "-fopenmp");
         let mut linker = Command::new(compiler);

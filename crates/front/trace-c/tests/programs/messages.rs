@@ -35,8 +35,12 @@ fn expected() -> Vec<Sum> {
 
 fn sorted(mut sums: Vec<Sum>) -> Vec<Sum> {
     // MPI gives windows names of its own.
-    sums.iter_mut().filter(|sum| ["Put", "Get"].contains(&&*sum.call)).for_each(|sum| sum.communicator.clear());
-    sums.sort_by(|a, b| (a.from, a.to, &a.call, &a.communicator).cmp(&(b.from, b.to, &b.call, &b.communicator)));
+    sums.iter_mut()
+        .filter(|sum| ["Put", "Get"].contains(&&*sum.call))
+        .for_each(|sum| sum.communicator.clear());
+    sums.sort_by(|a, b| {
+        (a.from, a.to, &a.call, &a.communicator).cmp(&(b.from, b.to, &b.call, &b.communicator))
+    });
     sums
 }
 
@@ -46,7 +50,8 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (program, traces) = (folder.path().join("halo"), folder.path().join("traces"));
+    let program = folder.path().join("halo");
+    let traces = folder.path().join("traces");
     std::fs::create_dir(&traces).unwrap();
     done(Command::new(compiler).args(["-O1", "-o"]).arg(&program).arg(source("halo.c")));
     let preload = library().join("libseatmap_trace.so");
@@ -59,7 +64,11 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
     // No process uses more CPU time in a stretch of time than there are CPUs.
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     let most_s = messages.observation.seconds() * cpus;
-    assert!(messages.observation.tasks.iter().all(|task| task.cpu_s <= most_s), "{:?}", messages.observation.tasks);
+    assert!(
+        messages.observation.tasks.iter().all(|task| task.cpu_s <= most_s),
+        "{:?}",
+        messages.observation.tasks
+    );
     assert_eq!(sorted(messages.sums), sorted(expected()));
 }
 
@@ -70,9 +79,13 @@ fn text(path: &Path) -> String {
 #[test]
 fn open_mpi_to_the_byte() {
     assert_exact("mpicc.openmpi", "mpirun.openmpi", |preload, traces| {
-        let exported = [format!("LD_PRELOAD={}", text(preload)), format!("SEATMAP_TRACE={}", text(traces))];
+        let exported =
+            [format!("LD_PRELOAD={}", text(preload)), format!("SEATMAP_TRACE={}", text(traces))];
         let exported = exported.into_iter().flat_map(|variable| ["-x".to_owned(), variable]);
-        ["--allow-run-as-root".to_owned(), "--oversubscribe".to_owned()].into_iter().chain(exported).collect()
+        ["--allow-run-as-root".to_owned(), "--oversubscribe".to_owned()]
+            .into_iter()
+            .chain(exported)
+            .collect()
     });
 }
 
@@ -80,6 +93,9 @@ fn open_mpi_to_the_byte() {
 fn mpich_to_the_byte() {
     assert_exact("mpicc.mpich", "mpirun.mpich", |preload, traces| {
         let exported = [("LD_PRELOAD", text(preload)), ("SEATMAP_TRACE", text(traces))];
-        exported.into_iter().flat_map(|(name, value)| ["-genv".to_owned(), name.to_owned(), value]).collect()
+        exported
+            .into_iter()
+            .flat_map(|(name, value)| ["-genv".to_owned(), name.to_owned(), value])
+            .collect()
     });
 }

@@ -19,9 +19,12 @@ fn numbers<'a>(printed: &'a str, word: &'a str) -> impl Iterator<Item = Vec<i64>
 fn matrices(printed: &str, sharing: &Sharing) -> (Vec<f64>, Vec<f64>) {
     let tasks = &sharing.observation.tasks;
     let size = tasks.len();
-    let places: HashMap<i64, usize> = tasks.iter().enumerate().map(|(at, task)| (i64::from(task.tid), at)).collect();
-    let of: HashMap<i64, usize> = numbers(printed, "thread ").map(|line| (line[0], places[&line[1]])).collect();
-    let (mut truth, mut seen) = (vec![0.0; size * size], vec![0.0; size * size]);
+    let places: HashMap<i64, usize> =
+        tasks.iter().enumerate().map(|(at, task)| (i64::from(task.tid), at)).collect();
+    let of: HashMap<i64, usize> =
+        numbers(printed, "thread ").map(|line| (line[0], places[&line[1]])).collect();
+    let mut truth = vec![0.0; size * size];
+    let mut seen = vec![0.0; size * size];
     for line in numbers(printed, "edge ") {
         truth[of[&line[0]] * size + of[&line[1]]] += line[2] as f64;
     }
@@ -33,11 +36,13 @@ fn matrices(printed: &str, sharing: &Sharing) -> (Vec<f64>, Vec<f64>) {
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (mean_a, mean_b) = (mean(a), mean(b));
+    let mean_a = mean(a);
+    let mean_b = mean(b);
     let product = |a: &[f64], mean_a: f64, b: &[f64], mean_b: f64| {
         a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()
     };
-    product(a, mean_a, b, mean_b) / (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt()
+    product(a, mean_a, b, mean_b)
+        / (product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b)).sqrt()
 }
 
 fn assert_seen(program: &Program, pattern: &str, threads: &str, rounds: &str) {
@@ -51,7 +56,9 @@ fn assert_seen(program: &Program, pattern: &str, threads: &str, rounds: &str) {
     assert!(found >= BAR, "{pattern} of {threads}: {found}\ntrue {truth:?}\nseen {seen:?}");
     // A thread that spins receives a line once for each write; nothing is lost or counted twice.
     let known = truth.iter().zip(&seen).filter(|(truth, _)| **truth > 0.0);
-    known.for_each(|(truth, seen)| assert!((0.9..1.1).contains(&(seen / truth)), "{pattern}: {seen} of {truth}"));
+    known.for_each(|(truth, seen)| {
+        assert!((0.9..1.1).contains(&(seen / truth)), "{pattern}: {seen} of {truth}")
+    });
 }
 
 #[test]

@@ -4,7 +4,8 @@ use super::shape::MAX_PUS;
 use super::{Class, Parameter, Shape, Written};
 use seatmap_statistics::words::counted;
 
-/// The longest round trip accepted: a millisecond, a thousand times what the largest coherent machines take.
+/// The longest round trip accepted: a millisecond, a thousand times what the largest coherent
+/// machines take.
 const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
 /// The fastest clock accepted, in GHz.
@@ -45,14 +46,18 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
         return flaw("summary", "say in one line what the machine is");
     }
     if written.sources.is_empty()
-        || written.sources.iter().any(|it| it.trim().is_empty() || it.contains(seatmap_document::is_hidden))
+        || written
+            .sources
+            .iter()
+            .any(|it| it.trim().is_empty() || it.contains(seatmap_document::is_hidden))
     {
         return flaw("sources", "name what the figures stand on, one line each");
     }
     match written.frequency_ghz {
-        Some(ghz) if !(ghz > 0.0 && ghz <= MAX_FREQUENCY_GHZ) => {
-            flaw("frequency_ghz", format!("{ghz} is not a frequency between 0 and {MAX_FREQUENCY_GHZ} GHz"))
-        }
+        Some(ghz) if !(ghz > 0.0 && ghz <= MAX_FREQUENCY_GHZ) => flaw(
+            "frequency_ghz",
+            format!("{ghz} is not a frequency between 0 and {MAX_FREQUENCY_GHZ} GHz"),
+        ),
         _ => Ok(()),
     }
 }
@@ -61,7 +66,10 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
     if shape.pus() > MAX_PUS.into() {
         return flaw(
             "topology",
-            format!("{} are more than the {MAX_PUS} that can be described", counted(shape.pus(), "PU")),
+            format!(
+                "{} are more than the {MAX_PUS} that can be described",
+                counted(shape.pus(), "PU")
+            ),
         );
     }
     if shape.cores_per_l3.get() % shape.cores_per_cluster != 0 {
@@ -80,11 +88,17 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
     check_caches(shape)?;
     let Some(hybrid) = &shape.hybrid else { return Ok(()) };
     if shape.cores_per_cluster.get() > 1 {
-        return flaw("topology.cores_per_cluster", "on a hybrid processor only efficiency cores come in clusters");
+        return flaw(
+            "topology.cores_per_cluster",
+            "on a hybrid processor only efficiency cores come in clusters",
+        );
     }
     match hybrid.efficiency_cores_per_l3.get() % hybrid.efficiency_cores_per_cluster {
         0 => Ok(()),
-        _ => flaw("topology.hybrid.efficiency_cores_per_cluster", "does not divide the efficiency cores of an L3"),
+        _ => flaw(
+            "topology.hybrid.efficiency_cores_per_cluster",
+            "does not divide the efficiency cores of an L3",
+        ),
     }
 }
 
@@ -97,7 +111,10 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
         let given = shape.l3_bytes.len();
         return flaw(
             "topology.l3_bytes",
-            format!("has {given} for {l3s} L3s; give one for all, or one for each", given = counted(given, "entry")),
+            format!(
+                "has {given} for {l3s} L3s; give one for all, or one for each",
+                given = counted(given, "entry")
+            ),
         );
     }
     let efficiency = shape.hybrid.as_ref().and_then(|hybrid| hybrid.efficiency_l2_bytes);
@@ -106,18 +123,24 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
         .iter()
         .map(|bytes| ("l3_bytes", bytes))
         .chain(shape.l2_bytes.iter().map(|bytes| ("l2_bytes", bytes)));
-    for (key, bytes) in sizes.chain(efficiency.iter().map(|bytes| ("hybrid.efficiency_l2_bytes", bytes))) {
+    for (key, bytes) in
+        sizes.chain(efficiency.iter().map(|bytes| ("hybrid.efficiency_l2_bytes", bytes)))
+    {
         if !(1..=MAX_CACHE_BYTES).contains(bytes) {
             return flaw(
                 format!("topology.{key}"),
-                format!("{bytes} are not between 1 and {MAX_CACHE_BYTES}", bytes = counted(bytes, "byte")),
+                format!(
+                    "{bytes} are not between 1 and {MAX_CACHE_BYTES}",
+                    bytes = counted(bytes, "byte")
+                ),
             );
         }
     }
     Ok(())
 }
 
-/// A class must have a figure where the machine has such pairs, and only there; farther than what is inside it.
+/// A class must have a figure where the machine has such pairs, and only there; farther than what
+/// is inside it.
 fn check_class(written: &Written, class: Class) -> Result<(), Flaw> {
     let key = format!("distance.{class}");
     let parameter = match (written.distance.get(class), written.topology.has(class)) {
@@ -135,23 +158,33 @@ fn check_class(written: &Written, class: Class) -> Result<(), Flaw> {
         inside_ns.is_some_and(|inside_ns| ns < inside_ns)
     });
     match farther_inside {
-        Some(inside) => flaw(key, format!("is nearer than {inside}; if it really is, write nearer_than_inside = true")),
+        Some(inside) => flaw(
+            key,
+            format!("is nearer than {inside}; if it really is, write nearer_than_inside = true"),
+        ),
         None => Ok(()),
     }
 }
 
 /// The figure in nanoseconds, if it is one.
-fn check_parameter(key: &str, parameter: &Parameter, frequency_ghz: Option<f64>) -> Result<f64, Flaw> {
+fn check_parameter(
+    key: &str,
+    parameter: &Parameter,
+    frequency_ghz: Option<f64>,
+) -> Result<f64, Flaw> {
     if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {
         return flaw(key, "is in cycles: give frequency_ghz at the head of the file");
     }
-    if parameter.source.trim().is_empty() || parameter.source.contains(seatmap_document::is_hidden) {
+    if parameter.source.trim().is_empty() || parameter.source.contains(seatmap_document::is_hidden)
+    {
         return flaw(format!("{key}.source"), "say in one line what the figure stands on");
     }
     match parameter.ns(frequency_ghz) {
         None => flaw(key, "give round_trip_ns or round_trip_cycles, one of the two"),
         Some(ns) if ns > 0.0 && ns.is_normal() && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
-        Some(ns) => flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns")),
+        Some(ns) => {
+            flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns"))
+        }
     }
 }
 
@@ -190,7 +223,10 @@ mod tests {
              if it really is, write nearer_than_inside = true"
         );
         let error = refusal(&dual("cores_per_l3 = 2", &figure("same_l3", 9.0), ""));
-        assert_eq!(error, "line 9, column 2: distance.other_package: is missing, and the topology has such pairs");
+        assert_eq!(
+            error,
+            "line 9, column 2: distance.other_package: is missing, and the topology has such pairs"
+        );
     }
 
     #[test]
@@ -202,7 +238,10 @@ mod tests {
     #[test]
     fn a_figure_without_pairs_is_refused() {
         let distance = figure("smt", 10.0) + &two_classes(50.0, 200.0);
-        assert_eq!(problem("cores_per_l3 = 2", &distance, ""), "distance.smt: the topology has no such pair");
+        assert_eq!(
+            problem("cores_per_l3 = 2", &distance, ""),
+            "distance.smt: the topology has no such pair"
+        );
     }
 
     #[test]
@@ -211,7 +250,8 @@ mod tests {
             let distance = two_classes(50.0, 200.0).replace("200.0", value);
             let problem = problem("cores_per_l3 = 2", &distance, "");
             assert!(
-                problem.starts_with("distance.other_package: ") && problem.contains("not a round trip"),
+                problem.starts_with("distance.other_package: ")
+                    && problem.contains("not a round trip"),
                 "{problem}"
             );
         }
@@ -219,25 +259,41 @@ mod tests {
 
     #[test]
     fn cycles_need_a_frequency_and_one_unit_is_enough() {
-        let cycles = two_classes(50.0, 200.0).replace("round_trip_ns = 200.0", "round_trip_cycles = 200");
+        let cycles =
+            two_classes(50.0, 200.0).replace("round_trip_ns = 200.0", "round_trip_cycles = 200");
         assert!(problem("cores_per_l3 = 2", &cycles, "").contains("give frequency_ghz"));
         let both = two_classes(50.0, 200.0).replace("= 200.0", "= 200.0, round_trip_cycles = 200");
         let text = format!("frequency_ghz = 2.0\n{}", dual("cores_per_l3 = 2", &both, ""));
-        assert!(refusal(&text).ends_with("give round_trip_ns or round_trip_cycles, one of the two"));
+        assert!(
+            refusal(&text).ends_with("give round_trip_ns or round_trip_cycles, one of the two")
+        );
         let text = format!("frequency_ghz = nan\n{}", dual("cores_per_l3 = 2", &cycles, ""));
         assert!(refusal(&text).contains("NaN is not a frequency"));
     }
 
     #[test]
     fn shapes_must_add_up() {
-        assert!(problem("cores_per_l3 = 8192", "", "").contains("16384 PUs are more than the 8192"));
-        assert!(problem("cores_per_l3 = 4294967295\nl3_per_die = 4294967295", "", "").contains("are more than"));
-        assert!(problem("cores_per_l3 = 6\ncores_per_cluster = 4", "", "").contains("does not divide the 6 cores"));
         assert!(
-            problem("cores_per_l3 = 6\nnuma_nodes_per_package = 4", "", "").contains("does not divide the 6 cores")
+            problem("cores_per_l3 = 8192", "", "").contains("16384 PUs are more than the 8192")
         );
-        let hybrid = "[topology.hybrid]\nefficiency_cores_per_l3 = 6\nefficiency_cores_per_cluster = 4";
-        assert!(problem(&format!("cores_per_l3 = 6\n{hybrid}"), "", "").contains("the efficiency cores"));
+        assert!(
+            problem("cores_per_l3 = 4294967295\nl3_per_die = 4294967295", "", "")
+                .contains("are more than")
+        );
+        assert!(
+            problem("cores_per_l3 = 6\ncores_per_cluster = 4", "", "")
+                .contains("does not divide the 6 cores")
+        );
+        assert!(
+            problem("cores_per_l3 = 6\nnuma_nodes_per_package = 4", "", "")
+                .contains("does not divide the 6 cores")
+        );
+        let hybrid =
+            "[topology.hybrid]\nefficiency_cores_per_l3 = 6\nefficiency_cores_per_cluster = 4";
+        assert!(
+            problem(&format!("cores_per_l3 = 6\n{hybrid}"), "", "")
+                .contains("the efficiency cores")
+        );
         let clusters = format!("cores_per_l3 = 6\ncores_per_cluster = 2\n{hybrid}");
         assert!(problem(&clusters, "", "").contains("only efficiency cores come in clusters"));
     }
@@ -246,9 +302,13 @@ mod tests {
     fn the_head_must_be_filled_in() {
         let text = dual("cores_per_l3 = 2", &two_classes(50.0, 200.0), "");
         assert!(
-            refusal(&text.replace("\"pair\"", "\"a b\"")).starts_with("line 3, column 1: name: write small letters")
+            refusal(&text.replace("\"pair\"", "\"a b\""))
+                .starts_with("line 3, column 1: name: write small letters")
         );
-        assert!(refusal(&text.replace("\"Two cores\"", "\"\\u001b[2J\"")).contains("summary: say in one line"));
+        assert!(
+            refusal(&text.replace("\"Two cores\"", "\"\\u001b[2J\""))
+                .contains("summary: say in one line")
+        );
         assert!(refusal(&text.replace("[\"made up\"]", "[]")).contains("sources: name what"));
     }
 
@@ -256,8 +316,12 @@ mod tests {
     fn a_home_must_be_on_the_machine() {
         let home = |package| format!("[home]\npackage = {package}\n{}", figure("far_offset", 90.0));
         let distance = two_classes(50.0, 200.0);
-        assert_eq!(problem("cores_per_l3 = 2", &distance, &home(2)), "home.package: the packages are 0 to 1");
-        let one = dual("cores_per_l3 = 2", &figure("same_l3", 50.0), &home(0)).replace("packages = 2", "packages = 1");
+        assert_eq!(
+            problem("cores_per_l3 = 2", &distance, &home(2)),
+            "home.package: the packages are 0 to 1"
+        );
+        let one = dual("cores_per_l3 = 2", &figure("same_l3", 50.0), &home(0))
+            .replace("packages = 2", "packages = 1");
         assert!(refusal(&one).contains("home: on one package"));
     }
 }

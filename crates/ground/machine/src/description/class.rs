@@ -51,7 +51,8 @@ impl Class {
         }
     }
 
-    /// Whether the pair meets outside any L3, where the home of the line has a say. Inside, the L3 serves both itself.
+    /// Whether the pair meets outside any L3, where the home of the line has a say. Inside, the L3
+    /// serves both itself.
     #[must_use]
     pub fn consults_home(self) -> bool {
         self >= Class::SameDie

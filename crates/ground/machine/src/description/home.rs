@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// The home that the distances of the description are for, where that matters.
 ///
-/// Two PUs that share no L3 reach agreement on the owner of a line through its home. The figures of `[distance]` are
-/// for PUs in the home's own package; each PU of the pair that sits elsewhere adds `far_offset`: d = B + a_i + a_j. A
-/// published matrix of one line on a dual EPYC shows it as a slow second socket.
+/// Two PUs that share no L3 reach agreement on the owner of a line through its home. The figures of
+/// `[distance]` are for PUs in the home's own package; each PU of the pair that sits elsewhere adds
+/// `far_offset`: d = B + a_i + a_j. A published matrix of one line on a dual EPYC shows it as a
+/// slow second socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Home {

@@ -12,7 +12,11 @@ pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
 
 /// A flaw in well-formed TOML, at the key it is about.
 pub fn placed(text: &str, flaw: Flaw) -> DescriptionError {
-    invalid(text, offset_of(text, &flaw.key).unwrap_or(0), format!("{}: {}", flaw.key, flaw.problem))
+    invalid(
+        text,
+        offset_of(text, &flaw.key).unwrap_or(0),
+        format!("{}: {}", flaw.key, flaw.problem),
+    )
 }
 
 fn invalid(text: &str, at: usize, problem: String) -> DescriptionError {
@@ -28,7 +32,10 @@ fn offset_of(text: &str, dotted: &str) -> Option<usize> {
     let mut table = document.get_ref();
     let mut at = None;
     for part in dotted.split('.') {
-        let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref().as_ref() == part) else { break };
+        let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref().as_ref() == part)
+        else {
+            break;
+        };
         at = Some(key.span().start);
         let Some(inner) = value.get_ref().as_table() else { break };
         table = inner;

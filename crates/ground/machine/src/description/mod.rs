@@ -1,8 +1,9 @@
 //! Machines written down by hand, in TOML: `seatmap-machine/1`.
 //!
-//! A description says what a machine is made of and how far apart the parts are, one figure a distance class, each
-//! with the document or the data it rests on. [`Description::to_profile`] turns it into the same [`Profile`] that a
-//! measurement gives, so that threads can be placed on a machine that is not at hand.
+//! A description says what a machine is made of and how far apart the parts are, one figure a
+//! distance class, each with the document or the data it rests on. [`Description::to_profile`]
+//! turns it into the same [`Profile`] that a measurement gives, so that threads can be placed on a
+//! machine that is not at hand.
 //!
 //! | module | holds |
 //! |---|---|
@@ -59,8 +60,8 @@ pub const FORMAT: &str = "seatmap-machine/1";
 
 /// A machine written down by hand, read and found sound.
 ///
-/// Unlike in files that programs write, an unknown key is an error: it is a typing mistake whose figure would silently
-/// count for nothing.
+/// Unlike in files that programs write, an unknown key is an error: it is a typing mistake whose
+/// figure would silently count for nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Description {
@@ -99,7 +100,8 @@ impl Description {
         if header.format != FORMAT {
             return Err(DescriptionError::Format(header.format));
         }
-        let written: Written = toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
+        let written: Written =
+            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
         check::check(&written).map_err(|flaw| locate::placed(text, flaw))?;
         Ok(Description { written })
     }
@@ -140,7 +142,8 @@ impl Description {
         self.written.distance.get(class)
     }
 
-    /// The profile that the description predicts: full topology, every distance, and the home model behind them.
+    /// The profile that the description predicts: full topology, every distance, and the home model
+    /// behind them.
     #[must_use]
     pub fn to_profile(&self) -> Profile {
         predict::profile(&self.written)
@@ -166,7 +169,9 @@ sources = ["made up"]
 
     /// A line of `[distance]`.
     pub(super) fn figure(key: &str, ns: f64) -> String {
-        format!("{key} = {{ round_trip_ns = {ns:?}, kind = \"assumption\", source = \"made up\" }}\n")
+        format!(
+            "{key} = {{ round_trip_ns = {ns:?}, kind = \"assumption\", source = \"made up\" }}\n"
+        )
     }
 
     pub(super) fn refusal(text: &str) -> String {
@@ -181,9 +186,16 @@ sources = ["made up"]
         );
         let text = dual("cores_per_l3 = 1", &figure("other_pakage", 200.0), "");
         let error = refusal(&text);
-        assert!(error.starts_with("line 10, column 1: unknown key 'other_pakage'; expected one of: smt"), "{error}");
+        assert!(
+            error
+                .starts_with("line 10, column 1: unknown key 'other_pakage'; expected one of: smt"),
+            "{error}"
+        );
         let error = refusal(&dual("cores_per_l3 = 0", "", ""));
-        assert!(error.starts_with("line 8, column 16: expected a whole number, 1 or more, and found 0"), "{error}");
+        assert!(
+            error.starts_with("line 8, column 16: expected a whole number, 1 or more, and found 0"),
+            "{error}"
+        );
         let error = refusal(&dual("cores_per_l3 = 1", "", "[hmoe]\n"));
         assert!(error.contains("unknown key 'hmoe'"), "{error}");
     }
@@ -201,7 +213,10 @@ sources = ["made up"]
     #[test]
     fn other_versions_are_refused_whatever_else_they_say() {
         let error = refusal("format = \"seatmap-machine/2\"\nnovelty = 1");
-        assert_eq!(error, "its format is 'seatmap-machine/2', and this program reads seatmap-machine/1");
+        assert_eq!(
+            error,
+            "its format is 'seatmap-machine/2', and this program reads seatmap-machine/1"
+        );
         assert!(refusal("name = \"x\"").contains("the key 'format' is missing"));
     }
 
@@ -240,7 +255,8 @@ sources = ["made up"]
         let topology: String = counts.map(|(key, count)| format!("{key} = {count}\n")).collect();
         let shape: Shape = toml::from_str(&topology).unwrap();
         let classes = (1..).zip(Class::ALL).filter(|(_, class)| shape.has(*class));
-        let distance: String = classes.map(|(rank, class)| figure(class.key(), f64::from(rank))).collect();
+        let distance: String =
+            classes.map(|(rank, class)| figure(class.key(), f64::from(rank))).collect();
         format!("{HEAD}[topology]\n{topology}\n[distance]\n{distance}")
     }
 

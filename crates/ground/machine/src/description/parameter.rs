@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A round-trip time, in nanoseconds or in core cycles (then the file gives `frequency_ghz`), and where it is from.
+/// A round-trip time, in nanoseconds or in core cycles (then the file gives `frequency_ghz`), and
+/// where it is from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
@@ -16,8 +17,8 @@ pub struct Parameter {
     pub kind: Basis,
     /// The document, the data, or the reason for assuming it.
     pub source: String,
-    /// True if the figure is meant to be nearer than that of a class inside this one, so that this does not count as
-    /// a mistake.
+    /// True if the figure is meant to be nearer than that of a class inside this one, so that this
+    /// does not count as a mistake.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nearer_than_inside: bool,
 }
@@ -35,7 +36,8 @@ pub enum Basis {
 }
 
 impl Parameter {
-    /// The round trip in nanoseconds; `None` unless it is given in exactly one unit, and the frequency with cycles.
+    /// The round trip in nanoseconds; `None` unless it is given in exactly one unit, and the
+    /// frequency with cycles.
     #[must_use]
     pub fn ns(&self, frequency_ghz: Option<f64>) -> Option<f64> {
         match (self.round_trip_ns, self.round_trip_cycles) {

@@ -14,10 +14,12 @@ struct Prediction {
 
 impl Prediction {
     fn new(written: &Written) -> Self {
-        let ns = |parameter: Option<&Parameter>| parameter.and_then(|it| it.ns(written.frequency_ghz));
+        let ns =
+            |parameter: Option<&Parameter>| parameter.and_then(|it| it.ns(written.frequency_ghz));
         let home: Option<&Home> = written.home.as_ref();
         Prediction {
-            by_class_ns: Class::ALL.map(|class| ns(written.distance.get(class)).unwrap_or(f64::NAN)),
+            by_class_ns: Class::ALL
+                .map(|class| ns(written.distance.get(class)).unwrap_or(f64::NAN)),
             home_package: home.map(|home| home.package),
             far_offset_ns: ns(home.map(|home| &home.far_offset)).unwrap_or(0.0),
         }
@@ -31,9 +33,10 @@ impl Prediction {
     fn distance_ns(&self, a: &Seat, b: &Seat) -> f64 {
         let class = a.class(b);
         let base_ns = self.by_class_ns[class as usize];
-        match class.consults_home() {
-            true => base_ns + self.offset_ns(a) + self.offset_ns(b),
-            false => base_ns,
+        if class.consults_home() {
+            base_ns + self.offset_ns(a) + self.offset_ns(b)
+        } else {
+            base_ns
         }
     }
 }
@@ -42,13 +45,20 @@ impl Prediction {
 pub fn profile(written: &Written) -> Profile {
     let seats = seats(&written.topology);
     let prediction = Prediction::new(written);
-    let cell = |i: usize, j: usize| if i == j { 0.0 } else { prediction.distance_ns(&seats[i], &seats[j]) };
+    let cell = |i: usize, j: usize| {
+        if i == j { 0.0 } else { prediction.distance_ns(&seats[i], &seats[j]) }
+    };
     let median_ns = Matrix::from_fn(seats.len(), cell);
     let home_model = home_model(&seats, &written.topology, &prediction);
 
     let topology = Topology { pus: seats.into_iter().map(|seat| seat.pu).collect() };
     let pus = topology.os_indices().collect();
-    let origin = Origin { kind: OriginKind::Model, source: written.sources.join("; "), date: None, tool: None };
+    let origin = Origin {
+        kind: OriginKind::Model,
+        source: written.sources.join("; "),
+        date: None,
+        tool: None,
+    };
     let mut profile = Profile::new(&written.name, origin, topology);
     profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
     profile.home_model = Some(home_model);
@@ -56,8 +66,8 @@ pub fn profile(written: &Written) -> Profile {
     profile
 }
 
-/// The home model with one home, the described one, whose offsets are part of `between_ns`: they count between groups
-/// only, and the model's own would count inside groups too.
+/// The home model with one home, the described one, whose offsets are part of `between_ns`: they
+/// count between groups only, and the model's own would count inside groups too.
 fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
     let between = |g: usize, h: usize| match representative_pair(&groups[g], &groups[h], g == h) {
@@ -78,7 +88,8 @@ fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeMod
     }
 }
 
-/// Seats by the innermost level that several cores share: the cluster where there is one, else the L3.
+/// Seats by the innermost level that several cores share: the cluster where there is one, else the
+/// L3.
 fn groups<'a>(seats: &'a [Seat], shape: &Shape) -> Vec<Vec<&'a Seat>> {
     let clustered = shape.has(Class::SameCluster);
     let mut groups = BTreeMap::<_, Vec<&Seat>>::new();
@@ -91,7 +102,11 @@ fn groups<'a>(seats: &'a [Seat], shape: &Shape) -> Vec<Vec<&'a Seat>> {
 }
 
 /// Two seats of different cores, one of each group: every such pair has the same distance.
-fn representative_pair<'a>(from: &[&'a Seat], to: &[&'a Seat], same: bool) -> Option<(&'a Seat, &'a Seat)> {
+fn representative_pair<'a>(
+    from: &[&'a Seat],
+    to: &[&'a Seat],
+    same: bool,
+) -> Option<(&'a Seat, &'a Seat)> {
     let a = *from.first()?;
     let b = to.iter().find(|b| !same || b.pu.core != a.pu.core)?;
     Some((a, b))
@@ -105,7 +120,8 @@ mod tests {
 
     /// Two packages of two complexes of two cores, the line's home on the second package.
     fn dual_epyc() -> Profile {
-        let distance = figure("same_l3", 45.0) + &figure("same_die", 215.0) + &figure("other_package", 300.0);
+        let distance =
+            figure("same_l3", 45.0) + &figure("same_die", 215.0) + &figure("other_package", 300.0);
         let home = format!("[home]\npackage = 1\n{}", figure("far_offset", 90.0));
         let text = dual("l3_per_die = 2\ncores_per_l3 = 2", &distance, &home);
         Description::from_toml(&text).unwrap().to_profile()
@@ -123,7 +139,8 @@ mod tests {
     #[test]
     fn the_home_model_explains_every_pair() {
         let profile = dual_epyc();
-        let (distance, model) = (profile.core_distance.unwrap(), profile.home_model.unwrap());
+        let distance = profile.core_distance.unwrap();
+        let model = profile.home_model.unwrap();
         assert_eq!(model.groups, [[0, 1], [2, 3], [4, 5], [6, 7]]);
         let group = model.group_of(&distance.pus);
         for (i, j, ns) in distance.median_ns.pairs() {
@@ -149,7 +166,10 @@ mod tests {
         assert_eq!(groups("kunpeng-920").len(), 16);
         let sizes: Vec<usize> = groups("core-i9-12900k").iter().map(Vec::len).collect();
         assert_eq!(sizes, [16, 4, 4]);
-        assert_eq!(groups("epyc-7r13-2s")[0], [0, 1, 2, 3, 4, 5, 6, 7, 96, 97, 98, 99, 100, 101, 102, 103]);
+        assert_eq!(
+            groups("epyc-7r13-2s")[0],
+            [0, 1, 2, 3, 4, 5, 6, 7, 96, 97, 98, 99, 100, 101, 102, 103]
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::{Class, Numbering, Shape};
 use crate::{CoreKind, Pu};
 
-/// One hardware thread. `Pu` knows no clusters without a cache of their own, so the cluster stands beside it.
+/// One hardware thread. `Pu` knows no clusters without a cache of their own, so the cluster stands
+/// beside it.
 #[derive(Clone, Debug)]
 pub struct Seat {
     pub pu: Pu,
@@ -14,7 +15,8 @@ pub struct Seat {
 impl Seat {
     /// The distance class of two different seats: the smallest part that they share.
     pub fn class(&self, other: &Seat) -> Class {
-        let (a, b) = (&self.pu, &other.pu);
+        let a = &self.pu;
+        let b = &other.pu;
         match () {
             () if a.package != b.package => Class::OtherPackage,
             () if a.die != b.die => Class::SamePackage,
@@ -43,7 +45,8 @@ pub fn seats(shape: &Shape) -> Vec<Seat> {
 
 /// The threads of one core, not numbered yet.
 fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
-    let (l3, slot) = (core / shape.all_cores_per_l3(), core % shape.all_cores_per_l3());
+    let l3 = core / shape.all_cores_per_l3();
+    let slot = core % shape.all_cores_per_l3();
     let performance = shape.cores_per_l3.get();
     let (kind, into_cluster, shares_l2, threads) = match &shape.hybrid {
         Some(hybrid) if slot >= performance => {
@@ -73,7 +76,10 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
             (Some(hybrid), Some(CoreKind::Efficiency)) => hybrid.efficiency_l2_bytes,
             _ => shape.l2_bytes,
         },
-        l3_bytes: shape.l3_bytes.get(if shape.l3_bytes.len() > 1 { l3 as usize } else { 0 }).copied(),
+        l3_bytes: shape
+            .l3_bytes
+            .get(if shape.l3_bytes.len() > 1 { l3 as usize } else { 0 })
+            .copied(),
         ..Pu::default()
     };
     (0..threads).map(move |smt| Seat { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })
@@ -92,9 +98,11 @@ mod tests {
     fn picture(text: &str) -> String {
         seats(&shape(text)).iter().fold(String::new(), |mut lines, Seat { pu, .. }| {
             let [core, smt, l2, l3, die, numa, package] =
-                [pu.core, pu.smt, pu.l2, pu.l3, pu.die, pu.numa, pu.package].map(|level| level.unwrap());
+                [pu.core, pu.smt, pu.l2, pu.l3, pu.die, pu.numa, pu.package]
+                    .map(|level| level.unwrap());
             let kind = pu.kind.map_or('-', CoreKind::letter);
-            writeln!(lines, "{} {core}.{smt} {l2} {l3} {die} {numa} {package} {kind}", pu.os).unwrap();
+            writeln!(lines, "{} {core}.{smt} {l2} {l3} {die} {numa} {package} {kind}", pu.os)
+                .unwrap();
             lines
         })
     }
@@ -116,7 +124,8 @@ mod tests {
 
     #[test]
     fn efficiency_cores_come_last_at_their_l3() {
-        let text = "packages = 1\ncores_per_l3 = 2\nthreads_per_core = 2\nnumbering = \"threads-adjacent\"
+        let text =
+            "packages = 1\ncores_per_l3 = 2\nthreads_per_core = 2\nnumbering = \"threads-adjacent\"
             [hybrid]\nefficiency_cores_per_l3 = 4\nefficiency_cores_per_cluster = 2";
         insta::assert_snapshot!(picture(text), @"
         0 0.0 0 0 0 0 0 P
@@ -132,11 +141,15 @@ mod tests {
 
     #[test]
     fn every_pair_has_its_class() {
-        let clusters =
-            shape("packages = 2\ndies_per_package = 2\nl3_per_die = 2\ncores_per_l3 = 4\ncores_per_cluster = 2");
+        let clusters = shape(
+            "packages = 2\ndies_per_package = 2\nl3_per_die = 2\ncores_per_l3 = 4\ncores_per_cluster = 2",
+        );
         let seats = seats(&clusters);
         let classes = [1, 2, 4, 8, 16].map(|os: usize| seats[0].class(&seats[os]).key());
-        assert_eq!(classes, ["same_cluster", "same_l3", "same_die", "same_package", "other_package"]);
+        assert_eq!(
+            classes,
+            ["same_cluster", "same_l3", "same_die", "same_package", "other_package"]
+        );
 
         let hybrid = shape(
             "packages = 1\ncores_per_l3 = 2\nthreads_per_core = 2\nnumbering = \"threads-adjacent\"
@@ -145,7 +158,10 @@ mod tests {
         let seats = super::seats(&hybrid);
         let class = |a: usize, b: usize| seats[a].class(&seats[b]).key();
         let classes = [class(0, 1), class(0, 2), class(0, 4), class(4, 5), class(4, 6)];
-        assert_eq!(classes, ["smt", "same_l3", "mixed_kinds", "same_cluster", "efficiency_clusters"]);
+        assert_eq!(
+            classes,
+            ["smt", "same_l3", "mixed_kinds", "same_cluster", "efficiency_clusters"]
+        );
     }
 
     #[test]
@@ -162,7 +178,9 @@ mod tests {
             let seats = seats(&shape);
             assert_eq!(seats.len() as u64, shape.pus(), "{text}");
             for class in Class::ALL {
-                let seen = seats.iter().any(|a| seats.iter().any(|b| a.pu.os != b.pu.os && a.class(b) == class));
+                let seen = seats
+                    .iter()
+                    .any(|a| seats.iter().any(|b| a.pu.os != b.pu.os && a.class(b) == class));
                 assert_eq!(seen, shape.has(class), "{class} in {text}");
             }
         }

@@ -4,7 +4,8 @@ use super::Class;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// The largest machine that can be described: Linux's `NR_CPUS` on x86-64. A full matrix of it takes half a gigabyte.
+/// The largest machine that can be described: Linux's `NR_CPUS` on x86-64. A full matrix of it
+/// takes half a gigabyte.
 pub const MAX_PUS: u32 = 8192;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
@@ -39,7 +40,8 @@ pub struct Shape {
     /// The size of each L2, in bytes; of the performance cores on a hybrid processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_bytes: Option<u64>,
-    /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty where it is not given.
+    /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty
+    /// where it is not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub l3_bytes: Vec<u64>,
     /// Efficiency cores beside the others.
@@ -47,7 +49,8 @@ pub struct Shape {
     pub hybrid: Option<Hybrid>,
 }
 
-/// How OS indices are dealt to hardware threads. Cores come package by package; at each L3 efficiency cores come last.
+/// How OS indices are dealt to hardware threads. Cores come package by package; at each L3
+/// efficiency cores come last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbering {
@@ -83,7 +86,8 @@ impl Shape {
 
     /// Cores of both kinds at each L3.
     pub(super) fn all_cores_per_l3(&self) -> u32 {
-        self.cores_per_l3.get() + self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get())
+        self.cores_per_l3.get()
+            + self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get())
     }
 
     /// Cores of both kinds in each package.
@@ -91,10 +95,12 @@ impl Shape {
         self.all_cores_per_l3() * self.l3_per_die.get() * self.dies_per_package.get()
     }
 
-    /// Hardware threads of the whole machine; wide and saturating, so that it can be asked before anything is checked.
+    /// Hardware threads of the whole machine; wide and saturating, so that it can be asked before
+    /// anything is checked.
     #[must_use]
     pub fn pus(&self) -> u64 {
-        let efficiency = self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get());
+        let efficiency =
+            self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get());
         let at_l3 = u64::from(self.cores_per_l3.get()) * u64::from(self.threads_per_core.get());
         [self.packages, self.dies_per_package, self.l3_per_die]
             .iter()
@@ -110,13 +116,13 @@ impl Shape {
         let more_than_one = |count: NonZeroU32| count.get() > 1;
         match class {
             Class::Smt => more_than_one(self.threads_per_core),
-            Class::SameCluster => {
-                more_than_one(hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster))
-            }
+            Class::SameCluster => more_than_one(
+                hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
+            ),
             Class::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
-            Class::EfficiencyClusters => {
-                hybrid.is_some_and(|hybrid| hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster)
-            }
+            Class::EfficiencyClusters => hybrid.is_some_and(|hybrid| {
+                hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster
+            }),
             Class::MixedKinds => hybrid.is_some(),
             Class::SameDie => more_than_one(self.l3_per_die),
             Class::SamePackage => more_than_one(self.dies_per_package),

@@ -37,18 +37,28 @@ impl Speeds {
             return flaw("efficiency", "only a hybrid processor has efficiency cores".to_owned());
         }
         if !self.by_l3.is_empty() && self.by_l3.len() as u64 != u64::from(shape.l3_total()) {
-            return flaw("by_l3", format!("has {} for {} L3s", counted(self.by_l3.len(), "entry"), shape.l3_total()));
+            return flaw(
+                "by_l3",
+                format!("has {} for {} L3s", counted(self.by_l3.len(), "entry"), shape.l3_total()),
+            );
         }
-        let named =
-            self.efficiency.iter().map(|it| ("efficiency", it)).chain(self.by_l3.iter().map(|it| ("by_l3", it)));
+        let named = self
+            .efficiency
+            .iter()
+            .map(|it| ("efficiency", it))
+            .chain(self.by_l3.iter().map(|it| ("by_l3", it)));
         for (key, speed) in named {
             if !(0.001..=1.0).contains(&speed.relative) {
                 return flaw(
                     key,
-                    format!("{} is not between 0.001 and 1, the speed of the fastest core", speed.relative),
+                    format!(
+                        "{} is not between 0.001 and 1, the speed of the fastest core",
+                        speed.relative
+                    ),
                 );
             }
-            if speed.source.trim().is_empty() || speed.source.contains(seatmap_document::is_hidden) {
+            if speed.source.trim().is_empty() || speed.source.contains(seatmap_document::is_hidden)
+            {
                 return flaw(key, "source: say in one line what the figure stands on".to_owned());
             }
         }
@@ -61,7 +71,9 @@ impl Speeds {
             (Some(CoreKind::Efficiency), Some(speed)) => speed.relative,
             _ => 1.0,
         };
-        let of_l3 = |pu: &Pu| pu.l3.and_then(|l3| self.by_l3.get(l3 as usize)).map_or(1.0, |speed| speed.relative);
+        let of_l3 = |pu: &Pu| {
+            pu.l3.and_then(|l3| self.by_l3.get(l3 as usize)).map_or(1.0, |speed| speed.relative)
+        };
         let alone: Vec<f64> = pus.iter().map(|pu| of_kind(pu) * of_l3(pu)).collect();
         let fastest = alone.iter().copied().fold(0.0, f64::max);
         SeatSpeed {

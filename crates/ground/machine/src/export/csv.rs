@@ -1,7 +1,8 @@
 //! The CSV of core-to-core-latency: lower triangle, one-way nanoseconds.
 //!
-//! Rows are the PUs by ascending OS index; the format has no place for the indices themselves. A distance that is not
-//! known is an empty cell. Figures are written with as many digits as reading them back unchanged takes.
+//! Rows are the PUs by ascending OS index; the format has no place for the indices themselves. A
+//! distance that is not known is an empty cell. Figures are written with as many digits as reading
+//! them back unchanged takes.
 
 use super::ExportError;
 use crate::{CoreDistance, Profile};
@@ -34,7 +35,8 @@ mod tests {
     use crate::{Matrix, Origin, OriginKind, Topology};
 
     fn profile(pus: Vec<u32>) -> Profile {
-        let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+        let origin =
+            Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
         let mut profile = Profile::new("test", origin, Topology::unknown(pus.clone()));
         let mut median_ns = Matrix::filled(pus.len(), 0.0);
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {

@@ -6,7 +6,9 @@ use seatmap_os::cpu_list::MAX_CPU;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// The format is one of distances, and the profile has none.
-    #[error("the profile has no core distances between two PUs or more; measure or import them first")]
+    #[error(
+        "the profile has no core distances between two PUs or more; measure or import them first"
+    )]
     NoDistances,
     /// The profile has no PU at all.
     #[error("the profile has no PU; its topology is empty")]
@@ -15,7 +17,9 @@ pub enum ExportError {
     #[error("the OS index {0} is beyond the largest that can be exported, {MAX_CPU}")]
     IndexTooLarge(u32),
     /// Two levels that overlap without one holding the other, which a tree cannot show.
-    #[error("the {level} of PU {first_pu} overlaps another object without lying inside it; correct the topology")]
+    #[error(
+        "the {level} of PU {first_pu} overlaps another object without lying inside it; correct the topology"
+    )]
     Crossing {
         /// hwloc's name of the level.
         level: &'static str,

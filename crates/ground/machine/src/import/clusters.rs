@@ -2,7 +2,8 @@
 
 use crate::Matrix;
 
-/// Groups of PUs that are connected by pairs up to some latency: single-linkage clusters, level by level.
+/// Groups of PUs that are connected by pairs up to some latency: single-linkage clusters, level by
+/// level.
 pub(super) struct Levels<'a> {
     distances: &'a Matrix,
     /// Pairs by ascending distance.
@@ -29,7 +30,8 @@ impl<'a> Levels<'a> {
     fn until(&self, enough: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
         let mut group: Vec<u32> = (0..self.distances.n() as u32).collect();
         let mut groups = group.len();
-        let same_level = |a: &(usize, usize), b: &(usize, usize)| self.distances[*a] == self.distances[*b];
+        let same_level =
+            |a: &(usize, usize), b: &(usize, usize)| self.distances[*a] == self.distances[*b];
         for level in self.pairs.chunk_by(same_level) {
             for (i, j) in level {
                 groups -= usize::from(join(&mut group, *i, *j));
@@ -45,7 +47,8 @@ impl<'a> Levels<'a> {
 /// Puts two PUs' groups together; whether they were apart. Each points to a lower
 /// one of its group, the first to itself.
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
-    let (a, b) = (first_of(group, i), first_of(group, j));
+    let a = first_of(group, i);
+    let b = first_of(group, j);
     group[a.max(b)] = a.min(b) as u32;
     a != b
 }

@@ -1,9 +1,10 @@
-//! The CSV of core-to-core-latency: one row a PU, one-way nanoseconds, usually the lower triangle only.
+//! The CSV of core-to-core-latency: one row a PU, one-way nanoseconds, usually the lower triangle
+//! only.
 //!
-//! The tool (github.com/nviennot/core-to-core-latency, and -plus by KCORES) halves the round trip of a compare-exchange
-//! ping-pong, so figures are doubled here. Rows carry no CPU numbers: row k is taken for PU k. Accepted besides: the
-//! upper triangle, full matrices (the two directions of a pair add up to its round trip), either line end, spaces
-//! around figures, blank lines at the end.
+//! The tool (github.com/nviennot/core-to-core-latency, and -plus by KCORES) halves the round trip
+//! of a compare-exchange ping-pong, so figures are doubled here. Rows carry no CPU numbers: row k
+//! is taken for PU k. Accepted besides: the upper triangle, full matrices (the two directions of a
+//! pair add up to its round trip), either line end, spaces around figures, blank lines at the end.
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
@@ -13,10 +14,8 @@ use seatmap_document::decimal_number;
 use seatmap_statistics::words::counted;
 
 const TOOL: &str = "core-to-core-latency";
-const MATRIX_REMEDY: &str =
-    "each row needs as many cells as there are rows: latencies in nanoseconds, empty on the diagonal";
-const CONSOLE_LOG_REMEDY: &str =
-    "this is the tool's console log: run it with --csv and import what it prints on its standard output";
+const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: latencies in nanoseconds, empty on the diagonal";
+const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import what it prints on its standard output";
 
 /// The most characters of a bad cell that an error quotes.
 const QUOTED: usize = 24;
@@ -71,7 +70,11 @@ fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
         _ if rows < n => Err(wrong(
             text,
             body.len(),
-            format!("the matrix ends after {} of {n}", counted(rows, "row"), n = counted(n, "column")),
+            format!(
+                "the matrix ends after {} of {n}",
+                counted(rows, "row"),
+                n = counted(n, "column")
+            ),
         )),
         _ => Ok(cells),
     }
@@ -100,13 +103,18 @@ fn read_row(
         offset += cell.len() + 1;
     }
     let count = line.split(',').count();
-    match count < n {
-        true => Err(wrong(
+    if count < n {
+        Err(wrong(
             text,
             offset - 1,
-            format!("row {} has {count}, and the first has {n}", row + 1, count = counted(count, "cell")),
-        )),
-        false => Ok(()),
+            format!(
+                "row {} has {count}, and the first has {n}",
+                row + 1,
+                count = counted(count, "cell")
+            ),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -126,7 +134,8 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
 }
 
 fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
-    let is_console_log = ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
+    let is_console_log =
+        ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
     let remedy = if is_console_log { CONSOLE_LOG_REMEDY } else { MATRIX_REMEDY };
     ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy }
 }
@@ -148,9 +157,12 @@ mod tests {
 
     #[test]
     fn one_way_becomes_round_trip_in_every_dress() {
-        for text in
-            [",,\n1,,\n2,3.5,\n", ",,\r\n1,,\r\n 2 , 3.5,\r\n\r\n", ",1,2\n,,3.5\n,,", "0,1,2\n1,0,3.5\n2,3.5,0\n"]
-        {
+        for text in [
+            ",,\n1,,\n2,3.5,\n",
+            ",,\r\n1,,\r\n 2 , 3.5,\r\n\r\n",
+            ",1,2\n,,3.5\n,,",
+            "0,1,2\n1,0,3.5\n2,3.5,0\n",
+        ] {
             let matrix = matrix(text).unwrap();
             assert_eq!(matrix.row(2), [4.0, 7.0, 0.0], "{text:?}");
             assert_eq!(matrix.row(0), [0.0, 2.0, 4.0], "{text:?}");

@@ -5,9 +5,11 @@ use std::fmt;
 
 const WORD_BITS: u32 = u32::BITS;
 
-/// A set of OS indices of any length: 32-bit words, on file the most significant first, an empty word for zero.
+/// A set of OS indices of any length: 32-bit words, on file the most significant first, an empty
+/// word for zero.
 ///
-/// `0xf...f` in front means that everything above is in the set too (hwloc's bitmaps may be infinite).
+/// `0xf...f` in front means that everything above is in the set too (hwloc's bitmaps may be
+/// infinite).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuSet {
     /// The least significant first.
@@ -24,7 +26,9 @@ impl CpuSet {
             words.remove(0);
         }
         let words: Option<Vec<u32>> = words.into_iter().rev().map(parse_word).collect();
-        words.filter(|words| words.len() <= MAX_CPU as usize / 32 + 1).map(|words| CpuSet { words, all_above })
+        words
+            .filter(|words| words.len() <= MAX_CPU as usize / 32 + 1)
+            .map(|words| CpuSet { words, all_above })
     }
 
     pub(crate) fn contains(&self, os: u32) -> bool {
@@ -36,9 +40,10 @@ impl CpuSet {
 
     /// How many PUs are in the set; all there can be if it is infinite.
     pub(crate) fn len(&self) -> usize {
-        match self.all_above {
-            true => usize::MAX,
-            false => self.words.iter().map(|word| word.count_ones() as usize).sum(),
+        if self.all_above {
+            usize::MAX
+        } else {
+            self.words.iter().map(|word| word.count_ones() as usize).sum()
         }
     }
 }
@@ -63,10 +68,11 @@ impl FromIterator<u32> for CpuSet {
 }
 
 impl fmt::Display for CpuSet {
-    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty word in the last
-    /// place.
+    /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty
+    /// word in the last place.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = self.words.iter().rposition(|word| *word != 0).map_or(0, |highest| highest + 1);
+        let length =
+            self.words.iter().rposition(|word| *word != 0).map_or(0, |highest| highest + 1);
         let mut separator = "";
         for (at, word) in self.words[..length].iter().enumerate().rev() {
             match (at, word) {

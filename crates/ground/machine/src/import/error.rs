@@ -80,7 +80,9 @@ pub enum ImportError {
         topology: usize,
     },
     /// CPUs for the rows of a file that has no rows without names.
-    #[error("only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names its PUs itself")]
+    #[error(
+        "only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names its PUs itself"
+    )]
     NamedRows,
     /// CPUs for another number of rows.
     #[error(

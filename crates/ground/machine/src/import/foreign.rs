@@ -1,10 +1,12 @@
-//! Outputs of other tools that are not read, recognised by their first line, each with the way to what is read.
+//! Outputs of other tools that are not read, recognised by their first line, each with the way to
+//! what is read.
 
 use super::ImportError;
 
 const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian package hwloc) writes its \
                         topology as import reads it";
-const MEMORY: &str = "it has the times of memory, and no core distances; 'seatmap measure' takes those";
+const MEMORY: &str =
+    "it has the times of memory, and no core distances; 'seatmap measure' takes those";
 
 /// How an output begins, what it is, and what to do.
 const OUTPUTS: [(&str, &str, &str); 9] = [
@@ -39,7 +41,11 @@ mod tests {
     fn outputs_of_other_tools_are_named_with_what_to_do() {
         for (text, output, remedy) in [
             ("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", "numactl", "lstopo"),
-            ("# The following is the parsable format, which can be fed to other\n0,0,0,0\n", "lscpu --parse", "lstopo"),
+            (
+                "# The following is the parsable format, which can be fed to other\n0,0,0,0\n",
+                "lscpu --parse",
+                "lstopo",
+            ),
             ("Machine (16GB total)\n  Package L#0\n", "lstopo prints", "--of xml"),
             ("Intel(R) Memory Latency Checker - v3.9\n", "mlc", "seatmap measure"),
         ] {

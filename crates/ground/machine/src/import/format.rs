@@ -18,7 +18,8 @@ pub enum Format {
 impl Format {
     /// The kind of a text; the file's name only decides where the text alone does not.
     ///
-    /// A file named `.csv` or `.toml` is read as that format, so that an error can say where it stops being one.
+    /// A file named `.csv` or `.toml` is read as that format, so that an error can say where it
+    /// stops being one.
     #[must_use]
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();
@@ -36,11 +37,13 @@ impl Format {
 }
 
 fn names_a_machine(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("format") && line.contains("seatmap-machine/"))
+    text.lines()
+        .any(|line| line.trim_start().starts_with("format") && line.contains("seatmap-machine/"))
 }
 
 fn is_matrix_row(line: &str) -> bool {
-    line.contains(',') && line.bytes().all(|byte| byte.is_ascii_digit() || b",.+-eE \t".contains(&byte))
+    line.contains(',')
+        && line.bytes().all(|byte| byte.is_ascii_digit() || b",.+-eE \t".contains(&byte))
 }
 
 #[cfg(test)]
@@ -53,7 +56,10 @@ mod tests {
         assert_eq!(recognised(" {\"format\""), Some(Format::Profile));
         assert_eq!(recognised("<?xml version"), Some(Format::HwlocXml));
         assert_eq!(recognised("#lpd #HWCs 2 #Nodes 1 SMT 0\n"), Some(Format::Mctop));
-        assert_eq!(recognised("# mine\nformat = \"seatmap-machine/1\"\n"), Some(Format::Description));
+        assert_eq!(
+            recognised("# mine\nformat = \"seatmap-machine/1\"\n"),
+            Some(Format::Description)
+        );
         assert_eq!(recognised(",\n1.5,\n"), Some(Format::CoreToCore));
         assert_eq!(recognised("Num cores: 2\n"), None);
         assert_eq!(recognised(" \n"), None);

@@ -14,12 +14,13 @@ pub enum Rows {
 
 /// Gives a profile the topology of another file.
 ///
-/// Rows that were only numbered stand for all PUs of the topology, by ascending OS index. Rows that somebody named may
-/// be some of its PUs. A matrix whose file named its PUs must name the same ones.
+/// Rows that were only numbered stand for all PUs of the topology, by ascending OS index. Rows that
+/// somebody named may be some of its PUs. A matrix whose file named its PUs must name the same
+/// ones.
 ///
 /// # Errors
-/// [`ImportError::PuCount`] and [`ImportError::PuMissing`] where the two are of different machines; the profile is then
-/// unchanged.
+/// [`ImportError::PuCount`] and [`ImportError::PuMissing`] where the two are of different machines;
+/// the profile is then unchanged.
 pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Result<(), ImportError> {
     topology.pus.sort_by_key(|pu| pu.os);
     let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
@@ -42,8 +43,8 @@ pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Resul
 /// Gives the rows of a matrix without names the numbers of these CPUs.
 ///
 /// # Errors
-/// [`ImportError::NamedRows`] where the file has no matrix, or names its PUs itself; [`ImportError::RowCount`] where it
-/// has another number of rows. The profile is then unchanged.
+/// [`ImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
+/// [`ImportError::RowCount`] where it has another number of rows. The profile is then unchanged.
 pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), ImportError> {
     if !names_no_pus(profile) {
         return Err(ImportError::NamedRows);
@@ -57,7 +58,8 @@ pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), Impor
     Ok(())
 }
 
-/// Whether the PUs are but the numbers of the rows: of an imported matrix, and referred to by nothing else yet.
+/// Whether the PUs are but the numbers of the rows: of an imported matrix, and referred to by
+/// nothing else yet.
 fn names_no_pus(profile: &Profile) -> bool {
     let Some(distance) = &profile.core_distance else { return false };
     profile.origin.kind == OriginKind::Imported
@@ -79,7 +81,12 @@ mod tests {
     use crate::{HomeModel, Matrix, Pu};
 
     fn topology(os: &[u32]) -> Topology {
-        Topology { pus: os.iter().map(|os| Pu { os: *os, package: Some(os / 4), ..Pu::default() }).collect() }
+        Topology {
+            pus: os
+                .iter()
+                .map(|os| Pu { os: *os, package: Some(os / 4), ..Pu::default() })
+                .collect(),
+        }
     }
 
     fn matrix() -> Profile {
@@ -102,7 +109,8 @@ mod tests {
         assert!(error.starts_with("the matrix has 3 PUs and the topology 2;"), "{error}");
         marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).unwrap();
         let before = profile.clone();
-        let error = marry(&mut profile, topology(&[0, 2, 5]), Rows::Numbered).unwrap_err().to_string();
+        let error =
+            marry(&mut profile, topology(&[0, 2, 5]), Rows::Numbered).unwrap_err().to_string();
         assert!(error.contains("PU 4 of the matrix is not in the topology"), "{error}");
         assert_eq!(profile, before);
     }
@@ -113,12 +121,16 @@ mod tests {
         name_rows(&mut profile, &[5, 1, 2]).unwrap();
         assert_eq!(profile.core_distance.as_ref().unwrap().pus, [5, 1, 2]);
         profile.check().unwrap();
-        let error = marry(&mut profile, topology(&[0, 1, 2, 3]), Rows::Named).unwrap_err().to_string();
+        let error =
+            marry(&mut profile, topology(&[0, 1, 2, 3]), Rows::Named).unwrap_err().to_string();
         assert!(error.contains("PU 5 of the matrix is not in the topology"), "{error}");
         marry(&mut profile, topology(&[0, 1, 2, 3, 4, 5]), Rows::Named).unwrap();
         assert_eq!(profile.topology.pus.len(), 6);
         profile.check().unwrap();
-        assert!(matches!(name_rows(&mut profile, &[0, 1, 2]), Err(ImportError::NamedRows)), "they have names now");
+        assert!(
+            matches!(name_rows(&mut profile, &[0, 1, 2]), Err(ImportError::NamedRows)),
+            "they have names now"
+        );
         let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err();
         assert!(matches!(error, ImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
     }

@@ -1,9 +1,10 @@
 //! MCTOP's machine descriptions, `.mct`.
 //!
-//! MCTOP (Chatzopoulos, Guerraoui, Harris, Trigonakis: "Abstracting Multi-Core Topologies with MCTOP", EuroSys 2017)
-//! lets one hardware context take a line with a compare-exchange, and times with the time-stamp counter how long the
-//! compare-exchange of another takes that fetches it: one transfer, so one-way. It clusters the medians and writes the
-//! cluster's in place of each. The file begins
+//! MCTOP (Chatzopoulos, Guerraoui, Harris, Trigonakis: "Abstracting Multi-Core Topologies with
+//! MCTOP", EuroSys 2017) lets one hardware context take a line with a compare-exchange, and times
+//! with the time-stamp counter how long the compare-exchange of another takes that fetches it: one
+//! transfer, so one-way. It clusters the medians and writes the cluster's in place of each. The
+//! file begins
 //!
 //! ```text
 //! #NAME #HWCs 40 #Nodes 2 SMT 1
@@ -11,13 +12,14 @@
 //! 0    1    112
 //! ```
 //!
-//! and holds every ordered pair, then sections on memory, caches and power, which are not read. A context's number is
-//! its OS index. Contexts of one core are the nearest cluster where the header says `SMT 1`; a node is a cluster of the
-//! level that has as many as the header says, numbered here by its first context.
+//! and holds every ordered pair, then sections on memory, caches and power, which are not read. A
+//! context's number is its OS index. Contexts of one core are the nearest cluster where the header
+//! says `SMT 1`; a node is a cluster of the level that has as many as the header says, numbered
+//! here by its first context.
 //!
-//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used and reported, in a
-//! [`Note`] and in the profile's origin: all ratios, and so every placement, are right; nanoseconds are right to the
-//! factor by which the machine's nominal frequency differs.
+//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used
+//! and reported, in a [`Note`] and in the profile's origin: all ratios, and so every placement, are
+//! right; nanoseconds are right to the factor by which the machine's nominal frequency differs.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -27,7 +29,8 @@ use seatmap_document::Position;
 use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;
 
-/// Used where no frequency is given: the middle of the nominal frequencies of server processors, 2.0 to 3.0 GHz.
+/// Used where no frequency is given: the middle of the nominal frequencies of server processors,
+/// 2.0 to 3.0 GHz.
 pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
 
 /// The range of frequencies that is accepted.
@@ -37,13 +40,19 @@ const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 const MIN_PAIR_BYTES: usize = 6;
 
 const TOOL: &str = "mctop";
-const REMEDY: &str = "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x N lines 'CONTEXT CONTEXT CYCLES'";
+const REMEDY: &str =
+    "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x N lines 'CONTEXT CONTEXT CYCLES'";
 
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted range.
-pub(super) fn read(text: &str, file: File<'_>, options: &ImportOptions) -> Result<Imported, ImportError> {
+/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted
+/// range.
+pub(super) fn read(
+    text: &str,
+    file: File<'_>,
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
         return Err(ImportError::Frequency(frequency_hz));
@@ -88,7 +97,11 @@ impl Header {
             (Some(contexts @ 2..=MAX_PUS), Some(nodes), Some(smt @ 0..=1)) => {
                 Ok(Header { contexts, nodes, smt: smt == 1, end: start + line.len() + 1 })
             }
-            _ => Err(wrong(text, start, format!("#HWCs is not 2 to {MAX_PUS}, #Nodes no number or SMT not 0 or 1"))),
+            _ => Err(wrong(
+                text,
+                start,
+                format!("#HWCs is not 2 to {MAX_PUS}, #Nodes no number or SMT not 0 or 1"),
+            )),
         }
     }
 }
@@ -101,19 +114,29 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
         return Err(wrong(
             text,
             text.len(),
-            format!("the file ends before the {} of {n}", counted(n * n, "pair"), n = counted(n, "context")),
+            format!(
+                "the file ends before the {} of {n}",
+                counted(n * n, "pair"),
+                n = counted(n, "context")
+            ),
         ));
     }
     let mut cycles = vec![0; n * n];
     let mut offset = header.end;
     for line in body.split('\n').take_while(|line| !line.starts_with('#')) {
-        if let Some((i, j, count)) = pair(line, n, most).map_err(|problem| wrong(text, offset, problem))? {
+        if let Some((i, j, count)) =
+            pair(line, n, most).map_err(|problem| wrong(text, offset, problem))?
+        {
             cycles[i * n + j] = count;
         }
         offset += line.len() + 1;
     }
     match (0..n * n).find(|at| cycles[*at] == 0 && at / n != at % n) {
-        Some(at) => Err(wrong(text, offset - 1, format!("the pair {} {} is missing before this", at / n, at % n))),
+        Some(at) => Err(wrong(
+            text,
+            offset - 1,
+            format!("the pair {} {} is missing before this", at / n, at % n),
+        )),
         None => Ok(cycles),
     }
 }
@@ -122,18 +145,24 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
 fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     let [i, j, cycles] = words[..] else {
-        return if words.is_empty() { Ok(None) } else { Err("this is not a line of three numbers".to_owned()) };
+        return if words.is_empty() {
+            Ok(None)
+        } else {
+            Err("this is not a line of three numbers".to_owned())
+        };
     };
-    let numbers = whole_number::<usize>(i).zip(whole_number::<usize>(j)).zip(whole_number::<u32>(cycles));
+    let numbers =
+        whole_number::<usize>(i).zip(whole_number::<usize>(j)).zip(whole_number::<u32>(cycles));
     let Some(((i, j), cycles)) = numbers else {
         return Err("this is not a line of three whole numbers".to_owned());
     };
     let in_range = cycles > 0 && f64::from(cycles) <= most;
     match (i.max(j) < n, i == j || in_range) {
         (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
-        (_, false) => {
-            Err(format!("{cycles} are not a latency between two contexts", cycles = counted(cycles, "cycle")))
-        }
+        (_, false) => Err(format!(
+            "{cycles} are not a latency between two contexts",
+            cycles = counted(cycles, "cycle")
+        )),
         _ => Ok(Some((i, j, cycles))),
     }
 }
@@ -141,7 +170,8 @@ fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, 
 /// Cores and nodes, from the clusters of the latencies.
 fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
-    let cores = if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
+    let cores =
+        if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
     let nodes = levels.with_groups(header.nodes);
     let mut seen = vec![0; header.contexts];
     let pus = (0..header.contexts).map(|context| {
@@ -167,7 +197,8 @@ fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
 mod tests {
     use super::*;
 
-    /// Two nodes of two cores of two contexts, numbered as Linux does: siblings 4 apart, nodes alternating.
+    /// Two nodes of two cores of two contexts, numbered as Linux does: siblings 4 apart, nodes
+    /// alternating.
     fn text() -> String {
         let mut text = "#box #HWCs 8 #Nodes 2 SMT 1\n".to_owned();
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
@@ -198,7 +229,10 @@ mod tests {
     #[test]
     fn a_number_that_may_mean_another_one_is_refused() {
         for number in ["+28", "28.0", "0x1c", "2_8", "1e2", "nan", "-28"] {
-            assert!(import(&text().replacen("    28\n", &format!("    {number}\n"), 1), None).is_err(), "{number}");
+            assert!(
+                import(&text().replacen("    28\n", &format!("    {number}\n"), 1), None).is_err(),
+                "{number}"
+            );
         }
     }
 
@@ -214,7 +248,9 @@ mod tests {
     #[test]
     fn clusters_are_cores_and_nodes() {
         let pus = import(&text(), None).unwrap().profile.topology.pus;
-        let of = |level: fn(&Pu) -> Option<u32>| pus.iter().map(|pu| level(pu).unwrap()).collect::<Vec<_>>();
+        let of = |level: fn(&Pu) -> Option<u32>| {
+            pus.iter().map(|pu| level(pu).unwrap()).collect::<Vec<_>>()
+        };
         assert_eq!(of(|pu| pu.core), [0, 1, 2, 3, 0, 1, 2, 3]);
         assert_eq!(of(|pu| pu.smt), [0, 0, 0, 0, 1, 1, 1, 1]);
         assert_eq!(of(|pu| pu.numa), [0, 1, 0, 1, 0, 1, 0, 1]);
@@ -230,11 +266,14 @@ mod tests {
 
     #[test]
     fn what_is_too_long_depends_on_the_clock() {
-        let long = text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
+        let long =
+            text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
         assert!(import(&long, Some(2e6)).is_ok(), "a second each way");
         let error = import(&long, Some(1.9e6)).unwrap_err().to_string();
         assert!(
-            error.starts_with("line 3, column 1: 2000000 cycles are not a latency between two contexts"),
+            error.starts_with(
+                "line 3, column 1: 2000000 cycles are not a latency between two contexts"
+            ),
             "{error}"
         );
     }

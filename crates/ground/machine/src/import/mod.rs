@@ -10,9 +10,9 @@
 //! | Seatmap's profiles, JSON | [`crate::profile`] | as they are | as it is |
 //! | Seatmap's descriptions, TOML | [`crate::description`] | predicted | as described |
 //!
-//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, nested input is
-//! read with a stack of our own, and every problem is an [`ImportError`] with its place. A merely odd input comes
-//! back as a [`Note`] beside the profile.
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
+//! taken, nested input is read with a stack of our own, and every problem is an [`ImportError`]
+//! with its place. A merely odd input comes back as a [`Note`] beside the profile.
 
 mod clusters;
 pub mod core_to_core;
@@ -46,7 +46,8 @@ pub const MAX_PUS: usize = 8192;
 /// Facts that a file does not hold and that the user may add.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportOptions {
-    /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which is the nominal one.
+    /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which
+    /// is the nominal one.
     pub frequency_hz: Option<f64>,
     /// The CPUs that the rows of a matrix without names stand for, in the order of the rows.
     pub cpus: Option<CpuList>,
@@ -73,8 +74,8 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Imp
 
 /// Reads a file of any kind known here.
 ///
-/// `name` is the file's name, with or without its folders: its stem names the profile, where the file itself does not.
-/// `date` is the day of the import, `YYYY-MM-DD`.
+/// `name` is the file's name, with or without its folders: its stem names the profile, where the
+/// file itself does not. `date` is the day of the import, `YYYY-MM-DD`.
 ///
 /// ```
 /// let profile = seatmap_machine::import::read(b",\n40.5,\n", "data/duo.csv", Some("2026-01-31"))?;
@@ -98,7 +99,9 @@ pub fn read_with(
     }
     let mut imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
         Format::Profile => Imported { profile: Profile::from_json(text)?, notes: Vec::new() },
-        Format::Description => Imported { profile: Description::from_toml(text)?.to_profile(), notes: Vec::new() },
+        Format::Description => {
+            Imported { profile: Description::from_toml(text)?.to_profile(), notes: Vec::new() }
+        }
         Format::CoreToCore => core_to_core::read(text, file)?,
         Format::Mctop => mctop::read(text, file, options)?,
         Format::HwlocXml => hwloc_xml::read(text, file)?,
@@ -137,12 +140,10 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
         return Err(ImportError::TooLarge { bytes: bytes.len() });
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| ImportError::NotText { place: Position::of(bytes, error.valid_up_to()) })?;
-    match text.trim().is_empty() {
-        true => Err(ImportError::Empty),
-        false => Ok(text),
-    }
+    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+        place: Position::of(bytes, error.valid_up_to()),
+    })?;
+    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
 }
 
 /// The facts about a file besides its text.

@@ -3,7 +3,8 @@
 use seatmap_statistics::words::{agreeing, counted};
 use std::fmt;
 
-/// A fact about an imported file that did not stop the import, but that users of the figures should know.
+/// A fact about an imported file that did not stop the import, but that users of the figures should
+/// know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     /// The figures fall on multiples of a clock step too coarse for them.
@@ -16,7 +17,8 @@ pub enum Note {
         /// The frequency that was used.
         frequency_hz: f64,
     },
-    /// The two directions of some pairs differ; a round trip goes once each way, so they were added.
+    /// The two directions of some pairs differ; a round trip goes once each way, so they were
+    /// added.
     Asymmetric {
         /// The number of pairs.
         pairs: usize,
@@ -68,7 +70,11 @@ impl fmt::Display for Note {
                 rows.saturating_sub(1)
             ),
             Note::Unknown { pairs } => {
-                write!(out, "no figure for {pairs}, unknown from here on", pairs = counted(pairs, "pair"))
+                write!(
+                    out,
+                    "no figure for {pairs}, unknown from here on",
+                    pairs = counted(pairs, "pair")
+                )
             }
             Note::ForeignDistances { name } => write!(
                 out,

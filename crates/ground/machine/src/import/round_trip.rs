@@ -7,19 +7,23 @@ use crate::nanoseconds::MAX_ROUND_TRIP_NS;
 /// The longest one-way latency that is taken for one, in nanoseconds.
 pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
-/// Directions closer than this share of their sum count as equal: files carry figures rounded to text.
+/// Directions closer than this share of their sum count as equal: files carry figures rounded to
+/// text.
 const EQUAL_SHARE: f64 = 1e-6;
 
 /// Round trips from one-way figures in the same unit; a negative or NaN figure is a missing one.
 ///
-/// A round trip goes once each way, so the two directions add up; a direction that is missing is taken to be as long as
-/// the other, which is how a lower triangle becomes a whole matrix.
+/// A round trip goes once each way, so the two directions add up; a direction that is missing is
+/// taken to be as long as the other, which is how a lower triangle becomes a whole matrix.
 pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (Matrix, Vec<Note>) {
     let mut matrix = Matrix::filled(n, 0.0);
-    let (mut unknown, mut asymmetric, mut worst) = (0, 0, 0.0_f64);
+    let mut unknown = 0;
+    let mut asymmetric = 0;
+    let mut worst = 0.0_f64;
     for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
         let known = |figure: f64| (figure >= 0.0).then_some(figure);
-        let (there, back) = (known(one_way(i, j)), known(one_way(j, i)));
+        let there = known(one_way(i, j));
+        let back = known(one_way(j, i));
         let sum = match (there, back) {
             (Some(there), Some(back)) => there + back,
             (Some(one), None) | (None, Some(one)) => 2.0 * one,

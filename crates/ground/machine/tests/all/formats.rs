@@ -1,4 +1,5 @@
-//! The JSON Schemas in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schemas in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_machine::*;
@@ -8,18 +9,21 @@ use serde_json::{Value, json};
 const README: &str = include_str!("../../../../../docs/formats/README.md");
 
 fn profile_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-profile-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-profile-1.schema.json"))
+        .unwrap()
 }
 
 fn machine_schema() -> Value {
-    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-machine-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-machine-1.schema.json"))
+        .unwrap()
 }
 
 fn assert_valid(schema: &Value, instance: &Value, what: &str) {
     assert_eq!(refused(schema, instance), Vec::<String>::new(), "{what}");
 }
 
-/// A profile in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A profile in which nothing is left out. No `..Default`: a new field must be added here, and so
+/// to the schema.
 fn full_profile() -> Profile {
     let origin = Origin {
         kind: OriginKind::Measured,
@@ -32,11 +36,25 @@ fn full_profile() -> Profile {
         name: "full".into(),
         origin,
         environment: full_environment(),
-        clock: Clock { step_ns: Some(10.0), source: Some("tsc".into()), frequency_hz: Some(2.5e9), quantised: false },
-        topology: Topology { pus: vec![full_pu(0, CoreKind::Performance), full_pu(4, CoreKind::Efficiency)] },
+        clock: Clock {
+            step_ns: Some(10.0),
+            source: Some("tsc".into()),
+            frequency_hz: Some(2.5e9),
+            quantised: false,
+        },
+        topology: Topology {
+            pus: vec![full_pu(0, CoreKind::Performance), full_pu(4, CoreKind::Efficiency)],
+        },
         core_distance: Some(full_core_distance()),
         home_model: Some(full_home_model()),
-        loaded: vec![Loaded { pairs: 1, median_ns: 90.0, p10_ns: 80.0, p90_ns: 120.5, draws: 4, samples: 128 }],
+        loaded: vec![Loaded {
+            pairs: 1,
+            median_ns: 90.0,
+            p10_ns: 80.0,
+            p90_ns: 120.5,
+            draws: 4,
+            samples: 128,
+        }],
         loaded_seed: Some(1),
         speed: Some(full_speed()),
         wakeups: Some(full_wakeups()),
@@ -111,7 +129,8 @@ fn full_pu(os: u32, kind: CoreKind) -> Pu {
 
 fn full_core_distance() -> CoreDistance {
     let matrix = |ns: f64| Matrix::from_fn(2, |i, j| if i == j { f64::NAN } else { ns });
-    let regimes = vec![Regime { median_ns: 80.0, share: 0.75 }, Regime { median_ns: 297.0, share: 0.25 }];
+    let regimes =
+        vec![Regime { median_ns: 80.0, share: 0.75 }, Regime { median_ns: 297.0, share: 0.25 }];
     let protocol = Protocol {
         passes: 3,
         batches: 32,
@@ -132,7 +151,9 @@ fn full_core_distance() -> CoreDistance {
         mad_ns: Some(matrix(0.5)),
         ci95_low_ns: Some(matrix(79.5)),
         ci95_high_ns: Some(matrix(80.5)),
-        deciles_ns: Some(vec![Some([78.0, 79.0, 79.5, 80.0, 80.0, 80.0, 80.0, 80.5, 81.0, 82.0, 90.0])]),
+        deciles_ns: Some(vec![Some([
+            78.0, 79.0, 79.5, 80.0, 80.0, 80.0, 80.0, 80.5, 81.0, 82.0, 90.0,
+        ])]),
         status: Square::from_fn(2, |i, j| (i != j).then_some(PairStatus::MultiRegime)),
         regimes: vec![PairRegimes { pus: [0, 4], regimes }],
         protocol: Some(protocol),
@@ -164,7 +185,8 @@ fn full_home_model() -> HomeModel {
 }
 
 fn descriptions() -> impl Iterator<Item = Description> {
-    catalog::descriptions().map(|name| Description::from_toml(catalog::find(name).unwrap()).unwrap())
+    catalog::descriptions()
+        .map(|name| Description::from_toml(catalog::find(name).unwrap()).unwrap())
 }
 
 #[test]
@@ -176,7 +198,8 @@ fn the_schemas_are_schemas_and_say_what_each_key_is() {
 
 #[test]
 fn profiles_have_the_keys_of_their_schema_and_no_others() {
-    let (schema, profile) = (profile_schema(), serde_json::to_value(full_profile()).unwrap());
+    let schema = profile_schema();
+    let profile = serde_json::to_value(full_profile()).unwrap();
     full_profile().check().unwrap();
     assert_valid(&schema, &profile, "the full profile");
     assert_eq!(never_written(&schema, &[profile]), Vec::<String>::new());
@@ -202,8 +225,10 @@ fn machines_have_the_keys_of_their_schema_and_no_others() {
     for machine in &written {
         assert_valid(&schema, machine, &machine["name"].to_string());
     }
-    let of_the_machine = |path: &String| !path.starts_with("/distance/") && !path.contains("/far_offset/");
-    let missing: Vec<String> = never_written(&schema, &written).into_iter().filter(of_the_machine).collect();
+    let of_the_machine =
+        |path: &String| !path.starts_with("/distance/") && !path.contains("/far_offset/");
+    let missing: Vec<String> =
+        never_written(&schema, &written).into_iter().filter(of_the_machine).collect();
     assert_eq!(missing, Vec::<String>::new());
 }
 
@@ -253,10 +278,15 @@ fn the_schemas_refuse_what_the_readers_refuse() {
 
 #[test]
 fn the_examples_in_the_readme_are_read() {
-    let example =
-        |language: &str| README.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0;
+    let example = |language: &str| {
+        README.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0
+    };
     assert_eq!(Profile::from_json(example("json")).unwrap().name, "pair");
     let machine = Description::from_toml(example("toml")).unwrap();
     assert_eq!(machine.to_profile().topology.pus.len(), 16);
-    assert_valid(&machine_schema(), &serde_json::to_value(machine).unwrap(), "the machine in the README");
+    assert_valid(
+        &machine_schema(),
+        &serde_json::to_value(machine).unwrap(),
+        "the machine in the README",
+    );
 }

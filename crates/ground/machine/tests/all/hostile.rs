@@ -1,5 +1,5 @@
-//! Importing any file, whatever its content, ends in a profile that holds together or in an error: no panic, no
-//! infinity or NaN, no more memory than the file's size warrants.
+//! Importing any file, whatever its content, ends in a profile that holds together or in an error:
+//! no panic, no infinity or NaN, no more memory than the file's size warrants.
 
 #[path = "change/mod.rs"]
 mod change;
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_machine::import::{self, ImportOptions, Imported};
 
-/// The small beginnings of each kind of file, on which changes are made: enough to get past the first line.
+/// The small beginnings of each kind of file, on which changes are made: enough to get past the
+/// first line.
 const SEEDS: [(&str, &str); 6] = [
     ("a.csv", ",,,\n21.5,,,\n22.5,20.5,,\n90.1,91.2,23.4,\n"),
     ("a.csv", "0,1,2\r\n1,0,3\r\n2.5,3,0\r\n\r\n"),
@@ -65,7 +66,9 @@ const POISON: [&str; 18] = [
 
 /// Reads, and checks what came out.
 fn import(bytes: &[u8], name: &str) -> bool {
-    let Ok(Imported { profile, .. }) = import::read_with(bytes, name, None, &ImportOptions::default()) else {
+    let Ok(Imported { profile, .. }) =
+        import::read_with(bytes, name, None, &ImportOptions::default())
+    else {
         return false;
     };
     assert!(profile.check().is_ok(), "{:?}", profile.check());
@@ -73,7 +76,10 @@ fn import(bytes: &[u8], name: &str) -> bool {
         assert!(ns.is_nan() || (*ns >= 0.0 && ns.is_finite()), "{ns}");
     }
     let json = profile.to_json();
-    assert_eq!(import::read(json.as_bytes(), "again.json", None).map(|again| again.to_json()).ok(), Some(json));
+    assert_eq!(
+        import::read(json.as_bytes(), "again.json", None).map(|again| again.to_json()).ok(),
+        Some(json)
+    );
     true
 }
 
@@ -106,9 +112,11 @@ proptest! {
 /// The published files that are short enough to be changed several hundred times.
 fn published() -> Vec<(String, Vec<u8>)> {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");
-    let folders = ["core-to-core", "hwloc-xml", "mctop"].map(|folder| std::fs::read_dir(format!("{data}/{folder}")));
+    let folders = ["core-to-core", "hwloc-xml", "mctop"]
+        .map(|folder| std::fs::read_dir(format!("{data}/{folder}")));
     let paths = folders.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
-    let files = paths.filter_map(|path| Some((path.to_string_lossy().into_owned(), std::fs::read(path).ok()?)));
+    let files = paths
+        .filter_map(|path| Some((path.to_string_lossy().into_owned(), std::fs::read(path).ok()?)));
     files.filter(|(_, bytes)| bytes.len() < 70_000).collect()
 }
 
@@ -120,7 +128,8 @@ fn changed_published_files() {
         return;
     }
     let case = (any::<Index>(), prop::collection::vec(any_change(&POISON, 200), 1..4));
-    let config = ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
     let result = prop::test_runner::TestRunner::new(config).run(&case, |(file, changes)| {
         let (name, mut bytes) = file.get(&files).clone();
         import(&bytes, &name);
@@ -137,8 +146,17 @@ fn nesting_and_length_are_bounded() {
     let refused = [
         ("a.json", format!("{{\"format\":\"seatmap-profile/1\",\"name\":{}", "[".repeat(200_000))),
         ("a.xml", topology.to_owned() + &"<object type=\"Group\">".repeat(200_000)),
-        ("a.xml", format!("{topology}<object type=\"Machine\"{}/></topology>", " a=\"\"".repeat(200_000))),
-        ("a.xml", format!("{topology}<object type=\"Machine\" allowed_cpuset=\"{}\"/>", ",".repeat(200_000))),
+        (
+            "a.xml",
+            format!("{topology}<object type=\"Machine\"{}/></topology>", " a=\"\"".repeat(200_000)),
+        ),
+        (
+            "a.xml",
+            format!(
+                "{topology}<object type=\"Machine\" allowed_cpuset=\"{}\"/>",
+                ",".repeat(200_000)
+            ),
+        ),
         ("a.toml", format!("format = \"seatmap-machine/1\"\na = {}", "[".repeat(200_000))),
         ("a.csv", ",".repeat(5_000_000)),
         ("a.csv", ",\n".repeat(1_000_000)),

@@ -1,6 +1,11 @@
-//! The published matrices and topologies of other tools are read, each with the known facts about its machine.
+//! The published matrices and topologies of other tools are read, each with the known facts about
+//! its machine.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a helper that finds its input broken fails the test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper that finds its input broken fails the test"
+)]
 
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{CoreKind, Profile, Pu, export};
@@ -8,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// A folder of the public data, or `None`, said aloud, where it is absent.
 fn folder(name: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data")).join(name);
+    let path =
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data")).join(name);
     if !path.is_dir() {
         seatmap_needs::skipped!("the public data in {} is absent", path.display());
         return None;
@@ -19,11 +25,13 @@ fn folder(name: &str) -> Option<PathBuf> {
 fn imported(path: &Path) -> Imported {
     let bytes = std::fs::read(path).unwrap();
     let name = path.to_str().unwrap();
-    import::read_with(&bytes, name, None, &ImportOptions::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    import::read_with(&bytes, name, None, &ImportOptions::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn median_ns(profile: &Profile) -> f64 {
-    let mut all: Vec<f64> = profile.core_distance.as_ref().unwrap().median_ns.pairs().map(|pair| *pair.2).collect();
+    let mut all: Vec<f64> =
+        profile.core_distance.as_ref().unwrap().median_ns.pairs().map(|pair| *pair.2).collect();
     all.sort_by(f64::total_cmp);
     all[all.len() / 2]
 }
@@ -51,7 +59,9 @@ fn matrices_have_the_pus_in_their_name() {
         assert_eq!(profile.clock.quantised, coarse, "{name}: {:?}", profile.clock);
         let others = notes.iter().filter(|note| !matches!(note, Note::RowsInOrder { .. })).count();
         assert_eq!(others, usize::from(coarse), "{name}: {notes:?}");
-        let back = import::read(export::csv::write(&profile).unwrap().as_bytes(), "again.csv", None).unwrap();
+        let back =
+            import::read(export::csv::write(&profile).unwrap().as_bytes(), "again.csv", None)
+                .unwrap();
         assert_eq!(back.core_distance, profile.core_distance, "{name}");
     }
 }
@@ -75,7 +85,9 @@ fn a_console_log_is_refused_with_its_line() {
 #[test]
 fn mctop_descriptions_have_their_cores_and_nodes() {
     let Some(folder) = folder("mctop") else { return };
-    for (name, pus, cores, nodes) in [("lpd48core", 48, 48, 8), ("lpdquad", 96, 48, 4), ("lpdxeon2680", 40, 20, 2)] {
+    for (name, pus, cores, nodes) in
+        [("lpd48core", 48, 48, 8), ("lpdquad", 96, 48, 4), ("lpdxeon2680", 40, 20, 2)]
+    {
         let Imported { profile, notes } = imported(&folder.join(name).with_extension("mct"));
         let count = |level: fn(&Pu) -> Option<u32>| profile.topology.count(level);
         assert_eq!(
@@ -122,7 +134,11 @@ fn topologies_have_their_levels() {
         ];
         assert_eq!(levels, expected, "{name}");
         let text = export::hwloc_xml::write(&profile).unwrap();
-        assert_eq!(import::read(text.as_bytes(), "again.xml", None).unwrap().topology, profile.topology, "{name}");
+        assert_eq!(
+            import::read(text.as_bytes(), "again.xml", None).unwrap().topology,
+            profile.topology,
+            "{name}"
+        );
     }
 }
 
@@ -140,10 +156,13 @@ fn threads_and_kinds_are_told_apart() {
 
 #[test]
 fn a_matrix_marries_the_topology_of_its_machine() {
-    let (Some(matrices), Some(topologies)) = (folder("core-to-core"), folder("hwloc-xml")) else { return };
+    let (Some(matrices), Some(topologies)) = (folder("core-to-core"), folder("hwloc-xml")) else {
+        return;
+    };
     let raptor = imported(&topologies.join("Intel-RaptorLake-Corei7-1370P.xml")).profile.topology;
     let mut profile = imported(&matrices.join("core-i9-12900k-24.csv")).profile;
-    let error = import::marry(&mut profile, raptor, import::Rows::Numbered).unwrap_err().to_string();
+    let error =
+        import::marry(&mut profile, raptor, import::Rows::Numbered).unwrap_err().to_string();
     assert!(error.starts_with("the matrix has 24 PUs and the topology 20;"), "{error}");
     assert!((70.0..80.0).contains(&median_ns(&profile)));
 }

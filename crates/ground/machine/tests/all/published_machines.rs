@@ -1,7 +1,8 @@
 //! The bundled machines against the published matrices that their figures were fitted to.
 //!
-//! This is also how the figures are made again: run it with `--nocapture`, and it prints the published median beside
-//! every described distance. Published values are one-way; everything here is round trip.
+//! This is also how the figures are made again: run it with `--nocapture`, and it prints the
+//! published median beside every described distance. Published values are one-way; everything here
+//! is round trip.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_machine::{Matrix, catalog};
@@ -12,8 +13,9 @@ const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data
 /// How far a described distance may lie from the median of the pairs it describes.
 const TOLERANCE: f64 = 0.02;
 
-/// Machine, file, and the bound on the root mean square error over all pairs, in nanoseconds. Most of the error is what
-/// the descriptions leave out: the place of each core relative to the home of the one published line.
+/// Machine, file, and the bound on the root mean square error over all pairs, in nanoseconds. Most
+/// of the error is what the descriptions leave out: the place of each core relative to the home of
+/// the one published line.
 const MACHINES: [(&str, &str, f64); 9] = [
     ("core-i9-12900k", "core-i9-12900k-24.csv", 5.5),
     ("epyc-7r13-2s", "epyc-7r13-2s-192.csv", 12.5),
@@ -39,10 +41,15 @@ fn published(file: &str) -> Option<Vec<(usize, usize, f64)>> {
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
-    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
 }
 
-/// The published pairs by the distance that the description gives them, in picoseconds so that they can be keys.
+/// The published pairs by the distance that the description gives them, in picoseconds so that they
+/// can be keys.
 fn by_described(described: &Matrix, pairs: &[(usize, usize, f64)]) -> BTreeMap<u64, Vec<f64>> {
     let mut classes = BTreeMap::<u64, Vec<f64>>::new();
     for &(i, j, ns) in pairs {
@@ -68,9 +75,15 @@ fn check(name: &str, file: &str, bound_ns: f64) {
     for (described_ps, mut published_ns) in by_described(&described, &pairs) {
         let described_ns = described_ps as f64 / 1000.0;
         let median_ns = median(&mut published_ns);
-        println!("{name}: {described_ns:.2} ns described, {median_ns:.2} ns over {} pairs", published_ns.len());
+        println!(
+            "{name}: {described_ns:.2} ns described, {median_ns:.2} ns over {} pairs",
+            published_ns.len()
+        );
         let error = (described_ns / median_ns - 1.0).abs();
-        assert!(error <= TOLERANCE, "{name}: {described_ns} ns described, the published median is {median_ns} ns");
+        assert!(
+            error <= TOLERANCE,
+            "{name}: {described_ns} ns described, the published median is {median_ns} ns"
+        );
     }
     let error_ns = root_mean_square_error(&described, &pairs);
     println!("{name}: RMSE {error_ns:.2} ns over {} pairs, bound {bound_ns} ns", pairs.len());
@@ -86,7 +99,8 @@ fn described_distances_are_the_medians_of_the_published_pairs() {
 
 #[test]
 fn every_calibrated_machine_is_checked() {
-    let calibrated = catalog::descriptions().filter(|name| catalog::find(name).unwrap().contains("\"calibration\""));
+    let calibrated = catalog::descriptions()
+        .filter(|name| catalog::find(name).unwrap().contains("\"calibration\""));
     let checked = MACHINES.map(|(name, _, _)| name);
     assert_eq!(calibrated.collect::<Vec<_>>(), checked);
 }

@@ -1,7 +1,9 @@
 //! An exported profile is imported again unchanged, as far as the other format can express it.
 
 use proptest::prelude::*;
-use seatmap_machine::{CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, Topology, export, import};
+use seatmap_machine::{
+    CoreDistance, CoreKind, Matrix, Origin, OriginKind, Profile, Pu, Topology, export, import,
+};
 use std::collections::BTreeMap;
 
 fn origin() -> Origin {
@@ -31,7 +33,11 @@ fn topology(shape: &Shape) -> Topology {
     let pu = |index: u32| {
         // As Linux numbers them: the first threads of all cores, then the second.
         let core = index % all_cores;
-        let kind = if core.is_multiple_of(per_package) { CoreKind::Performance } else { CoreKind::Efficiency };
+        let kind = if core.is_multiple_of(per_package) {
+            CoreKind::Performance
+        } else {
+            CoreKind::Efficiency
+        };
         Pu {
             os: 3 + index * stride,
             core: if_known(0, core),
@@ -65,7 +71,8 @@ fn with_distances(topology: Topology, seed: u64, hole_every: u64) -> Profile {
     let pus: Vec<u32> = topology.os_indices().collect();
     let mut random = seed;
     let mut next = move || {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         random >> 33
     };
     let mut median_ns = Matrix::filled(pus.len(), 0.0);
@@ -78,7 +85,8 @@ fn with_distances(topology: Topology, seed: u64, hole_every: u64) -> Profile {
     profile
 }
 
-/// The same topology with each level's numbers in the order of their first appearance: the numbers mean nothing else.
+/// The same topology with each level's numbers in the order of their first appearance: the numbers
+/// mean nothing else.
 fn renumbered(topology: &Topology) -> Topology {
     let mut topology = topology.clone();
     let fields: [fn(&mut Pu) -> &mut Option<u32>; 4] =
@@ -130,7 +138,8 @@ proptest! {
         prop_assert_eq!(renumbered(&back.topology), renumbered(&profile.topology));
         prop_assert_eq!(&back.environment, &profile.environment);
         match back.core_distance {
-            // Rounding to the picosecond moves a figure by half of one, and the check itself by a little more.
+            // Rounding to the picosecond moves a figure by half of one, and the check itself by a
+            // little more.
             Some(distances) => {
                 prop_assert!(largest_difference(profile.core_distance.as_ref().unwrap(), &distances) < 0.000_51);
             }
@@ -142,8 +151,12 @@ proptest! {
 #[test]
 fn more_than_1024_pus_with_holes_survive() {
     let pus: Vec<u32> = (0..1100).map(|k| 2 * k + 1).collect();
-    let topology =
-        Topology { pus: pus.iter().map(|os| Pu { os: *os, package: Some(os / 1024), ..Pu::default() }).collect() };
+    let topology = Topology {
+        pus: pus
+            .iter()
+            .map(|os| Pu { os: *os, package: Some(os / 1024), ..Pu::default() })
+            .collect(),
+    };
     let text = export::hwloc_xml::write(&with_distances(topology.clone(), 1, 100)).unwrap();
     let back = import::read(text.as_bytes(), "test.xml", None).unwrap();
     assert_eq!(back.topology, topology);

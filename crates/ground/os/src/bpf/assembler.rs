@@ -3,14 +3,14 @@
 use super::map::Map;
 use std::collections::HashMap;
 
-/// A register: 0 is the answer of a call, 1 to 5 are the arguments of calls, 6 to 9 survive them, and 10 is the end of
-/// the stack.
+/// A register: 0 is the answer of a call, 1 to 5 are the arguments of calls, 6 to 9 survive them,
+/// and 10 is the end of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register(pub u8);
 
 /// The registers by their names in the kernel's documentation
-/// (`Documentation/bpf/standardization/instruction-set.rst`): 0 holds the answer of a call, 1 to 5 its arguments, 6 to
-/// 9 survive it, and the stack lies below 10.
+/// (`Documentation/bpf/standardization/instruction-set.rst`): 0 holds the answer of a call, 1 to 5
+/// its arguments, 6 to 9 survive it, and the stack lies below 10.
 pub mod registers {
     use super::Register;
 
@@ -182,7 +182,13 @@ impl Assembler {
     }
 
     /// `*(to + offset) = number`.
-    pub fn store_number(&mut self, width: Width, to: Register, offset: i16, number: i32) -> &mut Self {
+    pub fn store_number(
+        &mut self,
+        width: Width,
+        to: Register,
+        offset: i16,
+        number: i32,
+    ) -> &mut Self {
         self.put(0x62 | width.bits(), to, Register(0), offset, number)
     }
 
@@ -197,17 +203,32 @@ impl Assembler {
     }
 
     /// `to = to OPERATION number`.
-    pub fn calculate_number(&mut self, operation: Operation, to: Register, number: i32) -> &mut Self {
+    pub fn calculate_number(
+        &mut self,
+        operation: Operation,
+        to: Register,
+        number: i32,
+    ) -> &mut Self {
         self.put(0x07 | operation.bits(), to, Register(0), 0, number)
     }
 
     /// `to` = the address of the byte at this offset from the end of the stack.
     pub fn stack(&mut self, to: Register, offset: i32) -> &mut Self {
-        self.calculate(Operation::Move, to, Register(10)).calculate_number(Operation::Add, to, offset)
+        self.calculate(Operation::Move, to, Register(10)).calculate_number(
+            Operation::Add,
+            to,
+            offset,
+        )
     }
 
     /// Jumps if the comparison holds.
-    pub fn jump_if(&mut self, compare: Compare, left: Register, right: i32, label: &'static str) -> &mut Self {
+    pub fn jump_if(
+        &mut self,
+        compare: Compare,
+        left: Register,
+        right: i32,
+        label: &'static str,
+    ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
         self.put(0x05 | compare.bits(), left, Register(0), 0, right)
     }
@@ -258,7 +279,13 @@ impl Assembler {
 
     /// Ends the program with 0, the answer that tracepoints ask for.
     pub fn end(&mut self) -> &mut Self {
-        self.calculate_number(Operation::Move, Register(0), 0).put(0x95, Register(0), Register(0), 0, 0)
+        self.calculate_number(Operation::Move, Register(0), 0).put(
+            0x95,
+            Register(0),
+            Register(0),
+            0,
+            0,
+        )
     }
 
     /// The instructions, each jump with its distance.
@@ -290,8 +317,16 @@ impl Assembler {
         })
     }
 
-    fn put(&mut self, code: u8, to: Register, from: Register, offset: i16, immediate: i32) -> &mut Self {
-        let [low, high] = if cfg!(target_endian = "little") { [to.0, from.0] } else { [from.0, to.0] };
+    fn put(
+        &mut self,
+        code: u8,
+        to: Register,
+        from: Register,
+        offset: i16,
+        immediate: i32,
+    ) -> &mut Self {
+        let [low, high] =
+            if cfg!(target_endian = "little") { [to.0, from.0] } else { [from.0, to.0] };
         self.code.push(Instruction { code, registers: low | high << 4, offset, immediate });
         self
     }
@@ -306,7 +341,12 @@ mod tests {
     #[test]
     fn jumps_lead_to_their_labels() {
         let mut program = Assembler::new();
-        program.label("start").jump_if(Compare::Equal, A, 7, "end").jump("start").label("end").end();
+        program
+            .label("start")
+            .jump_if(Compare::Equal, A, 7, "end")
+            .jump("start")
+            .label("end")
+            .end();
         let offsets: Vec<i16> = program.finish().unwrap().iter().map(|one| one.offset).collect();
         assert_eq!(offsets, [1, -2, 0, 0]);
     }
@@ -331,7 +371,10 @@ mod tests {
     #[test]
     fn instructions_are_those_of_the_standard() {
         let mut program = Assembler::new();
-        program.load(Width::Double, Register(6), A, 8).store(Width::Word, Register(10), -4, Register(6)).end();
+        program
+            .load(Width::Double, Register(6), A, 8)
+            .store(Width::Word, Register(10), -4, Register(6))
+            .end();
         let code = program.finish().unwrap();
         assert_eq!((code[0].code, code[0].offset), (0x79, 8));
         assert_eq!((code[1].code, code[1].offset), (0x63, -4));

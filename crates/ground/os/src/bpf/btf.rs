@@ -1,5 +1,5 @@
-//! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields of its structures
-//! are, and the numbers of its tracepoints and functions.
+//! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields
+//! of its structures are, and the numbers of its tracepoints and functions.
 
 use std::io;
 
@@ -116,8 +116,8 @@ impl Btf {
         self.number(STRUCT, name).ok_or_else(|| BtfError::Missing(format!("struct {name}")))
     }
 
-    /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the structure that field `a`
-    /// is.
+    /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the
+    /// structure that field `a` is.
     ///
     /// # Errors
     /// [`BtfError::Missing`].
@@ -134,8 +134,9 @@ impl Btf {
     }
 
     fn number(&self, kind: u32, name: &str) -> Option<u32> {
-        let is_it =
-            |number: &u32| self.head(*number).is_some_and(|head| head.kind() == kind && self.is(head.name, name));
+        let is_it = |number: &u32| {
+            self.head(*number).is_some_and(|head| head.kind() == kind && self.is(head.name, name))
+        };
         (1..u32::try_from(self.starts.len()).ok()?).find(is_it)
     }
 
@@ -151,7 +152,9 @@ impl Btf {
                 return Some((bytes, kind?));
             }
             let is_nameless = self.is(own?, "") && depth < DEEPEST;
-            if let Some((inner, kind)) = is_nameless.then(|| self.member(kind?, name, depth + 1)).flatten() {
+            if let Some((inner, kind)) =
+                is_nameless.then(|| self.member(kind?, name, depth + 1)).flatten()
+            {
                 return Some((bytes.checked_add(inner)?, kind));
             }
         }
@@ -172,7 +175,8 @@ impl Btf {
 
 /// Where each type begins; `None` where one has an unknown kind or is cut off.
 fn starts(types: &[u8]) -> Option<Vec<usize>> {
-    let (mut starts, mut at) = (vec![0], 0);
+    let mut starts = vec![0];
+    let mut at = 0;
     while at < types.len() {
         let info = word(types, at + 4)?;
         let members = (info & 0xffff) as usize;
@@ -199,7 +203,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12, and a tracepoint.
+    /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12,
+    /// and a tracepoint.
     fn made() -> Vec<u8> {
         let strings = b"\0task\0pid\0tgid\0btf_trace_waking\0";
         let types: Vec<u32> = [
@@ -221,7 +226,10 @@ mod tests {
     #[test]
     fn fields_are_found_in_nameless_structures_too() {
         let btf = Btf::parse(&made()).unwrap();
-        assert_eq!((btf.field("task", "pid").unwrap(), btf.field("task", "tgid").unwrap()), (4, 12));
+        assert_eq!(
+            (btf.field("task", "pid").unwrap(), btf.field("task", "tgid").unwrap()),
+            (4, 12)
+        );
         assert_eq!(btf.tracepoint("waking").unwrap(), 4);
         let missing = btf.field("task", "comm").unwrap_err().to_string();
         assert_eq!(missing, "this kernel has no field comm in struct task");

@@ -24,15 +24,21 @@ pub(super) enum Command {
 /// # Safety
 /// Each address in `attributes` must point to as much memory as the command reads and writes there.
 pub(super) unsafe fn bpf<T>(command: Command, attributes: &mut T) -> io::Result<i32> {
-    // SAFETY: the kernel reads and writes `size` bytes of `attributes`, which is that large; the caller promises the
-    // rest.
+    // SAFETY: the kernel reads and writes `size` bytes of `attributes`, which is that large; the
+    // caller promises the rest.
     let answer = unsafe {
-        libc::syscall(libc::SYS_bpf, command as libc::c_long, std::ptr::from_mut(attributes), size_of::<T>())
+        libc::syscall(
+            libc::SYS_bpf,
+            command as libc::c_long,
+            std::ptr::from_mut(attributes),
+            size_of::<T>(),
+        )
     };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
 }
 
-/// Makes a call that answers with a new descriptor, which the kernel closes when this process executes another program.
+/// Makes a call that answers with a new descriptor, which the kernel closes when this process
+/// executes another program.
 ///
 /// # Safety
 /// As for [`bpf`]; the command must be one that opens a descriptor.
@@ -43,7 +49,8 @@ pub(super) unsafe fn open<T>(command: Command, attributes: &mut T) -> io::Result
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The name of an object as the kernel takes it: letters, digits and `_`, at most 15 bytes and a zero byte.
+/// The name of an object as the kernel takes it: letters, digits and `_`, at most 15 bytes and a
+/// zero byte.
 pub(super) fn object_name(name: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes.iter_mut().take(15).zip(name.bytes()).for_each(|(to, from)| *to = from);

@@ -60,7 +60,12 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's: EPERM without CAP_BPF, ENOMEM.
-    pub fn hash(name: &str, key_bytes: usize, value_bytes: usize, entries: u32) -> io::Result<Self> {
+    pub fn hash(
+        name: &str,
+        key_bytes: usize,
+        value_bytes: usize,
+        entries: u32,
+    ) -> io::Result<Self> {
         Map::new(HASH, name, [key_bytes, value_bytes], entries)
     }
 
@@ -72,8 +77,15 @@ impl Map {
         Map::new(ARRAY, name, [4, 8 * entries as usize], 1)
     }
 
-    fn new(kind: u32, name: &str, [key_bytes, value_bytes]: [usize; 2], entries: u32) -> io::Result<Self> {
-        let small = |bytes: usize| u32::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG));
+    fn new(
+        kind: u32,
+        name: &str,
+        [key_bytes, value_bytes]: [usize; 2],
+        entries: u32,
+    ) -> io::Result<Self> {
+        let small = |bytes: usize| {
+            u32::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))
+        };
         let mut create = Create {
             kind,
             key_bytes: small(key_bytes)?,
@@ -141,8 +153,11 @@ impl Map {
     /// The kernel's.
     pub fn is_empty(&self) -> io::Result<bool> {
         let mut next = vec![0; self.key_bytes];
-        let mut element =
-            Element { map: self.fd.as_raw_fd() as u32, value: next.as_mut_ptr() as u64, ..Element::default() };
+        let mut element = Element {
+            map: self.fd.as_raw_fd() as u32,
+            value: next.as_mut_ptr() as u64,
+            ..Element::default()
+        };
         // SAFETY: without a key the kernel writes the first one, which `next` has room for.
         match unsafe { bpf(Command::NextKey, &mut element) } {
             Ok(_) => Ok(false),
@@ -151,13 +166,15 @@ impl Map {
         }
     }
 
-    /// Every entry of a hash table, in no order. An entry that a program adds meanwhile may be missing.
+    /// Every entry of a hash table, in no order. An entry that a program adds meanwhile may be
+    /// missing.
     ///
     /// # Errors
     /// The kernel's: EINVAL before Linux 5.6.
     pub fn entries(&self, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         let mut room = BATCH;
-        let (mut keys, mut values) = (vec![0; room * self.key_bytes], vec![0; room * self.value_bytes]);
+        let mut keys = vec![0; room * self.key_bytes];
+        let mut values = vec![0; room * self.value_bytes];
         let mut from: Option<u32> = None;
         loop {
             let mut to = 0u32;
@@ -170,7 +187,8 @@ impl Map {
                 map: self.fd.as_raw_fd() as u32,
                 ..Batch::default()
             };
-            // SAFETY: there is room for `count` keys and values; the position is 4 bytes for a hash table.
+            // SAFETY: there is room for `count` keys and values; the position is 4 bytes for a hash
+            // table.
             let is_last = match unsafe { bpf(Command::LookupBatch, &mut batch) } {
                 Ok(_) => false,
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => true,
@@ -184,7 +202,8 @@ impl Map {
                 Err(error) => return Err(error),
             };
             let found = (batch.count as usize).min(room);
-            let pairs = keys.chunks_exact(self.key_bytes).zip(values.chunks_exact(self.value_bytes));
+            let pairs =
+                keys.chunks_exact(self.key_bytes).zip(values.chunks_exact(self.value_bytes));
             pairs.take(found).for_each(|(key, value)| each(key, value));
             if is_last {
                 return Ok(());
@@ -199,7 +218,10 @@ impl Map {
     /// The kernel's.
     pub fn counts(&self) -> io::Result<Vec<u64>> {
         let value = self.get(&[0; 4])?.unwrap_or_default();
-        Ok(value.chunks_exact(8).filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))).collect())
+        Ok(value
+            .chunks_exact(8)
+            .filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+            .collect())
     }
 
     /// Sets the counters of [`Map::counters`]; a program that counts meanwhile may be overwritten.
@@ -215,7 +237,11 @@ impl Map {
         if key.len() != self.key_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        Ok(Element { map: self.fd.as_raw_fd() as u32, key: key.as_ptr() as u64, ..Element::default() })
+        Ok(Element {
+            map: self.fd.as_raw_fd() as u32,
+            key: key.as_ptr() as u64,
+            ..Element::default()
+        })
     }
 }
 
@@ -226,7 +252,9 @@ mod tests {
 
     /// `None`, with a message, where this computer does not allow it.
     fn table(entries: u32) -> Option<Map> {
-        Map::hash("test", 4, 8, entries).inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}")).ok()
+        Map::hash("test", 4, 8, entries)
+            .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))
+            .ok()
     }
 
     #[test]
@@ -234,9 +262,12 @@ mod tests {
         let Some(map) = table(10_000) else { return };
         assert!(map.is_empty().unwrap());
         let entries: BTreeMap<u32, u64> = (0..9_000).map(|key| (key, u64::from(key) * 3)).collect();
-        entries.iter().for_each(|(key, value)| map.set(&key.to_ne_bytes(), &value.to_ne_bytes()).unwrap());
+        entries
+            .iter()
+            .for_each(|(key, value)| map.set(&key.to_ne_bytes(), &value.to_ne_bytes()).unwrap());
         let mut found = BTreeMap::new();
-        let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+        let word =
+            |bytes: &[u8]| bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
         map.entries(|key, value| {
             found.insert(word(key) as u32, word(value));
         })
@@ -251,7 +282,9 @@ mod tests {
     #[test]
     fn wrong_lengths_and_full_tables_are_errors() {
         let Some(map) = table(1) else { return };
-        assert!(map.get(&[0]).is_err() && map.set(&[0; 4], &[0]).is_err() && map.remove(&[]).is_err());
+        assert!(
+            map.get(&[0]).is_err() && map.set(&[0; 4], &[0]).is_err() && map.remove(&[]).is_err()
+        );
         map.set(&[0; 4], &[0; 8]).unwrap();
         assert_eq!(map.set(&[1; 4], &[0; 8]).unwrap_err().raw_os_error(), Some(libc::E2BIG));
     }

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// `BPF_PROG_TYPE_TRACING`: programs that read the kernel's structures by their types.
 const TRACING: u32 = 26;
 
-/// Functions that read kernel structures are open to licences that go with the GPL; that of this code is one of them.
+/// Functions that read kernel structures are open to licences that go with the GPL; that of this
+/// code is one of them.
 const LICENCE: &CStr = c"Dual MIT/GPL";
 
 /// The most that the kernel's checker may say about a refused program.
@@ -52,7 +53,8 @@ pub enum LoadError {
 
 /// The checker's last line but its statistics is the reason.
 fn last_line(log: &str) -> String {
-    let reason = log.lines().rfind(|line| !line.starts_with("processed ") && !line.trim().is_empty());
+    let reason =
+        log.lines().rfind(|line| !line.starts_with("processed ") && !line.trim().is_empty());
     reason.map(|line| format!(" ('{line}')")).unwrap_or_default()
 }
 
@@ -72,7 +74,9 @@ pub struct Attached {
 
 /// A loaded program runs at its place until this is dropped. The drop waits for every CPU.
 #[derive(Debug)]
-pub struct Link(#[expect(dead_code, reason = "the program is attached while the descriptor is open")] OwnedFd);
+pub struct Link(
+    #[expect(dead_code, reason = "the program is attached while the descriptor is open")] OwnedFd,
+);
 
 /// How often and how long a program ran while [`Statistics`] were on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,7 +138,8 @@ impl Program {
     /// Loads a program for this place, by the number of the tracepoint in the kernel's types.
     ///
     /// # Errors
-    /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's words otherwise.
+    /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's
+    /// words otherwise.
     pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
         let code = code.finish().map_err(|source| LoadError::Assembly { name, source })?;
         let mut load = Load {
@@ -169,7 +174,8 @@ impl Program {
     /// [`LoadError::Attach`].
     pub fn link(&self) -> Result<Link, LoadError> {
         let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
-        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was loaded.
+        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was
+        // loaded.
         let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
         link.map(Link).map_err(|source| LoadError::Attach { name: self.name, source })
     }
@@ -192,11 +198,13 @@ impl Program {
     }
 }
 
-/// Loads again, for what the kernel's checker says: it costs memory and time that a good program need not spend.
+/// Loads again, for what the kernel's checker says: it costs memory and time that a good program
+/// need not spend.
 fn log(mut load: Load) -> String {
     let mut text = vec![0u8; LOG_BYTES];
     (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);
-    // SAFETY: as for the load before, and the log has `log_bytes` bytes. The result is dropped where it loads now.
+    // SAFETY: as for the load before, and the log has `log_bytes` bytes. The result is dropped
+    // where it loads now.
     drop(unsafe { open(Command::ProgramLoad, &mut load) });
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&text[..end]).into_owned()
@@ -214,7 +222,9 @@ impl Attached {
 
 /// While it lives, the kernel times every program on this computer, which costs about 50 ns a run.
 #[derive(Debug)]
-pub struct Statistics(#[expect(dead_code, reason = "the kernel times programs while the descriptor is open")] OwnedFd);
+pub struct Statistics(
+    #[expect(dead_code, reason = "the kernel times programs while the descriptor is open")] OwnedFd,
+);
 
 impl Statistics {
     /// Begins to time programs.
@@ -233,9 +243,12 @@ mod tests {
     use super::super::{Btf, Map};
     use super::*;
 
-    /// The place of the system's most frequent tracepoint; `None`, with a message, where eBPF is not allowed.
+    /// The place of the system's most frequent tracepoint; `None`, with a message, where eBPF is
+    /// not allowed.
     fn place() -> Option<u32> {
-        Map::counters("test", 1).inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}")).ok()?;
+        Map::counters("test", 1)
+            .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))
+            .ok()?;
         Some(Btf::of_kernel().ok()?.tracepoint("sched_waking").unwrap())
     }
 
@@ -244,14 +257,22 @@ mod tests {
         let Some(place) = place() else { return };
         let map = Map::counters("test", 1).unwrap();
         let mut code = Assembler::new();
-        let (one, counter) = (Register(1), Register(2));
-        code.calculate_number(Operation::Move, one, 1).counter(counter, &map, 0).count(counter, 0, one).end();
+        let one = Register(1);
+        let counter = Register(2);
+        code.calculate_number(Operation::Move, one, 1)
+            .counter(counter, &map, 0)
+            .count(counter, 0, one)
+            .end();
         let attached = Program::load("test", place, &code).unwrap().attach().unwrap();
         let statistics = Statistics::begin().unwrap();
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
         drop(statistics);
-        let (time, counts) = (attached.run_time().unwrap(), map.counts().unwrap());
-        assert!(time.runs > 0 && time.time > Duration::ZERO && counts[0] >= time.runs, "{time:?} {counts:?}");
+        let time = attached.run_time().unwrap();
+        let counts = map.counts().unwrap();
+        assert!(
+            time.runs > 0 && time.time > Duration::ZERO && counts[0] >= time.runs,
+            "{time:?} {counts:?}"
+        );
     }
 
     #[test]

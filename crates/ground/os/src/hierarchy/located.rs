@@ -1,4 +1,5 @@
-//! The folder of a group: its path and the mount of its hierarchy, joined through cgroup namespaces.
+//! The folder of a group: its path and the mount of its hierarchy, joined through cgroup
+//! namespaces.
 
 use super::{Cpuset, Hierarchy};
 use crate::Tid;
@@ -18,7 +19,8 @@ pub(super) struct Located {
     is_read_only: bool,
 }
 
-/// A path as the kernel writes it in a cgroup namespace: steps up from the namespace's root, then down.
+/// A path as the kernel writes it in a cgroup namespace: steps up from the namespace's root, then
+/// down.
 struct Spelled<'a> {
     ups: usize,
     down: &'a str,
@@ -27,21 +29,26 @@ struct Spelled<'a> {
 impl<'a> Spelled<'a> {
     /// `None` where steps up come behind steps down, which the kernel never writes.
     fn parse(path: &'a str) -> Option<Self> {
-        let (mut ups, mut down) = (0, path.trim_end_matches('/'));
-        while let Some(rest) = down.strip_prefix("/..").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        let mut ups = 0;
+        let mut down = path.trim_end_matches('/');
+        while let Some(rest) =
+            down.strip_prefix("/..").filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        {
             ups += 1;
             down = rest;
         }
-        let is_plain = (down.is_empty() || down.starts_with('/')) && down.split('/').all(|part| part != "..");
+        let is_plain =
+            (down.is_empty() || down.starts_with('/')) && down.split('/').all(|part| part != "..");
         is_plain.then_some(Spelled { ups, down })
     }
 }
 
 impl Hierarchy {
-    /// The path of a group below the folder where the hierarchy is mounted, as far as the two paths alone tell it;
-    /// `None` for a group outside of what a container shows.
+    /// The path of a group below the folder where the hierarchy is mounted, as far as the two paths
+    /// alone tell it; `None` for a group outside of what a container shows.
     pub(super) fn below(&self, path: &str) -> Option<String> {
-        let (mounted, group) = (Spelled::parse(&self.root)?, Spelled::parse(path)?);
+        let mounted = Spelled::parse(&self.root)?;
+        let group = Spelled::parse(path)?;
         let below = group.down.strip_prefix(mounted.down)?;
         let is_below = mounted.ups == group.ups && (below.is_empty() || below.starts_with('/'));
         is_below.then(|| below.to_owned())
@@ -49,17 +56,25 @@ impl Hierarchy {
 
     /// The group with this path that the thread is in.
     ///
-    /// A mount made outside the reader's cgroup namespace begins with `/..`, once for each group between its root and
-    /// that of the namespace. The kernel does not tell the names of these groups. The thread is a member of one group
-    /// only, so the one that lists it is the right one.
+    /// A mount made outside the reader's cgroup namespace begins with `/..`, once for each group
+    /// between its root and that of the namespace. The kernel does not tell the names of these
+    /// groups. The thread is a member of one group only, so the one that lists it is the right one.
     pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
         let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
-        let (base, is_v2) = (self.folder.clone(), self.controllers.is_none());
-        Some(Located { base, path, is_v2, is_whole: self.is_whole, is_read_only: self.is_read_only })
+        let base = self.folder.clone();
+        let is_v2 = self.controllers.is_none();
+        Some(Located {
+            base,
+            path,
+            is_v2,
+            is_whole: self.is_whole,
+            is_read_only: self.is_read_only,
+        })
     }
 
     fn searched(&self, root: &Root, tid: Tid, path: &str) -> Option<String> {
-        let (mounted, group) = (Spelled::parse(&self.root)?, Spelled::parse(path)?);
+        let mounted = Spelled::parse(&self.root)?;
+        let group = Spelled::parse(path)?;
         let unnamed = mounted.ups.checked_sub(group.ups).filter(|_| mounted.down.is_empty())?;
         let mut paths = vec![String::new()];
         for _ in 0..unnamed {
@@ -70,12 +85,15 @@ impl Hierarchy {
             paths = paths.iter().flat_map(inner).collect();
         }
         let mut groups = paths.into_iter().map(|path| format!("{path}{}", group.down));
-        let lists = |path: &str| threads(root, &format!("{}{path}", self.folder)).is_some_and(|all| all.contains(&tid));
+        let lists = |path: &str| {
+            threads(root, &format!("{}{path}", self.folder)).is_some_and(|all| all.contains(&tid))
+        };
         groups.find(|path| lists(path))
     }
 }
 
-/// The threads in a group, without those of the groups below it; of version 2 before Linux 4.14, the processes.
+/// The threads in a group, without those of the groups below it; of version 2 before Linux 4.14,
+/// the processes.
 pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
     let files = ["tasks", "cgroup.threads", "cgroup.procs"];
     let list = files.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok())?;
@@ -105,13 +123,18 @@ impl Located {
 
     /// Its path and those of the groups above it, to the mounted root.
     fn upward(&self) -> impl Iterator<Item = &str> {
-        std::iter::successors(Some(self.path.as_str()), |path| path.rsplit_once('/').map(|(parent, _)| parent))
+        std::iter::successors(Some(self.path.as_str()), |path| {
+            path.rsplit_once('/').map(|(parent, _)| parent)
+        })
     }
 
-    /// The first text of these files that a group here or above has; a group without the controller has no file.
+    /// The first text of these files that a group here or above has; a group without the controller
+    /// has no file.
     pub(super) fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
         let text = |path: &str, name: &str| root.read(&format!("{}{path}/{name}", self.base)).ok();
-        let of = |path: &str| names.iter().filter_map(|name| text(path, name)).find(|text| !text.is_empty());
+        let of = |path: &str| {
+            names.iter().filter_map(|name| text(path, name)).find(|text| !text.is_empty())
+        };
         self.upward().find_map(of)
     }
 
@@ -138,7 +161,8 @@ impl Located {
         let of = |path: &str| {
             let group = if path.is_empty() { "/" } else { path };
             let found = read(&format!("{}{path}", self.base));
-            let named = |brake| Brake { group: group.to_owned(), is_read_only: self.is_read_only, ..brake };
+            let named =
+                |brake| Brake { group: group.to_owned(), is_read_only: self.is_read_only, ..brake };
             found.into_iter().map(named).collect::<Vec<Brake>>()
         };
         self.upward().flat_map(of).collect()

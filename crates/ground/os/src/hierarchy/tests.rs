@@ -32,10 +32,16 @@ fn limits_come_from_the_group_and_those_above() {
     );
     let groups = Hierarchies::read(&root).groups(&root, 7, "0::/a/b/c\n");
     let limits = Hierarchies::limits(&root, &groups);
-    assert_eq!((limits.path.as_str(), limits.cpus.as_deref(), limits.nodes.as_deref()), ("/a/b/c", Some("0-3"), None));
+    assert_eq!(
+        (limits.path.as_str(), limits.cpus.as_deref(), limits.nodes.as_deref()),
+        ("/a/b/c", Some("0-3"), None)
+    );
     assert_eq!((limits.quota_cpus(), limits.throttled()), (Some(1.5), Some(7)));
-    let each: Vec<(&str, &str, f64)> =
-        limits.quotas.iter().map(|quota| (quota.group.as_str(), quota.file.as_str(), quota.cpus)).collect();
+    let each: Vec<(&str, &str, f64)> = limits
+        .quotas
+        .iter()
+        .map(|quota| (quota.group.as_str(), quota.file.as_str(), quota.cpus))
+        .collect();
     assert_eq!(each, [("/a/b", "/cg/a/b/cpu.max", 1.5), ("/a", "/cg/a/cpu.max", 2.0)]);
     assert_eq!(groups.unseen(), None);
 }
@@ -55,26 +61,44 @@ fn version_1_has_a_hierarchy_for_each_and_a_container_its_own_root() {
     );
     let hierarchies = Hierarchies::read(&root);
     let groups = hierarchies.groups(&root, 7, "9:cpuset:/box/in\n8:cpu,cpuacct:/box/other\n0::/\n");
-    assert!(groups.unseen().is_some_and(|why| why.contains("above the one mounted at /cpu")), "{groups:?}");
+    assert!(
+        groups.unseen().is_some_and(|why| why.contains("above the one mounted at /cpu")),
+        "{groups:?}"
+    );
     let limits = Hierarchies::limits(&root, &groups);
-    assert_eq!((limits.cpus.as_deref(), limits.nodes.as_deref(), limits.path.as_str()), (Some("1"), Some("0"), "/in"));
+    assert_eq!(
+        (limits.cpus.as_deref(), limits.nodes.as_deref(), limits.path.as_str()),
+        (Some("1"), Some("0"), "/in")
+    );
     assert_eq!((limits.quota_cpus(), limits.throttled()), (Some(0.5), None));
     assert_eq!(limits.quotas[0].file, "/cpu/other/cpu.cfs_quota_us");
     let outside = hierarchies.groups(&root, 7, "9:cpuset:/../x\n8:cpu,cpuacct:/boxes\n");
-    assert!(outside.is_empty() && outside.unseen().is_some_and(|why| why.contains("/boxes")), "{outside:?}");
-    assert_eq!(Hierarchies::limits(&root, &outside), Limits { path: "/".into(), ..Limits::default() });
+    assert!(
+        outside.is_empty() && outside.unseen().is_some_and(|why| why.contains("/boxes")),
+        "{outside:?}"
+    );
+    assert_eq!(
+        Hierarchies::limits(&root, &outside),
+        Limits { path: "/".into(), ..Limits::default() }
+    );
 }
 
 #[test]
 fn groups_are_found_by_path_and_walked() {
-    let files =
-        [("/cg/cgroup.procs", "1\n"), ("/cg/a/cgroup.procs", "7\n9\n"), ("/cg/a/b.service/cgroup.procs", "8\n")];
+    let files = [
+        ("/cg/cgroup.procs", "1\n"),
+        ("/cg/a/cgroup.procs", "7\n9\n"),
+        ("/cg/a/b.service/cgroup.procs", "8\n"),
+    ];
     let (_folder, root) = computer(V2, &files);
     let hierarchies = Hierarchies::read(&root);
     for path in ["a", "/a", "/cg/a", "/cg/a/"] {
         assert_eq!(hierarchies.folders(&root, path), ["/cg/a"], "{path}");
     }
-    assert_eq!((hierarchies.folders(&root, "/"), hierarchies.folders(&root, "none").len()), (vec!["/cg".into()], 0));
+    assert_eq!(
+        (hierarchies.folders(&root, "/"), hierarchies.folders(&root, "none").len()),
+        (vec!["/cg".into()], 0)
+    );
     assert_eq!(hierarchies.all(&root).unwrap(), ["/cg", "/cg/a", "/cg/a/b.service"]);
     assert_eq!(
         (members_below(&root, "/cg/a").unwrap(), members_below(&root, "/none").unwrap().len()),
@@ -94,8 +118,8 @@ fn this_process_has_groups() {
     assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
 }
 
-/// `unshare -C` below a mount of the host, and `docker run -v /sys/fs/cgroup` in the same way: the paths are relative
-/// to the namespace, and the mount begins above it.
+/// `unshare -C` below a mount of the host, and `docker run -v /sys/fs/cgroup` in the same way: the
+/// paths are relative to the namespace, and the mount begins above it.
 #[test]
 fn a_namespace_under_a_mount_from_outside_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";
@@ -113,7 +137,11 @@ fn a_namespace_under_a_mount_from_outside_is_searched() {
     let found = |tid, path: &str| {
         let groups = hierarchies.groups(&root, tid, &format!("1:cpu:{path}\n0::/\n"));
         let quotas = Hierarchies::limits(&root, &groups).quotas;
-        (groups.time.map(|found| found.folder()), groups.unseen, quotas.first().map(|quota| quota.cpus))
+        (
+            groups.time.map(|found| found.folder()),
+            groups.unseen,
+            quotas.first().map(|quota| quota.cpus),
+        )
     };
     let here = |path: &str, cpus| (Some(path.to_owned()), None, cpus);
     assert_eq!(found(8, "/"), here("/cpu/a/b", Some(0.02)));
@@ -121,7 +149,9 @@ fn a_namespace_under_a_mount_from_outside_is_searched() {
     assert_eq!(found(5, "/../../other/b"), here("/cpu/other/b", None));
     assert_eq!(found(1, "/.."), here("/cpu/a", Some(0.02)));
     let (folder, unseen, _) = found(4711, "/");
-    assert!(folder.is_none() && unseen.is_some_and(|why| why.contains("outside of what is mounted")));
+    assert!(
+        folder.is_none() && unseen.is_some_and(|why| why.contains("outside of what is mounted"))
+    );
 }
 
 #[test]
@@ -134,14 +164,21 @@ fn a_hierarchy_that_is_not_mounted_hides_limits_unless_the_group_is_its_root() {
         Hierarchies::read(&root).groups(&root, 7, membership).unseen().map(str::to_owned)
     };
     assert_eq!(unseen(Some(FIRST_NAMESPACE), "3:cpu:/\n"), None);
-    assert!(unseen(Some("cgroup:[4026532000]"), "0::/\n").is_some_and(|why| why.contains("is not mounted")));
+    assert!(
+        unseen(Some("cgroup:[4026532000]"), "0::/\n")
+            .is_some_and(|why| why.contains("is not mounted"))
+    );
     assert!(unseen(None, "3:cpu,cpuacct:/box\n").is_some_and(|why| why.contains("group /box")));
     assert_eq!(unseen(None, ""), None, "a kernel without control groups");
 }
 
 #[test]
 fn a_namespace_of_its_own_in_version_2_hides_the_groups_above() {
-    let files = [("/cg/cgroup.events", ""), ("/cg/cpu.max", "50000 100000"), ("/cg/cpu.stat", "nr_throttled 1")];
+    let files = [
+        ("/cg/cgroup.events", ""),
+        ("/cg/cpu.max", "50000 100000"),
+        ("/cg/cpu.stat", "nr_throttled 1"),
+    ];
     let (_folder, root) = computer("2 1 0:3 / /cg ro - cgroup2 none rw\n", &files);
     let groups = Hierarchies::read(&root).groups(&root, 7, "0::/\n");
     let limits = Hierarchies::limits(&root, &groups);
@@ -163,7 +200,11 @@ proptest! {
 fn threads_in_another_group_of_either_kind_are_elsewhere() {
     let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];
     let (_folder, root) = computer(V1, &files);
-    let groups = Hierarchies::read(&root).groups(&root, 7, "9:cpuset:/box/in\n8:cpu,cpuacct:/box/other\n0::/\n");
+    let groups = Hierarchies::read(&root).groups(
+        &root,
+        7,
+        "9:cpuset:/box/in\n8:cpu,cpuacct:/box/other\n0::/\n",
+    );
     assert_eq!(groups.threads(&root), Some(vec![7, 8]));
 }
 
@@ -182,13 +223,22 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
     ];
     let (folder, root) = computer(V1, &files);
     let limit = |group: &str| {
-        let groups = Hierarchies::read(&root).groups(&root, 7, &format!("8:cpu,cpuacct:/box/{group}\n"));
+        let groups =
+            Hierarchies::read(&root).groups(&root, 7, &format!("8:cpu,cpuacct:/box/{group}\n"));
         Hierarchies::limits(&root, &groups).real_time
     };
     let of_group = limit("in").unwrap();
-    assert_eq!((of_group.kind, &*of_group.file), (BrakeKind::RealTime { percent: 20.0 }, "/cpu/in/cpu.rt_runtime_us"));
-    assert_eq!(limit("none").unwrap().file, all, "members of a group with nothing have no such policy");
-    let command = of_group.release().replace("/proc/", &format!("{}/proc/", folder.path().display()));
+    assert_eq!(
+        (of_group.kind, &*of_group.file),
+        (BrakeKind::RealTime { percent: 20.0 }, "/cpu/in/cpu.rt_runtime_us")
+    );
+    assert_eq!(
+        limit("none").unwrap().file,
+        all,
+        "members of a group with nothing have no such policy"
+    );
+    let command =
+        of_group.release().replace("/proc/", &format!("{}/proc/", folder.path().display()));
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     assert_eq!((limit("in"), limit("none")), (None, None));
 }

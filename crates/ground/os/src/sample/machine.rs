@@ -15,13 +15,14 @@ const TOP_BYTES: u64 = 512;
 const PAGE_BYTES: u64 = 4096;
 /// Arithmetic flags: carry, parity, adjust, zero, sign, direction, overflow.
 const FLAGS: u64 = 0xcd5;
-/// Vector registers in what the kernel saves: 16 of 16 bytes, and their upper halves behind the head of the
-/// extended part, if its features say so (Intel's manual, volume 1, chapter 13).
+/// Vector registers in what the kernel saves: 16 of 16 bytes, and their upper halves behind the
+/// head of the extended part, if its features say so (Intel's manual, volume 1, chapter 13).
 const VECTORS: std::ops::Range<usize> = 160..416;
 const FEATURES_AT: usize = 512;
 const UPPER_HALVES: std::ops::Range<usize> = 576..832;
 const UPPER_FEATURE: u64 = 4;
-/// Where the kernel says whether there is an extended part, and that it is one (`FP_XSTATE_MAGIC1`).
+/// Where the kernel says whether there is an extended part, and that it is one
+/// (`FP_XSTATE_MAGIC1`).
 const MAGIC_AT: usize = 464;
 const MAGIC: u32 = 0x4650_5853;
 /// Bytes of the stack on which a thread looks at itself.
@@ -44,7 +45,12 @@ fn interrupt_signal() -> libc::c_int {
 type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
 /// Sets a handler, during which `held` waits.
-fn handle(signal: libc::c_int, handler: Handler, flags: libc::c_int, held: Option<libc::c_int>) -> io::Result<()> {
+fn handle(
+    signal: libc::c_int,
+    handler: Handler,
+    flags: libc::c_int,
+    held: Option<libc::c_int>,
+) -> io::Result<()> {
     // SAFETY: all fields of it may be zero.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     if let Some(held) = held {
@@ -64,7 +70,9 @@ fn prepare() -> io::Result<()> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
     let code = |error: io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
     // An interrupt must find the thread's own stack, and not that of this handler.
-    let set = || handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal())).map_err(code);
+    let set = || {
+        handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal())).map_err(code)
+    };
     DONE.get_or_init(set).map_err(io::Error::from_raw_os_error)
 }
 
@@ -87,7 +95,8 @@ pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
         }
         std::thread::sleep(Duration::from_micros(20));
     }
-    let [at, stack, registers, counter, top] = [0, 1, 2, 3, 4].map(|part| ANSWER[part].load(Ordering::Relaxed));
+    let [at, stack, registers, counter, top] =
+        [0, 1, 2, 3, 4].map(|part| ANSWER[part].load(Ordering::Relaxed));
     Some(Sample { at, stack, registers, counter, top })
 }
 
@@ -102,7 +111,8 @@ fn mixed(number: u64, word: u64) -> u64 {
 /// The bytes can be read.
 unsafe fn number_of(from: *const u8, bytes: usize) -> u64 {
     // SAFETY: the caller's promise.
-    (0..bytes / 8).fold(0, |number, at| mixed(number, unsafe { from.cast::<u64>().add(at).read_unaligned() }))
+    (0..bytes / 8)
+        .fold(0, |number, at| mixed(number, unsafe { from.cast::<u64>().add(at).read_unaligned() }))
 }
 
 /// Looks at an interrupted thread.
@@ -121,8 +131,10 @@ unsafe fn look(context: *mut libc::c_void) -> Sample {
     let until = (stack + TOP_BYTES).min((stack | (PAGE_BYTES - 1)) + 1);
     let saved = machine.fpregs.cast::<u8>();
     // SAFETY: the thread's own stack, and what the kernel saved.
-    let (vectors, top) = unsafe { (vectors(saved), number_of(from as *const u8, (until - from) as usize)) };
-    let (at, counter) = (register(libc::REG_RIP), register(libc::REG_R15));
+    let (vectors, top) =
+        unsafe { (vectors(saved), number_of(from as *const u8, (until - from) as usize)) };
+    let at = register(libc::REG_RIP);
+    let counter = register(libc::REG_R15);
     Sample { at, stack, registers: mixed(general, vectors), counter, top }
 }
 
@@ -138,8 +150,13 @@ unsafe fn vectors(saved: *const u8) -> u64 {
     unsafe {
         let lower = number_of(saved.add(VECTORS.start), VECTORS.len());
         let is_extended = saved.add(MAGIC_AT).cast::<u32>().read_unaligned() == MAGIC;
-        let has_upper = is_extended && saved.add(FEATURES_AT).cast::<u64>().read_unaligned() & UPPER_FEATURE != 0;
-        let upper = if has_upper { number_of(saved.add(UPPER_HALVES.start), UPPER_HALVES.len()) } else { 0 };
+        let has_upper = is_extended
+            && saved.add(FEATURES_AT).cast::<u64>().read_unaligned() & UPPER_FEATURE != 0;
+        let upper = if has_upper {
+            number_of(saved.add(UPPER_HALVES.start), UPPER_HALVES.len())
+        } else {
+            0
+        };
         mixed(lower, upper)
     }
 }
@@ -159,7 +176,9 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
     }
     if LOOKS.get().is_some_and(|(look, _)| look(sample)) {
         // SAFETY: called by the kernel, on the one thread that has ticks.
-        unsafe { step(context, Steps { first: Some(sample), lowest: key(context), left: MOST_STEPS }) };
+        unsafe {
+            step(context, Steps { first: Some(sample), lowest: key(context), left: MOST_STEPS })
+        };
     }
 }
 
@@ -172,19 +191,21 @@ struct Steps {
     left: u32,
 }
 
-/// A place and the lower halves of the registers there: pointers of the system, which differ from run to run, are
-/// the same in all visits.
+/// A place and the lower halves of the registers there: pointers of the system, which differ from
+/// run to run, are the same in all visits.
 type Key = (u64, [u32; 16]);
 
 /// Single instructions that a walk may have.
 const MOST_STEPS: u32 = 100_000;
-/// The flag that has the processor stop after each instruction (Intel's manual, volume 1, section 3.4.3).
+/// The flag that has the processor stop after each instruction (Intel's manual, volume 1, section
+/// 3.4.3).
 const TRAP_FLAG: i64 = 0x100;
 
 /// The walk of the thread that has ticks, which alone touches it.
 struct Walk(UnsafeCell<Option<Steps>>);
 
-// SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after the other.
+// SAFETY: one thread has ticks, and its handlers do not interrupt each other: they run one after
+// the other.
 unsafe impl Sync for Walk {}
 
 static WALK: Walk = Walk(UnsafeCell::new(None));
@@ -200,7 +221,8 @@ unsafe fn key(context: *mut libc::c_void) -> Key {
 unsafe fn step(context: *mut libc::c_void, steps: Steps) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
-        (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] |= TRAP_FLAG;
+        (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] |=
+            TRAP_FLAG;
         *WALK.0.get() = Some(steps);
     }
 }
@@ -209,13 +231,14 @@ unsafe fn step(context: *mut libc::c_void, steps: Steps) {
 unsafe fn stop_walk(context: *mut libc::c_void) {
     // SAFETY: the caller hands on what the kernel gave it; the walk is this thread's.
     unsafe {
-        (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
+        (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] &=
+            !TRAP_FLAG;
         *WALK.0.get() = None;
     }
 }
 
-/// After an instruction of a walk: until it is back where it began, looks for the lowest place; then goes there,
-/// and has the thread interrupted.
+/// After an instruction of a walk: until it is back where it began, looks for the lowest place;
+/// then goes there, and has the thread interrupted.
 extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: called by the kernel, on a thread with a walk if it is the one that has ticks.
     let (walk, here, sample) = unsafe { ((*WALK.0.get()).take(), key(context), look(context)) };
@@ -225,7 +248,10 @@ extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mu
         unsafe { (libc::signal(signal, libc::SIG_DFL), libc::raise(signal)) };
         return;
     };
-    if steps.first.is_some_and(|first| Sample { counter: 0, ..first } == Sample { counter: 0, ..sample }) {
+    if steps
+        .first
+        .is_some_and(|first| Sample { counter: 0, ..first } == Sample { counter: 0, ..sample })
+    {
         steps.first = None;
     }
     steps.left = steps.left.saturating_sub(1);
@@ -240,7 +266,9 @@ extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mu
     if is_there {
         // It comes when this handler has returned, on the stack that the thread had.
         // SAFETY: as in `send`.
-        unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), interrupt_signal()) };
+        unsafe {
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), interrupt_signal())
+        };
     }
 }
 
@@ -294,7 +322,8 @@ impl Drop for Ticks {
 /// Gives the calling thread a stack for handlers, which it keeps.
 fn own_stack() -> io::Result<()> {
     let memory = Box::leak(vec![0_u8; STACK_BYTES].into_boxed_slice());
-    let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
+    let stack =
+        libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK_BYTES };
     // SAFETY: the memory is never given back.
     match unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) } {
         0 => Ok(()),
@@ -312,7 +341,9 @@ fn timer() -> io::Result<libc::timer_t> {
     event.sigev_notify_thread_id = unsafe { libc::gettid() };
     let mut timer: libc::timer_t = std::ptr::null_mut();
     // SAFETY: the structure is whole, and the place is ours.
-    match unsafe { libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer) } {
+    match unsafe {
+        libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer)
+    } {
         0 => Ok(timer),
         _ => Err(io::Error::last_os_error()),
     }

@@ -36,21 +36,30 @@ impl Open {
     }
 }
 
-/// Opens a file in any folder. The folder's path may hold links; the file itself must not be a link.
+/// Opens a file in any folder. The folder's path may hold links; the file itself must not be a
+/// link.
 ///
 /// # Errors
-/// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this user or root alone.
+/// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this
+/// user or root alone.
 pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent =
+        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = File::open(parent).map_err(at(parent))?;
     open_in(folder.as_fd(), parent, name, how)
 }
 
-pub(super) fn open_in(folder: BorrowedFd<'_>, above: &Path, name: &OsStr, how: Open) -> Result<File, TrustError> {
+pub(super) fn open_in(
+    folder: BorrowedFd<'_>,
+    above: &Path,
+    name: &OsStr,
+    how: Open,
+) -> Result<File, TrustError> {
     let path = above.join(name);
     // Opening a pipe would wait for its other end. An ordinary file takes no notice.
-    let flags = how.flags() | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
+    let flags =
+        how.flags() | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let file = match fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => File::from(file),
         // A link; a pipe without a reader, or a socket.
@@ -64,7 +73,8 @@ pub(super) fn open_in(folder: BorrowedFd<'_>, above: &Path, name: &OsStr, how: O
     Ok(file)
 }
 
-/// In a folder that all may write, a file may have a second name elsewhere that another user gave it.
+/// In a folder that all may write, a file may have a second name elsewhere that another user gave
+/// it.
 fn check(path: &Path, file: &File) -> Result<(), TrustError> {
     let found = fs::fstat(file).map_err(at(path))?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {

@@ -88,7 +88,8 @@ fn a_folder_that_is_a_link_is_refused() {
 #[test]
 fn a_link_above_is_followed_where_only_its_user_can_have_made_it() {
     let (base, own) = scene();
-    let (safe, open) = (base.path().join("safe"), base.path().join("open"));
+    let safe = base.path().join("safe");
+    let open = base.path().join("open");
     plain::create_dir(&open).unwrap();
     for link in [&safe, &open.join("link")] {
         symlink(&own, link).unwrap();
@@ -110,14 +111,24 @@ fn a_folder_that_others_may_write_is_refused_wherever_it_is_on_the_way() {
     for mode in [0o775, 0o757] {
         chmod(&own, mode);
         let told = TrustedFolder::open(&deep).unwrap_err().to_string();
-        let (path, mode) = (own.display(), format!("{mode:04o}"));
-        let wanted = format!("can write '{path}' (mode {mode}); run 'chmod go-w {path}' or name another folder");
+        let path = own.display();
+        let mode = format!("{mode:04o}");
+        let wanted = format!(
+            "can write '{path}' (mode {mode}); run 'chmod go-w {path}' or name another folder"
+        );
         assert_eq!(told, format!("other users {wanted}"));
         assert!(matches!(TrustedFolder::open(&own), Err(TrustError::Writable { .. })));
     }
     chmod(&own, 0o1777);
-    assert!(matches!(TrustedFolder::open(&own), Err(TrustError::Writable { .. })), "sticky is for folders above");
-    assert_eq!(TrustedFolder::open(&deep).is_ok(), rustix::process::geteuid().is_root(), "and for root's alone");
+    assert!(
+        matches!(TrustedFolder::open(&own), Err(TrustError::Writable { .. })),
+        "sticky is for folders above"
+    );
+    assert_eq!(
+        TrustedFolder::open(&deep).is_ok(),
+        rustix::process::geteuid().is_root(),
+        "and for root's alone"
+    );
 }
 
 #[test]
@@ -130,7 +141,8 @@ fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
     std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
     for path in [own.clone(), own.join("deep"), own.join("new")] {
         let told = TrustedFolder::create(&path).unwrap_err().to_string();
-        let wanted = "belongs to user 65534, who can change what is in it; name a folder of your own";
+        let wanted =
+            "belongs to user 65534, who can change what is in it; name a folder of your own";
         assert_eq!(told, format!("'{}' {wanted}", own.display()));
     }
     assert!(!own.join("new").exists());
@@ -139,7 +151,8 @@ fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
 #[test]
 fn anybodys_folder_is_reached_by_a_way_that_is_not() {
     let (base, own) = scene();
-    let (shared, link) = (own.join("shared"), base.path().join("link"));
+    let shared = own.join("shared");
+    let link = base.path().join("link");
     plain::create_dir(&shared).unwrap();
     chmod(&shared, 0o777);
     symlink(&shared, &link).unwrap();
@@ -173,7 +186,11 @@ fn links_and_special_files_in_a_folder_are_not_opened() {
         assert!(folder.file(name, Open::New).is_err());
     }
     folder.replace("link", b"new").unwrap();
-    assert_eq!(text(folder.file("link", Open::Read).unwrap()), "new", "the link went, not its target");
+    assert_eq!(
+        text(folder.file("link", Open::Read).unwrap()),
+        "new",
+        "the link went, not its target"
+    );
     assert_eq!(plain::read_to_string(&target).unwrap(), "precious");
     assert!(!base.path().join("missing").exists());
 }
@@ -181,7 +198,8 @@ fn links_and_special_files_in_a_folder_are_not_opened() {
 #[test]
 fn files_that_others_may_write_or_own_are_not_opened() {
     let (_base, own) = scene();
-    let (folder, file) = (TrustedFolder::open(&own).unwrap(), own.join("a"));
+    let folder = TrustedFolder::open(&own).unwrap();
+    let file = own.join("a");
     plain::write(&file, "kept").unwrap();
     chmod(&file, 0o666);
     assert!(matches!(folder.file("a", Open::Empty), Err(TrustError::Writable { mode: 0o666, .. })));
@@ -189,7 +207,10 @@ fn files_that_others_may_write_or_own_are_not_opened() {
     assert!(folder.file("a", Open::Read).is_ok());
     if is_root() {
         std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
-        assert!(matches!(folder.file("a", Open::Empty), Err(TrustError::Foreign { owner: NOBODY, .. })));
+        assert!(matches!(
+            folder.file("a", Open::Empty),
+            Err(TrustError::Foreign { owner: NOBODY, .. })
+        ));
     }
     assert_eq!(plain::read_to_string(&file).unwrap(), "kept");
 }
@@ -203,7 +224,9 @@ fn a_secret_is_its_owners_alone_and_not_a_link() {
     assert_eq!(read_secret(&file).unwrap(), b"sesame");
     for mode in [0o640, 0o604] {
         chmod(&file, mode);
-        assert!(matches!(read_secret(&file), Err(TrustError::Readable { mode: found, .. }) if found == mode));
+        assert!(
+            matches!(read_secret(&file), Err(TrustError::Readable { mode: found, .. }) if found == mode)
+        );
     }
     chmod(&file, 0o600);
     let link = base.path().join("link");
@@ -267,8 +290,13 @@ fn the_command_of_an_error_takes_the_rights_away() {
     let execute = |error: TrustError| {
         let sentence = error.to_string();
         let (_, rest) = sentence.split_once("run '").unwrap();
-        let command = rest.split_once("' or ").map_or_else(|| rest.strip_suffix('\'').unwrap(), |(command, _)| command);
-        assert!(std::process::Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+        let command = rest
+            .split_once("' or ")
+            .map_or_else(|| rest.strip_suffix('\'').unwrap(), |(command, _)| command);
+        assert!(
+            std::process::Command::new("sh").args(["-c", command]).status().unwrap().success(),
+            "{command}"
+        );
     };
     chmod(&folder, 0o777);
     execute(TrustedFolder::open(&folder).unwrap_err());

@@ -39,8 +39,8 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     Ok(walk.at)
 }
 
-/// A descriptor to walk on from to a folder that may belong to any user, by a path that no other user can change: the
-/// folder is a real one, and those above it are trusted.
+/// A descriptor to walk on from to a folder that may belong to any user, by a path that no other
+/// user can change: the folder is a real one, and those above it are trusted.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -71,7 +71,9 @@ impl Walk {
         let found = fs::fstat(&next).map_err(at(&path))?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => (self.at, self.path) = (next, path),
-            FileType::Symlink if !self.names.is_empty() => self.follow(&next, &path, &found, above)?,
+            FileType::Symlink if !self.names.is_empty() => {
+                self.follow(&next, &path, &found, above)?
+            }
             _ => return Err(TrustError::NotAFolder(path)),
         }
         Ok(())
@@ -90,7 +92,13 @@ impl Walk {
     }
 
     /// Follows a link if only root or this user can have made it.
-    fn follow(&mut self, link: &OwnedFd, path: &Path, found: &Stat, above: &Stat) -> Result<(), TrustError> {
+    fn follow(
+        &mut self,
+        link: &OwnedFd,
+        path: &Path,
+        found: &Stat,
+        above: &Stat,
+    ) -> Result<(), TrustError> {
         check_owner(path, found)?;
         if above.st_mode & OTHERS != 0 {
             return Err(TrustError::NotAFolder(path.to_owned()));
@@ -131,8 +139,8 @@ pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError
     check_mode(path, &found)
 }
 
-/// Checks that a program or library lies in this folder, whose path has no links, where not everybody can exchange it:
-/// the file itself, and every folder down to it.
+/// Checks that a program or library lies in this folder, whose path has no links, where not
+/// everybody can exchange it: the file itself, and every folder down to it.
 pub(super) fn check_for_programs(folder: &Path, name: &OsStr) -> Result<(), TrustError> {
     let mut reached = top()?;
     let mut path = PathBuf::from("/");

@@ -22,7 +22,10 @@ pub const GENERATORS: [(&str, &str); 13] = [
     ("pairs:N", "tasks 2k and 2k+1 send to each other"),
     ("master-worker:N", "task 0 and all others send to each other"),
     ("binomial-tree:N", "a broadcast: a task's sender is the task without its lowest set bit"),
-    ("recursive-doubling:N", "an allreduce: partners differ in one bit; tasks beyond a power of two fold first"),
+    (
+        "recursive-doubling:N",
+        "an allreduce: partners differ in one bit; tasks beyond a power of two fold first",
+    ),
     ("butterfly:N", "an FFT's exchanges: partners differ in one bit; N is a power of two"),
     ("stencil2d:AxB[:periodic]", "a grid, each task with its 4 neighbours"),
     ("stencil3d:AxBxC[:periodic]", "a grid, each task with its 6 neighbours"),
@@ -62,7 +65,9 @@ type Edges = (usize, Vec<Edge>);
 
 fn edges(name: &str, rest: &str) -> Result<Edges, String> {
     let (numbers, flag) = match rest.rsplit_once(':') {
-        Some((numbers, flag)) if flag == "bidirectional" || flag == "periodic" => (numbers, Some(flag)),
+        Some((numbers, flag)) if flag == "bidirectional" || flag == "periodic" => {
+            (numbers, Some(flag))
+        }
         _ => (rest, None),
     };
     let allowed = match name {
@@ -96,7 +101,8 @@ fn count(text: &str) -> Result<usize, String> {
 
 fn sides<const N: usize>(text: &str) -> Result<[usize; N], String> {
     let sides = text.split('x').map(count).collect::<Result<Vec<usize>, String>>()?;
-    let sides: [usize; N] = sides.try_into().map_err(|_| format!("{N} numbers joined by x are needed"))?;
+    let sides: [usize; N] =
+        sides.try_into().map_err(|_| format!("{N} numbers joined by x are needed"))?;
     let tasks = sides.iter().fold(1_usize, |product, side| product.saturating_mul(*side));
     if tasks <= MAX_TASKS { Ok(sides) } else { Err(tasks_problem(text)) }
 }
@@ -105,6 +111,9 @@ fn at_most(edges: usize) -> Result<(), String> {
     if edges <= MAX_EDGES {
         Ok(())
     } else {
-        Err(format!("that would be {edges}, and {MAX_EDGES} are the most", edges = counted(edges, "edge")))
+        Err(format!(
+            "that would be {edges}, and {MAX_EDGES} are the most",
+            edges = counted(edges, "edge")
+        ))
     }
 }

@@ -8,8 +8,12 @@ use std::collections::BTreeSet;
 /// `N:DEGREE:SEED`: each of N tasks sends to DEGREE others.
 pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     let parts: Vec<&str> = numbers.split(':').collect();
-    let [tasks, degree, seed] = parts[..] else { return Err("three numbers are needed".to_owned()) };
-    let (tasks, degree, mut state) = (count(tasks)?, number::<usize>(degree)?, number::<u64>(seed)?);
+    let [tasks, degree, seed] = parts[..] else {
+        return Err("three numbers are needed".to_owned());
+    };
+    let tasks = count(tasks)?;
+    let degree = number::<usize>(degree)?;
+    let mut state = number::<u64>(seed)?;
     if degree >= tasks {
         return Err(format!(
             "{tasks} have no {degree} each",
@@ -53,7 +57,10 @@ mod tests {
     fn split_mix_is_what_it_was() {
         // The first outputs of the published generator from seed 0.
         let mut state = 0;
-        assert_eq!([next(&mut state), next(&mut state)], [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]);
+        assert_eq!(
+            [next(&mut state), next(&mut state)],
+            [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]
+        );
     }
 
     #[test]

@@ -10,7 +10,11 @@ pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> 
         "ring" => ring(n, both),
         "pipeline" => (1..n).map(|task| Edge::unit(task - 1, task)).collect(),
         "pairs" if n % 2 == 1 => {
-            return Err(format!("{} {} not pair up", counted(n, "task"), agreeing(n, "does", "do")));
+            return Err(format!(
+                "{} {} not pair up",
+                counted(n, "task"),
+                agreeing(n, "does", "do")
+            ));
         }
         "pairs" => (0..n / 2).flat_map(|at| pair(2 * at, 2 * at + 1)).collect(),
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),
@@ -38,20 +42,25 @@ fn ring(n: usize, both: bool) -> Vec<Edge> {
 fn exchanges(n: usize) -> Result<Vec<Edge>, String> {
     let bits = n.ilog2();
     at_most(n * bits as usize)?;
-    Ok((0..n).flat_map(|task| (0..bits).map(move |bit| Edge::unit(task, task ^ (1 << bit)))).collect())
+    Ok((0..n)
+        .flat_map(|task| (0..bits).map(move |bit| Edge::unit(task, task ^ (1 << bit))))
+        .collect())
 }
 
-/// Thakur, Rabenseifner & Gropp (2005, "Optimization of collective communication operations in MPICH"): of the first 2r
-/// tasks, r being what exceeds a power of two, the even ones hand over to the odd ones and get the result back.
+/// Thakur, Rabenseifner & Gropp (2005, "Optimization of collective communication operations in
+/// MPICH"): of the first 2r tasks, r being what exceeds a power of two, the even ones hand over to
+/// the odd ones and get the result back.
 fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
     let power = 1 << n.ilog2();
     let excess = n - power;
     let of_rank = |rank: usize| if rank < excess { 2 * rank + 1 } else { rank + excess };
-    let core = exchanges(power)?.into_iter().map(|edge| Edge::unit(of_rank(edge.from), of_rank(edge.to)));
+    let core =
+        exchanges(power)?.into_iter().map(|edge| Edge::unit(of_rank(edge.from), of_rank(edge.to)));
     Ok(core.chain((0..excess).flat_map(|at| pair(2 * at, 2 * at + 1))).collect())
 }
 
-/// A grid with these sides, the last one counting fastest; each task with its neighbours along each side.
+/// A grid with these sides, the last one counting fastest; each task with its neighbours along each
+/// side.
 pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
     let tasks: usize = sides.iter().product();
     let mut edges = Vec::new();
@@ -60,11 +69,13 @@ pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
         stride /= side;
         for task in 0..tasks {
             let at = task / stride % side;
-            let next = match at + 1 < *side {
-                true => task + stride,
+            let next = if at + 1 < *side {
+                task + stride
+            } else if periodic && *side > 2 {
                 // Round a side of two the neighbour is the same as straight on.
-                false if periodic && *side > 2 => task - at * stride,
-                false => continue,
+                task - at * stride
+            } else {
+                continue;
             };
             edges.extend(pair(task, next));
         }

@@ -16,7 +16,10 @@ fn small_patterns_are_what_they_should_be() {
     assert_eq!(pairs("pairs:4"), [(0, 1), (1, 0), (2, 3), (3, 2)]);
     assert_eq!(pairs("master-worker:3"), [(0, 1), (0, 2), (1, 0), (2, 0)]);
     assert_eq!(pairs("binomial-tree:6"), [(0, 1), (0, 2), (0, 4), (2, 3), (4, 5)]);
-    assert_eq!(pairs("butterfly:4"), [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]);
+    assert_eq!(
+        pairs("butterfly:4"),
+        [(0, 1), (0, 2), (1, 0), (1, 3), (2, 0), (2, 3), (3, 1), (3, 2)]
+    );
     assert_eq!(pairs("recursive-doubling:3"), [(0, 1), (1, 0), (1, 2), (2, 1)]);
     assert_eq!(pairs("stencil2d:2x2").len(), 8);
     assert_eq!(pairs("clusters:2x2"), [(0, 1), (1, 0), (2, 3), (3, 2)]);
@@ -41,7 +44,11 @@ fn edges_are_as_many_as_formulas_say() {
 #[test]
 fn every_form_that_is_listed_works() {
     for (form, _) in GENERATORS {
-        let spec = form.replace("AxB", "2x3").replace("2x3xC", "2x3x2").replace("KxM", "2x3").replace(":N", ":8");
+        let spec = form
+            .replace("AxB", "2x3")
+            .replace("2x3xC", "2x3x2")
+            .replace("KxM", "2x3")
+            .replace(":N", ":8");
         let spec = spec.replace(":DEGREE:SEED", ":2:1").split('[').next().unwrap().to_owned();
         assert!(generate(&spec).is_ok(), "{spec}");
     }

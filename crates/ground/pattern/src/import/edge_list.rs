@@ -1,8 +1,8 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
-//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in the order in which
-//! they first occur, never both in one file. A pair may stand in several rows, as in a log of messages: they are
-//! added up.
+//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in
+//! the order in which they first occur, never both in one file. A pair may stand in several rows,
+//! as in a log of messages: they are added up.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -13,16 +13,19 @@ use crate::pattern::{MAX_TASKS, tasks_problem};
 use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 
-const COLUMNS: &str = "the first line of a list of edges has from, to, bytes and perhaps messages, each once";
+const COLUMNS: &str =
+    "the first line of a list of edges has from, to, bytes and perhaps messages, each once";
 const ROWS: &str = "each row has a field for every column of the first line";
 const TASKS: &str = "write all tasks as numbers counted from 0, or all as names";
 const AMOUNTS: &str = "bytes and messages are plain numbers";
 
-/// Whether the first row names the columns of a list of edges. An empty first field makes it the head of a matrix.
+/// Whether the first row names the columns of a list of edges. An empty first field makes it the
+/// head of a matrix.
 pub(super) fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
     let has = |word: &str| first.iter().flat_map(|row| &row.fields).any(|field| field.is(word));
-    let is_matrix = first.as_ref().and_then(|row| row.fields.first()).is_none_or(|field| field.text.is_empty());
+    let is_matrix =
+        first.as_ref().and_then(|row| row.fields.first()).is_none_or(|field| field.text.is_empty());
     !is_matrix && has("from") && has("to")
 }
 
@@ -53,7 +56,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(ImportError::Empty)??;
     let columns = columns(&head)?;
-    let (mut entries, mut tasks) = (Entries::default(), Tasks::Open);
+    let mut entries = Entries::default();
+    let mut tasks = Tasks::Open;
     for row in rows {
         let row = row?;
         let edge = edge(&row, &columns, &mut tasks)?;
@@ -71,21 +75,34 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 
 fn columns(head: &Row) -> Result<Columns, ImportError> {
     let of = |word: &str| head.fields.iter().position(|field| field.is(word));
-    let missing = |word: &str| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS);
+    let missing =
+        |word: &str| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS);
     let needed = |word: &str| of(word).ok_or_else(|| missing(word));
     let known = ["from", "to", "bytes", "messages"];
-    let odd = |(at, field): &(usize, &Field)| known.iter().all(|word| !field.is(word) || of(word) != Some(*at));
+    let odd = |(at, field): &(usize, &Field)| {
+        known.iter().all(|word| !field.is(word) || of(word) != Some(*at))
+    };
     if let Some((_, field)) = head.fields.iter().enumerate().find(odd) {
-        return Err(ImportError::new(field.place, format!("{} is one column too many", quoted(&field.text)), COLUMNS));
+        return Err(ImportError::new(
+            field.place,
+            format!("{} is one column too many", quoted(&field.text)),
+            COLUMNS,
+        ));
     }
-    let (from, to, bytes) = (needed("from")?, needed("to")?, needed("bytes")?);
+    let from = needed("from")?;
+    let to = needed("to")?;
+    let bytes = needed("bytes")?;
     Ok(Columns { from, to, bytes, messages: of("messages"), count: head.fields.len() })
 }
 
 fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportError> {
     if row.fields.len() != columns.count {
         let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
-        let problem = format!("{} under {}", counted(row.fields.len(), "field"), counted(columns.count, "column"));
+        let problem = format!(
+            "{} under {}",
+            counted(row.fields.len(), "field"),
+            counted(columns.count, "column")
+        );
         return Err(ImportError::new(place, problem, ROWS));
     }
     let figure = |at: usize| {
@@ -110,14 +127,19 @@ impl Tasks {
         }
         if matches!(number, Ok(number) if number >= MAX_TASKS) {
             return wrong(
-                format!("task {}: a pattern's tasks are numbered 0 to {}", field.text, MAX_TASKS - 1),
+                format!(
+                    "task {}: a pattern's tasks are numbered 0 to {}",
+                    field.text,
+                    MAX_TASKS - 1
+                ),
                 FEWER_TASKS,
             );
         }
         if matches!(self, Tasks::Open) {
-            *self = number
-                .as_ref()
-                .map_or_else(|_| Tasks::Names(HashMap::new()), |first| Tasks::Numbers { count: 0, least: *first });
+            *self = number.as_ref().map_or_else(
+                |_| Tasks::Names(HashMap::new()),
+                |first| Tasks::Numbers { count: 0, least: *first },
+            );
         }
         match (self, number) {
             (Tasks::Numbers { count, least }, Ok(number)) => {
@@ -127,9 +149,16 @@ impl Tasks {
             (Tasks::Names(names), Err(_)) => {
                 let next = names.len();
                 let number = *names.entry(field.text.to_string()).or_insert(next);
-                if number < MAX_TASKS { Ok(number) } else { wrong(tasks_problem("more"), FEWER_TASKS) }
+                if number < MAX_TASKS {
+                    Ok(number)
+                } else {
+                    wrong(tasks_problem("more"), FEWER_TASKS)
+                }
             }
-            _ => wrong(format!("{} among tasks that are written otherwise", quoted(&field.text)), TASKS),
+            _ => wrong(
+                format!("{} among tasks that are written otherwise", quoted(&field.text)),
+                TASKS,
+            ),
         }
     }
 
@@ -137,9 +166,12 @@ impl Tasks {
     fn told(self) -> (usize, Vec<String>, Option<Note>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),
-            Tasks::Numbers { count, least } => (count, Vec::new(), (least > 0).then_some(Note::FromOne)),
+            Tasks::Numbers { count, least } => {
+                (count, Vec::new(), (least > 0).then_some(Note::FromOne))
+            }
             Tasks::Names(names) => {
-                let mut by_number: Vec<(usize, String)> = names.into_iter().map(|(name, at)| (at, name)).collect();
+                let mut by_number: Vec<(usize, String)> =
+                    names.into_iter().map(|(name, at)| (at, name)).collect();
                 by_number.sort_unstable();
                 (by_number.len(), by_number.into_iter().map(|(_, name)| name).collect(), None)
             }

@@ -17,7 +17,9 @@ pub enum ImportError {
     #[error("the file is empty; make it anew")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
-    #[error("the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts")]
+    #[error(
+        "the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts"
+    )]
     TooLarge,
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
     #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
@@ -40,7 +42,9 @@ pub enum ImportError {
         remedy: String,
     },
     /// A choice between two matrices, for a file that does not hold two.
-    #[error("the file holds one matrix only; leave out the choice between two, which is for QAPLIB's .dat files")]
+    #[error(
+        "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's .dat files"
+    )]
     OneMatrix,
     /// A known kind of file with something wrong in it.
     #[error("{place}: {problem}; {remedy}")]
@@ -52,7 +56,8 @@ pub enum ImportError {
         /// The remedy: what the user can do.
         remedy: &'static str,
     },
-    /// It looks like our own format and is not, or it makes a pattern whose parts do not fit together.
+    /// It looks like our own format and is not, or it makes a pattern whose parts do not fit
+    /// together.
     #[error(transparent)]
     Pattern(#[from] DocumentError),
     /// It looks like a QAPLIB instance and is not.

@@ -1,14 +1,16 @@
-//! Formats of the field that are not read, recognised by how they begin, each with the way to convert it.
+//! Formats of the field that are not read, recognised by how they begin, each with the way to
+//! convert it.
 //!
-//! A graph of processes exists in many formats. A person who gives one of these is told which it is and what makes a
-//! list of edges of it, and not that a word on some line is not a number.
+//! A graph of processes exists in many formats. A person who gives one of these is told which it is
+//! and what makes a list of edges of it, and not that a word on some line is not a number.
 
 use super::ImportError;
 
 /// The start of a file in which its format is looked for.
 const HEAD_BYTES: usize = 4096;
 
-/// The command that makes a list of edges of a format that NetworkX reads: the name of its reader goes between the two.
+/// The command that makes a list of edges of a format that NetworkX reads: the name of its reader
+/// goes between the two.
 const NETWORKX: [&str; 2] = [
     "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, b, w in nx.",
     "('OLD').edges(data='weight', default=1)]\" > NEW.csv",
@@ -43,8 +45,16 @@ fn binary(head: &[u8]) -> Option<Format> {
         (b"\x28\xb5\x2f\xfd", "a zstd file", unpack("zstd -dc OLD > NEW")),
         (b"\xfd7zXZ", "an xz file", unpack("xz -dc OLD > NEW")),
         (b"BZh", "a bzip2 file", unpack("bzip2 -dc OLD > NEW")),
-        (b"PK\x03\x04", "a zip file or a spreadsheet", "unpack it, or save the sheet as CSV".to_owned()),
-        (b"PERFILE2", "a recording of perf", "'seatmap observe --recording OLD' makes a pattern of it".to_owned()),
+        (
+            b"PK\x03\x04",
+            "a zip file or a spreadsheet",
+            "unpack it, or save the sheet as CSV".to_owned(),
+        ),
+        (
+            b"PERFILE2",
+            "a recording of perf",
+            "'seatmap observe --recording OLD' makes a pattern of it".to_owned(),
+        ),
         (b"OTF2", "an OTF2 trace", TRACE.to_owned()),
     ];
     let found = formats.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
@@ -72,8 +82,12 @@ fn markup(lower: &str) -> Option<Format> {
         && lower.contains("\"nodes\"")
         && (lower.contains("\"links\"") || lower.contains("\"edges\""));
     let load = "node_link_graph(__import__('json').load(open('OLD'))).edges(data='weight', default=1)]\" > NEW.csv";
-    is_json_graph
-        .then(|| ("a JSON graph of nodes and links", format!("make a list of edges of it: {}{load}", NETWORKX[0])))
+    is_json_graph.then(|| {
+        (
+            "a JSON graph of nodes and links",
+            format!("make a list of edges of it: {}{load}", NETWORKX[0]),
+        )
+    })
 }
 
 /// Formats that begin with a word.
@@ -81,7 +95,11 @@ fn words(lower: &str) -> Option<Format> {
     let formats: [(&[&str], &str, String); 7] = [
         (&["*vertices", "*network"], "Pajek", networkx("read_pajek")),
         (&["graph [", "graph\n[", "graph\r\n[", "creator \""], "GML", networkx("read_gml")),
-        (&["digraph", "strict ", "graph {", "graph g"], "Graphviz DOT", networkx("nx_pydot.read_dot")),
+        (
+            &["digraph", "strict ", "graph {", "graph g"],
+            "Graphviz DOT",
+            networkx("nx_pydot.read_dot"),
+        ),
         (&["#paraver", "extrae"], "a Paraver trace", TRACE.to_owned()),
         (&["@ mpip"], "a report of mpiP", TRACE.to_owned()),
         (&["##ipm"], "a report of IPM", TRACE.to_owned()),
@@ -91,7 +109,9 @@ fn words(lower: &str) -> Option<Format> {
             "write the first line as %%MatrixMarket ...".to_owned(),
         ),
     ];
-    let found = formats.into_iter().find(|(starts, ..)| starts.iter().any(|start| lower.starts_with(start)))?;
+    let found = formats
+        .into_iter()
+        .find(|(starts, ..)| starts.iter().any(|start| lower.starts_with(start)))?;
     Some((found.1, found.2))
 }
 
@@ -100,29 +120,38 @@ fn numbers(start: &str) -> Option<Format> {
     let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
     let awk = |edges: &str| {
-        format!("make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv")
+        format!(
+            "make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv"
+        )
     };
     // The DIMACS challenges: comments `c`, one line `p`, then arcs `a` or edges `e`.
     let is_comment = |line: &&str| line.is_empty() || *line == "c" || line.starts_with("c ");
     let problem = start.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
     if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
-        let edges = "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
+        let edges =
+            "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
         return Some(("DIMACS", awk(edges)));
     }
     // SNAP's lists: comments `#`, then two numbers a line.
     if first.starts_with('#') {
         let pair = lines.find(|line| !line.starts_with('#'))?;
         let fields: Vec<&str> = pair.split_whitespace().collect();
-        let is_pair = (2..=3).contains(&fields.len()) && fields.iter().all(|field| field.parse::<f64>().is_ok());
-        return is_pair.then(|| ("a SNAP list of edges", awk("!/^#/ {print $1 \",\" $2 \",\" ($3 == \"\" ? 1 : $3)}")));
+        let is_pair = (2..=3).contains(&fields.len())
+            && fields.iter().all(|field| field.parse::<f64>().is_ok());
+        return is_pair.then(|| {
+            ("a SNAP list of edges", awk("!/^#/ {print $1 \",\" $2 \",\" ($3 == \"\" ? 1 : $3)}"))
+        });
     }
-    // Scotch's graphs: the version 0 alone, then the numbers of vertices and arcs, then base value and flags.
-    let counts =
-        |line: &str| line.split_whitespace().map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>();
+    // Scotch's graphs: the version 0 alone, then the numbers of vertices and arcs, then base value
+    // and flags.
+    let counts = |line: &str| {
+        line.split_whitespace().map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>()
+    };
     let is_scotch = first == "0"
         && lines.next().and_then(counts).is_some_and(|counts| counts.len() == 2)
         && lines.next().and_then(counts).is_some_and(|flags| flags.len() == 2 && flags[0] <= 1);
-    is_scotch.then(|| ("a Scotch graph", "make a METIS graph of it: gcv -is -oc OLD NEW".to_owned()))
+    is_scotch
+        .then(|| ("a Scotch graph", "make a METIS graph of it: gcv -is -oc OLD NEW".to_owned()))
 }
 
 #[cfg(test)]
@@ -136,7 +165,11 @@ mod tests {
     #[test]
     fn formats_of_the_field_are_named_with_the_way_to_convert_them() {
         let files: [(&[u8], &str, &str); 17] = [
-            (b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\"><graph/></graphml>", "GraphML", "read_graphml"),
+            (
+                b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\"><graph/></graphml>",
+                "GraphML",
+                "read_graphml",
+            ),
             (b"<gexf></gexf>", "GEXF", "read_gexf"),
             (b"*Vertices 2\n1 \"a\"\n2 \"b\"\n*Edges\n1 2 3\n", "Pajek", "read_pajek"),
             (b"Creator \"x\"\ngraph [\n node [ id 0 ]\n]\n", "GML", "read_gml"),
@@ -152,17 +185,27 @@ mod tests {
             (b"\x1f\x8b\x08\x00\xff\xfe", "a gzip file", "gunzip"),
             (b"PERFILE2\x00\x01\xff", "a recording of perf", "--recording"),
             (b"PK\x03\x04\xff", "a zip file", "CSV"),
-            (b"%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n", "one % too few", "%%MatrixMarket"),
+            (
+                b"%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n",
+                "one % too few",
+                "%%MatrixMarket",
+            ),
         ];
         for (file, format, remedy) in files {
             let error = refusal(file);
-            assert!(error.contains(format) && error.contains(remedy), "{}: {error}", String::from_utf8_lossy(file));
+            assert!(
+                error.contains(format) && error.contains(remedy),
+                "{}: {error}",
+                String::from_utf8_lossy(file)
+            );
         }
     }
 
     #[test]
     fn what_is_read_is_not_taken_for_another_format() {
-        for file in ["2\n0 1\n1 0\n0 2\n2 0\n", "0,5\n5,0\n", "from,to,bytes\n0,1,5\n", "%\n2 1\n2\n1\n"] {
+        for file in
+            ["2\n0 1\n1 0\n0 2\n2 0\n", "0,5\n5,0\n", "from,to,bytes\n0,1,5\n", "%\n2 1\n2\n1\n"]
+        {
             assert!(super::recognised(file.as_bytes()).is_none(), "{file}");
         }
     }

@@ -1,7 +1,9 @@
-//! MatrixMarket, NIST's exchange format for matrices (Boisvert, Pozo & Remington 1996, NISTIR 5935).
+//! MatrixMarket, NIST's exchange format for matrices (Boisvert, Pozo & Remington 1996, NISTIR
+//! 5935).
 //!
-//! Coordinates or a dense array column by column, of real or whole numbers or, for coordinates, of a bare pattern (each
-//! entry is one byte); general or symmetric. A symmetric file holds the lower triangle only.
+//! Coordinates or a dense array column by column, of real or whole numbers or, for coordinates, of
+//! a bare pattern (each entry is one byte); general or symmetric. A symmetric file holds the lower
+//! triangle only.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -14,11 +16,13 @@ use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;
 
 const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
-const SIZES: &str = "the first line below the comments has the rows, the columns and, for coordinates, the entries";
-const ENTRIES: &str = "a line has the row, the column and, unless the header says pattern, an amount";
-const CELLS: &str =
-    "an array has one amount for each cell, column by column; of a symmetric one only the lower triangle";
-const LOWER: &str = "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
+const SIZES: &str =
+    "the first line below the comments has the rows, the columns and, for coordinates, the entries";
+const ENTRIES: &str =
+    "a line has the row, the column and, unless the header says pattern, an amount";
+const CELLS: &str = "an array has one amount for each cell, column by column; of a symmetric one only the lower triangle";
+const LOWER: &str =
+    "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 
 /// The words that may stand at each place of the first line.
 const KNOWN: [&[&str]; 5] = [
@@ -42,9 +46,11 @@ struct Header {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a pattern.
+/// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
+/// pattern.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
-    let is_data = |(_, line): &(usize, &str)| !line.trim_start().starts_with('%') && !line.trim().is_empty();
+    let is_data =
+        |(_, line): &(usize, &str)| !line.trim_start().starts_with('%') && !line.trim().is_empty();
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(is_data);
     let header = header(text, lines.next())?;
     let mut matrix = Matrix { entries: Entries::default(), header };
@@ -56,48 +62,83 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 }
 
 fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportError> {
-    let (at, first) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
-    let words: Vec<(Position, String)> =
-        words_of_line(at + 1, first).map(|(place, word)| (place, word.to_ascii_lowercase())).collect();
+    let (at, first) =
+        text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
+    let words: Vec<(Position, String)> = words_of_line(at + 1, first)
+        .map(|(place, word)| (place, word.to_ascii_lowercase()))
+        .collect();
     for (at, known) in KNOWN.iter().enumerate() {
         match words.get(at) {
             Some((_, word)) if known.contains(&word.as_str()) => {}
             Some((place, word)) => {
-                return Err(ImportError::new(*place, format!("{} is not read", quoted(word)), HEADER));
+                return Err(ImportError::new(
+                    *place,
+                    format!("{} is not read", quoted(word)),
+                    HEADER,
+                ));
             }
-            None => return Err(ImportError::new(Position::end(first), "the first line ends too early", HEADER)),
+            None => {
+                return Err(ImportError::new(
+                    Position::end(first),
+                    "the first line ends too early",
+                    HEADER,
+                ));
+            }
         }
     }
     let is = |word: &str| words.iter().any(|(_, other)| other == word);
     if is("array") && is("pattern") {
-        return Err(ImportError::new(words[3].0, "an array is made of amounts, and a pattern has none", HEADER));
+        return Err(ImportError::new(
+            words[3].0,
+            "an array is made of amounts, and a pattern has none",
+            HEADER,
+        ));
     }
     let (n, entries) = self::sizes(text, sizes, is("coordinate"))?;
-    Ok(Header { n, entries, is_bare: is("pattern"), is_whole: is("integer"), is_symmetric: is("symmetric") })
+    Ok(Header {
+        n,
+        entries,
+        is_bare: is("pattern"),
+        is_whole: is("integer"),
+        is_symmetric: is("symmetric"),
+    })
 }
 
-fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Result<(usize, Option<usize>), ImportError> {
+fn sizes(
+    text: &str,
+    line: Option<(usize, &str)>,
+    sparse: bool,
+) -> Result<(usize, Option<usize>), ImportError> {
     let Some((at, line)) = line else {
-        return Err(ImportError::new(Position::end(text), "the line with the sizes is missing", SIZES));
+        return Err(ImportError::new(
+            Position::end(text),
+            "the line with the sizes is missing",
+            SIZES,
+        ));
     };
     let numbers = words_of_line(at, line).map(|(place, word)| match whole_number::<usize>(word) {
         Some(number) => Ok(number),
         None => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
-    let wrong = |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));
+    let wrong =
+        |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
         _ => return wrong(format!("{} sizes", numbers.len())),
     };
     match rows {
-        _ if rows != columns => {
-            wrong(format!("{} and {}, and a pattern is a square", counted(rows, "row"), counted(columns, "column")))
-        }
-        _ if !(1..=MAX_TASKS).contains(&rows) => {
-            Err(ImportError::new(Position { line: at, column: 1 }, tasks_problem(rows), FEWER_TASKS))
-        }
+        _ if rows != columns => wrong(format!(
+            "{} and {}, and a pattern is a square",
+            counted(rows, "row"),
+            counted(columns, "column")
+        )),
+        _ if !(1..=MAX_TASKS).contains(&rows) => Err(ImportError::new(
+            Position { line: at, column: 1 },
+            tasks_problem(rows),
+            FEWER_TASKS,
+        )),
         _ => Ok((rows, entries)),
     }
 }
@@ -121,7 +162,9 @@ impl Matrix {
             let place = Position { line: at, column: 1 };
             let (from, to, bytes) = match (&words[..], self.header.is_bare) {
                 ([from, to], true) => (self.index(from)?, self.index(to)?, 1.0),
-                ([from, to, value], false) => (self.index(from)?, self.index(to)?, self.amount(value)?),
+                ([from, to, value], false) => {
+                    (self.index(from)?, self.index(to)?, self.amount(value)?)
+                }
                 _ => return Err(ImportError::new(place, counted(words.len(), "word"), ENTRIES)),
             };
             if self.header.is_symmetric && from < to {
@@ -129,15 +172,24 @@ impl Matrix {
             }
             count += 1;
             if count > promised {
-                return Err(ImportError::new(place, format!("more entries than the {promised} of the header"), SIZES));
+                return Err(ImportError::new(
+                    place,
+                    format!("more entries than the {promised} of the header"),
+                    SIZES,
+                ));
             }
             self.add(place, from, to, bytes)?;
         }
         self.whole(text, count, promised, SIZES)
     }
 
-    fn array<'a>(&mut self, text: &str, words: impl Iterator<Item = (Position, &'a str)>) -> Result<(), ImportError> {
-        let (n, is_symmetric) = (self.header.n, self.header.is_symmetric);
+    fn array<'a>(
+        &mut self,
+        text: &str,
+        words: impl Iterator<Item = (Position, &'a str)>,
+    ) -> Result<(), ImportError> {
+        let n = self.header.n;
+        let is_symmetric = self.header.is_symmetric;
         let column = |to: usize| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to));
         let mut cells = (0..n).flat_map(column);
         let mut count = 0;
@@ -152,12 +204,28 @@ impl Matrix {
         self.whole(text, count, if is_symmetric { n * (n + 1) / 2 } else { n * n }, CELLS)
     }
 
-    fn whole(&self, text: &str, count: usize, promised: usize, remedy: &'static str) -> Result<(), ImportError> {
+    fn whole(
+        &self,
+        text: &str,
+        count: usize,
+        promised: usize,
+        remedy: &'static str,
+    ) -> Result<(), ImportError> {
         let problem = || format!("the file ends after {count} of {}", counted(promised, "entry"));
-        if count == promised { Ok(()) } else { Err(ImportError::new(Position::end(text), problem(), remedy)) }
+        if count == promised {
+            Ok(())
+        } else {
+            Err(ImportError::new(Position::end(text), problem(), remedy))
+        }
     }
 
-    fn add(&mut self, place: Position, from: usize, to: usize, bytes: f64) -> Result<(), ImportError> {
+    fn add(
+        &mut self,
+        place: Position,
+        from: usize,
+        to: usize,
+        bytes: f64,
+    ) -> Result<(), ImportError> {
         let edge = |from, to| Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) };
         if self.header.is_symmetric && from != to {
             self.entries.add(place, edge(to, from))?;

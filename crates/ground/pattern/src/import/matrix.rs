@@ -1,7 +1,7 @@
 //! CSV matrices: a row sends, a column receives, a cell holds bytes, an empty cell nothing.
 //!
-//! With or without a line of names above, with or without a column of names before; names of rows and columns are in
-//! the same order. A file that could be something else is refused.
+//! With or without a line of names above, with or without a column of names before; names of rows
+//! and columns are in the same order. A file that could be something else is refused.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -11,12 +11,12 @@ use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
 use seatmap_document::Position;
 
-const SHAPE: &str =
-    "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";
+const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";
 const CELLS: &str = "cells are amounts of bytes; an empty one is 0";
 const NAMES: &str = "name rows and columns alike, in the same order";
 const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";
-const DIAGONAL: &str = "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
+const DIAGONAL: &str =
+    "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
 
 /// The names around the cells.
 struct Shape {
@@ -58,8 +58,12 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
         let cells = shape.cells(from, &row)?;
         doubt.see(from, cells);
         for (to, field) in cells.iter().enumerate().filter(|(_, field)| !field.text.is_empty()) {
-            let bytes = amount(&field.text).map_err(|problem| ImportError::new(field.place, problem, CELLS))?;
-            entries.add(field.place, Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) })?;
+            let bytes = amount(&field.text)
+                .map_err(|problem| ImportError::new(field.place, problem, CELLS))?;
+            entries.add(
+                field.place,
+                Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) },
+            )?;
         }
     }
     doubt.settle(&shape)?;
@@ -75,13 +79,25 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
     let count = rows::count(text);
     let Some((corner, rest)) = first.fields.split_first() else { return Err(ImportError::Empty) };
     let start = corner.place;
-    let none =
-        Shape { start, n: count, has_head: false, has_labels: false, names: Vec::new(), names_are_numbers: false };
+    let none = Shape {
+        start,
+        n: count,
+        has_head: false,
+        has_labels: false,
+        names: Vec::new(),
+        names_are_numbers: false,
+    };
     let shape = if !corner.text.is_empty() && !corner.is_word() {
         none
     } else if rest.iter().any(Field::is_word) {
         let has_labels = width == count;
-        Shape { n: count - 1, has_head: true, has_labels, names: names(&first, count - 1, has_labels)?, ..none }
+        Shape {
+            n: count - 1,
+            has_head: true,
+            has_labels,
+            names: names(&first, count - 1, has_labels)?,
+            ..none
+        }
     } else if first.fields.len() == count + 1 {
         Shape { has_labels: true, ..none }
     } else if let Some(names) = counted(rest) {
@@ -100,10 +116,12 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
 /// The names in the first line; with labels below, its first field may stand above them.
 fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportError> {
     let skipped = usize::from(has_labels && head.fields.len() == n + 1);
-    let names: Vec<String> = head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
-    match names.len() == n {
-        true => Ok(names),
-        false => Err(ImportError::new(
+    let names: Vec<String> =
+        head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
+    if names.len() == n {
+        Ok(names)
+    } else {
+        Err(ImportError::new(
             head.end,
             format!(
                 "{} above {n}",
@@ -111,26 +129,36 @@ fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportEr
                 n = seatmap_statistics::words::counted(n, "row")
             ),
             SHAPE,
-        )),
+        ))
     }
 }
 
 /// Names that only count the tasks, from 0 or 1, as programs write them that know no names.
 fn counted(fields: &[Field]) -> Option<Vec<String>> {
-    let from = |first: usize| fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string());
+    let from = |first: usize| {
+        fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string())
+    };
     (from(0) || from(1)).then(|| fields.iter().map(|field| field.text.to_string()).collect())
 }
 
 impl Shape {
-    /// The cells of a row, once it has been found to have the right number of them below the right name.
-    fn cells<'a, 'b>(&mut self, from: usize, row: &'b Row<'a>) -> Result<&'b [Field<'a>], ImportError> {
+    /// The cells of a row, once it has been found to have the right number of them below the right
+    /// name.
+    fn cells<'a, 'b>(
+        &mut self,
+        from: usize,
+        row: &'b Row<'a>,
+    ) -> Result<&'b [Field<'a>], ImportError> {
         let before = usize::from(self.has_labels);
         if row.fields.len() != self.n + before {
             let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
             let cells = row.fields.len().saturating_sub(before);
             return Err(ImportError::new(
                 place,
-                format!("a row of length {cells} in a matrix of {}", seatmap_statistics::words::counted(self.n, "row")),
+                format!(
+                    "a row of length {cells} in a matrix of {}",
+                    seatmap_statistics::words::counted(self.n, "row")
+                ),
                 SHAPE,
             ));
         }
@@ -140,7 +168,11 @@ impl Shape {
             }
             let column = self.names.get(from).map_or("", String::as_str);
             if label.text != column || label.text.is_empty() {
-                let problem = format!("row {} stands where column {} does", quoted(&label.text), quoted(column));
+                let problem = format!(
+                    "row {} stands where column {} does",
+                    quoted(&label.text),
+                    quoted(column)
+                );
                 return Err(ImportError::new(label.place, problem, NAMES));
             }
         }
@@ -150,7 +182,11 @@ impl Shape {
 
 impl Doubt {
     fn see(&mut self, from: usize, cells: &[Field]) {
-        let ends = cells.iter().take(2).map(|cell| cell.text.parse::<usize>().ok()).collect::<Option<Vec<_>>>();
+        let ends = cells
+            .iter()
+            .take(2)
+            .map(|cell| cell.text.parse::<usize>().ok())
+            .collect::<Option<Vec<_>>>();
         self.like_edges &= ends.is_some_and(|ends| ends.first() != ends.get(1));
         let own = cells.get(from).map_or("", |cell| &*cell.text);
         self.to_itself |= own.parse::<f64>().is_ok_and(|bytes| bytes > 0.0);
@@ -160,16 +196,20 @@ impl Doubt {
 
     fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
         // Each row holds from, to, bytes and perhaps messages.
-        if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4) {
+        if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4)
+        {
             // Plural: three or four.
-            let problem = format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
+            let problem =
+                format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
             return Err(ImportError::new(shape.start, problem, DIAGONAL));
         }
         match self {
             Doubt { empty: true, .. } => Err(ImportError::Unknown),
-            Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => {
-                Err(ImportError::new(shape.start, "the first line may be cells or the numbers of the tasks", CORNER))
-            }
+            Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => Err(ImportError::new(
+                shape.start,
+                "the first line may be cells or the numbers of the tasks",
+                CORNER,
+            )),
             _ => Ok(()),
         }
     }

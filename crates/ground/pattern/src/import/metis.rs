@@ -1,12 +1,14 @@
-//! METIS graphs, the usual input of graph partitioners and process mappers (METIS 5 manual, section 4.1.1).
+//! METIS graphs, the usual input of graph partitioners and process mappers (METIS 5 manual, section
+//! 4.1.1).
 //!
-//! Lines that begin with `%` are comments. The first other line has the vertices, the edges, and perhaps a format and
-//! the number of weights of each vertex: `n m [fmt [ncon]]`. The format's digits say from the left whether vertices
-//! have sizes, whether they have weights, and whether edges have. Line i lists the neighbours of vertex i, counted from
-//! 1; an edge stands in the lines of both its ends and counts once.
+//! Lines that begin with `%` are comments. The first other line has the vertices, the edges, and
+//! perhaps a format and the number of weights of each vertex: `n m [fmt [ncon]]`. The format's
+//! digits say from the left whether vertices have sizes, whether they have weights, and whether
+//! edges have. Line i lists the neighbours of vertex i, counted from 1; an edge stands in the lines
+//! of both its ends and counts once.
 //!
-//! An edge becomes one message each way of as many bytes as the edge weighs. The first weight of a vertex is the
-//! task's load.
+//! An edge becomes one message each way of as many bytes as the edge weighs. The first weight of a
+//! vertex is the task's load.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
@@ -20,10 +22,12 @@ use seatmap_statistics::words::counted;
 
 const HEADER: &str = "the first line of a METIS graph has the vertices, the edges and perhaps a format of up to three \
                       digits 0 and 1 and the number of weights of a vertex";
-const LINES: &str = "below the first line each vertex has one line, which is empty where it has no neighbours";
+const LINES: &str =
+    "below the first line each vertex has one line, which is empty where it has no neighbours";
 const FIELDS: &str = "a line has what the first line's format says: a size, weights, then the neighbours, each with its \
                       edge's weight";
-const ENDS: &str = "an edge stands in the lines of both its ends, with the same weight, once in each";
+const ENDS: &str =
+    "an edge stands in the lines of both its ends, with the same weight, once in each";
 const CHACO: &str = "each line begins with its vertex's own number, as Chaco writes them; take the numbers away: \
                      awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 = \"\"} 1' OLD > NEW";
 
@@ -48,25 +52,35 @@ struct End {
     place: Position,
 }
 
-/// Whether a text that may be a matrix or a list is such a graph: comments begin with `%`, or the first line is made of
-/// two to four whole numbers of which the first counts the lines below. A square matrix has one line less below its
-/// first than that has numbers.
+/// Whether a text that may be a matrix or a list is such a graph: comments begin with `%`, or the
+/// first line is made of two to four whole numbers of which the first counts the lines below. A
+/// square matrix has one line less below its first than that has numbers.
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
         // MatrixMarket begins with %% and a word; %% and anything else is a comment.
-        return !first.strip_prefix("%%").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        return !first
+            .strip_prefix("%%")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
     }
-    let mut lines = text.lines().filter(|line| !is_comment(line)).skip_while(|line| line.trim().is_empty());
+    let mut lines =
+        text.lines().filter(|line| !is_comment(line)).skip_while(|line| line.trim().is_empty());
     let Some(header) = lines.next() else { return false };
-    let numbers: Option<Vec<usize>> = header.split_whitespace().map(|word| word.parse().ok()).collect();
-    let Some(numbers) = numbers.filter(|numbers| (2..=4).contains(&numbers.len())) else { return false };
+    let numbers: Option<Vec<usize>> =
+        header.split_whitespace().map(|word| word.parse().ok()).collect();
+    let Some(numbers) = numbers.filter(|numbers| (2..=4).contains(&numbers.len())) else {
+        return false;
+    };
     let rows: Vec<&str> = lines.collect();
-    let is_numbers = |line: &&str| line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.".contains(&byte));
+    let is_numbers =
+        |line: &&str| line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.".contains(&byte));
     // Blank lines at the end may be vertices without neighbours, or nothing.
     let filled = rows.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
     let is_square = filled + 1 == numbers.len();
-    filled > 0 && !is_square && (filled..=rows.len()).contains(&numbers[0]) && rows.iter().all(is_numbers)
+    filled > 0
+        && !is_square
+        && (filled..=rows.len()).contains(&numbers[0])
+        && rows.iter().all(is_numbers)
 }
 
 fn is_comment(line: &str) -> bool {
@@ -78,8 +92,14 @@ fn is_comment(line: &str) -> bool {
 /// # Errors
 /// [`ImportError::Malformed`] for a file that is not such a graph.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
-    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !is_comment(line));
-    let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else { return Err(ImportError::Empty) };
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !is_comment(line));
+    let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
+        return Err(ImportError::Empty);
+    };
     let header = header(at, first)?;
     let mut graph = Graph { header, ends: Vec::new(), loads: Vec::new(), is_numbered: true };
     let mut vertices = 0;
@@ -88,15 +108,20 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
             if line.trim().is_empty() {
                 continue;
             }
-            let problem =
-                format!("more lines than the {vertices} of the first line", vertices = counted(vertices, "vertex"));
+            let problem = format!(
+                "more lines than the {vertices} of the first line",
+                vertices = counted(vertices, "vertex")
+            );
             return Err(ImportError::new(Position { line: at, column: 1 }, problem, LINES));
         }
         graph.line(vertices, at, line)?;
         vertices += 1;
     }
     if vertices < graph.header.vertices {
-        let problem = format!("the file ends after {vertices} of {}", counted(graph.header.vertices, "vertex"));
+        let problem = format!(
+            "the file ends after {vertices} of {}",
+            counted(graph.header.vertices, "vertex")
+        );
         return Err(ImportError::new(Position::end(text), problem, LINES));
     }
     graph.imported(name)
@@ -106,11 +131,16 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
     let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
     let place = words.first().map_or(Position { line: at, column: 1 }, |(place, _)| *place);
     if !(2..=4).contains(&words.len()) {
-        return Err(ImportError::new(place, format!("a first line of length {}", words.len()), HEADER));
+        return Err(ImportError::new(
+            place,
+            format!("a first line of length {}", words.len()),
+            HEADER,
+        ));
     }
     let number = |(place, word): &(Position, &str)| {
-        whole_number::<usize>(word)
-            .ok_or_else(|| ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER))
+        whole_number::<usize>(word).ok_or_else(|| {
+            ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
+        })
     };
     let vertices = number(&words[0])?;
     let edges = number(&words[1])?;
@@ -170,10 +200,13 @@ impl Graph {
             let to = self.neighbour(vertex, place, word)?;
             let mut weight = 1.0;
             if self.header.has_edge_weights {
-                weight = figure(words.next().ok_or_else(|| missing("weight after the last neighbour"))?)?;
+                weight = figure(
+                    words.next().ok_or_else(|| missing("weight after the last neighbour"))?,
+                )?;
             }
             if self.ends.len() == 2 * self.header.edges {
-                let problem = format!("more edges than the {} of the first line", self.header.edges);
+                let problem =
+                    format!("more edges than the {} of the first line", self.header.edges);
                 return Err(ImportError::new(place, problem, ENDS));
             }
             self.ends.push(End { from: vertex, to, weight, place });
@@ -189,7 +222,11 @@ impl Graph {
             }
             Some(number) => Ok(number - 1),
             None => {
-                let problem = format!("{} is not a vertex, which are 1 to {}", quoted(word), self.header.vertices);
+                let problem = format!(
+                    "{} is not a vertex, which are 1 to {}",
+                    quoted(word),
+                    self.header.vertices
+                );
                 Err(ImportError::new(place, problem, FIELDS))
             }
         }
@@ -197,7 +234,11 @@ impl Graph {
 
     fn imported(mut self, name: &str) -> Result<Imported, ImportError> {
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
-            return Err(ImportError::new(self.header.place, "the sizes of the vertices count them", CHACO));
+            return Err(ImportError::new(
+                self.header.place,
+                "the sizes of the vertices count them",
+                CHACO,
+            ));
         }
         self.check_ends()?;
         if self.ends.len() != 2 * self.header.edges {
@@ -210,7 +251,10 @@ impl Graph {
         }
         let mut entries = Entries::default();
         for end in &self.ends {
-            entries.add(end.place, Edge { from: end.from, to: end.to, bytes: end.weight, messages: 1.0 })?;
+            entries.add(
+                end.place,
+                Edge { from: end.from, to: end.to, bytes: end.weight, messages: 1.0 },
+            )?;
         }
         let mut imported = entries.pattern(name, self.header.vertices);
         imported.pattern.loads = self.loads;
@@ -223,21 +267,29 @@ impl Graph {
     /// Each end has one on the other side, of the same weight.
     fn check_ends(&mut self) -> Result<(), ImportError> {
         self.ends.sort_by_key(|end| (end.from, end.to));
-        if let Some(two) = self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to)) {
+        if let Some(two) =
+            self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))
+        {
             let problem = format!("vertex {} is a neighbour twice", two[1].to + 1);
             return Err(ImportError::new(two[1].place, problem, ENDS));
         }
         for end in &self.ends {
-            let back = self.ends.binary_search_by_key(&(end.to, end.from), |other| (other.from, other.to));
+            let back =
+                self.ends.binary_search_by_key(&(end.to, end.from), |other| (other.from, other.to));
             let [from, to] = [end.from + 1, end.to + 1];
             match back.map(|at| self.ends[at].weight) {
                 Ok(weight) if weight == end.weight => {}
                 Ok(weight) => {
-                    let problem = format!("the edge from {from} to {to} weighs {}, and {weight} back", end.weight);
+                    let problem = format!(
+                        "the edge from {from} to {to} weighs {}, and {weight} back",
+                        end.weight
+                    );
                     return Err(ImportError::new(end.place, problem, ENDS));
                 }
                 Err(_) => {
-                    let problem = format!("{from} has the neighbour {to}, and {to} has not the neighbour {from}");
+                    let problem = format!(
+                        "{from} has the neighbour {to}, and {to} has not the neighbour {from}"
+                    );
                     return Err(ImportError::new(end.place, problem, ENDS));
                 }
             }
@@ -265,7 +317,9 @@ mod tests {
     fn a_grid_is_the_generator_s() {
         let bare = GRID.rsplit_once("%").unwrap().1.split_once('\n').unwrap().1;
         let windows = GRID.replace('\n', "\r\n");
-        for text in [GRID, bare, &windows, &format!("\n{bare}\n\n"), &bare.replace("3 8\n", "%\n3 8\n")] {
+        for text in
+            [GRID, bare, &windows, &format!("\n{bare}\n\n"), &bare.replace("3 8\n", "%\n3 8\n")]
+        {
             assert!(is_one(text), "{text}");
             let pattern = read(text, "stencil2d:2x4").unwrap().pattern;
             assert_eq!(pattern, crate::generate("stencil2d:2x4").unwrap(), "{text}");
@@ -275,7 +329,8 @@ mod tests {
     #[test]
     fn weights_and_sizes_are_read() {
         let imported = read("3 2 111 2\n9 5 1 2 7\n9 6 1 1 7 3 1.5\n8 7 1 2 1.5\n", "x").unwrap();
-        let edges: Vec<_> = imported.pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect();
+        let edges: Vec<_> =
+            imported.pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect();
         assert_eq!(edges, [(0, 1, 7.0), (1, 0, 7.0), (1, 2, 1.5), (2, 1, 1.5)]);
         assert_eq!(imported.pattern.loads, [5.0, 6.0, 7.0]);
         assert_eq!(imported.notes, [Note::SizesLeftOut, Note::WeightsLeftOut { more: 1 }]);
@@ -285,8 +340,14 @@ mod tests {
 
     #[test]
     fn matrices_and_lists_are_something_else() {
-        for text in ["2 5\n5 2\n", "1 0\n0 1\n", "3 1 1\n1 3 1\n1 1 3\n", "0,5\n5,0\n", "2 1\n", "from to\n1 2\n2 1\n"]
-        {
+        for text in [
+            "2 5\n5 2\n",
+            "1 0\n0 1\n",
+            "3 1 1\n1 3 1\n1 1 3\n",
+            "0,5\n5,0\n",
+            "2 1\n",
+            "from to\n1 2\n2 1\n",
+        ] {
             assert!(!is_one(text), "{text}");
         }
     }

@@ -14,9 +14,9 @@
 //! Other formats of the field are recognised and refused with the way to convert them (`foreign`).
 //! CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
-//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is taken, and every
-//! problem or ambiguity is an [`ImportError`] with its place. A merely odd input comes back as a [`Note`] beside the
-//! pattern.
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
+//! taken, and every problem or ambiguity is an [`ImportError`] with its place. A merely odd input
+//! comes back as a [`Note`] beside the pattern.
 
 mod edge_list;
 mod entries;
@@ -54,8 +54,8 @@ pub struct Imported {
 
 /// Reads a pattern of any kind known here.
 ///
-/// `name` becomes the pattern's name where the file has none. `which` chooses between the two matrices of a QAPLIB
-/// file; without a choice the first is taken, with a note.
+/// `name` becomes the pattern's name where the file has none. `which` chooses between the two
+/// matrices of a QAPLIB file; without a choice the first is taken, with a note.
 ///
 /// ```
 /// let imported = seatmap_pattern::import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
@@ -97,8 +97,9 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
         return Err(ImportError::TooLarge);
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| ImportError::NotText { place: Position::of(bytes, error.valid_up_to()) })?;
+    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+        place: Position::of(bytes, error.valid_up_to()),
+    })?;
     if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
 }
 

@@ -3,7 +3,8 @@
 use seatmap_statistics::words::counted;
 use std::fmt;
 
-/// A fact about an imported file that did not stop the import, but that users of the pattern should know.
+/// A fact about an imported file that did not stop the import, but that users of the pattern should
+/// know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Tasks that send to themselves: that costs the same wherever they sit.
@@ -45,10 +46,16 @@ impl fmt::Display for Note {
                  pattern convert --matrix second' takes the other"
             ),
             Note::SizesLeftOut => {
-                write!(out, "the sizes of vertices were left out: they cost something only on the move")
+                write!(
+                    out,
+                    "the sizes of vertices were left out: they cost something only on the move"
+                )
             }
             Note::WeightsLeftOut { more } => {
-                write!(out, "the first weight of each vertex is the task's load, and the other {more} were left out")
+                write!(
+                    out,
+                    "the first weight of each vertex is the task's load, and the other {more} were left out"
+                )
             }
         }
     }

@@ -31,12 +31,13 @@ pub(super) struct Row<'a> {
     pub(super) end: Position,
 }
 
-/// The rows of a text without empty lines and comments (`#`). The separator of the first row holds for all rows:
-/// tabs, else semicolons, else commas, else blanks.
+/// The rows of a text without empty lines and comments (`#`). The separator of the first row holds
+/// for all rows: tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportError>> {
     let lines = || text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines().next().map_or("", |(_, line)| line);
-    let separator = ['\t', ';', ','].into_iter().find(|separator| split(first, *separator).0.len() > 1);
+    let separator =
+        ['\t', ';', ','].into_iter().find(|separator| split(first, *separator).0.len() > 1);
     lines().map(move |(at, line)| row(at + 1, line, separator))
 }
 
@@ -52,7 +53,9 @@ fn is_row(line: &str) -> bool {
 fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, ImportError> {
     let end = Position { line, column: text.trim_end().len() + 1 };
     let Some(separator) = separator else {
-        let fields = words_of_line(line, text).map(|(place, word)| Field { text: word.into(), place }).collect();
+        let fields = words_of_line(line, text)
+            .map(|(place, word)| Field { text: word.into(), place })
+            .collect();
         return Ok(Row { fields, end });
     };
     let (parts, is_closed) = split(text, separator);
@@ -64,10 +67,12 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, Impo
     Ok(Row { fields, end })
 }
 
-/// The parts between separators outside quotation marks, with their offsets; and whether all quotation marks are
-/// closed.
+/// The parts between separators outside quotation marks, with their offsets; and whether all
+/// quotation marks are closed.
 fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
-    let (mut parts, mut start, mut is_quoted) = (Vec::new(), 0, false);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut is_quoted = false;
     for (at, c) in line.char_indices() {
         is_quoted ^= c == '"';
         if c == separator && !is_quoted {
@@ -98,7 +103,8 @@ mod tests {
 
     fn all(text: &str) -> Vec<String> {
         let row = |row: Row| {
-            let fields = row.fields.iter().map(|field| format!("{}={}", field.place.column, field.text));
+            let fields =
+                row.fields.iter().map(|field| format!("{}={}", field.place.column, field.text));
             fields.collect::<Vec<_>>().join(" ")
         };
         rows(text).map(|found| row(found.unwrap())).collect()
@@ -117,6 +123,9 @@ mod tests {
     fn quotation_marks_hold_separators() {
         assert_eq!(all("\"a;b\",c\n\"say \"\"so\"\"\",2"), ["1=a;b 7=c", "1=say \"so\" 14=2"]);
         let refused = rows("a,b\n\"c,d\n").last().unwrap().unwrap_err().to_string();
-        assert!(refused.starts_with("line 2, column 5: a quotation mark is not closed"), "{refused}");
+        assert!(
+            refused.starts_with("line 2, column 5: a quotation mark is not closed"),
+            "{refused}"
+        );
     }
 }

@@ -20,10 +20,21 @@ const BOTH_WAYS: [(usize, usize, f64); 2] = [(0, 1, 5.0), (1, 0, 1.5)];
 
 #[test]
 fn matrices_in_every_dress() {
-    let plain = ["0,5\n1.5,9\n", "0 5\n1.5 9", "# who\n0;5\n\n1.5;\n", "0\t5\r\n1.5\t\r\n", "\u{feff}0,5\n1.5,0"];
+    let plain = [
+        "0,5\n1.5,9\n",
+        "0 5\n1.5 9",
+        "# who\n0;5\n\n1.5;\n",
+        "0\t5\r\n1.5\t\r\n",
+        "\u{feff}0,5\n1.5,0",
+    ];
     let counted = [",0,1\n0,0,5\n1,1.5,0\n", "task,0,1\n0,,5\n1,1.5,\n", ",1,2\n1,0,5\n2,1.5,0"];
-    let named =
-        [",a,b\na,0,5\nb,1.5,0\n", "a,b\n0,5\n1.5,0", "a,b\na,0,5\nb,1.5,0", "a,0,5\nb,1.5,0", "of;a;b\na;;5\nb;1.5;"];
+    let named = [
+        ",a,b\na,0,5\nb,1.5,0\n",
+        "a,b\n0,5\n1.5,0",
+        "a,b\na,0,5\nb,1.5,0",
+        "a,0,5\nb,1.5,0",
+        "of;a;b\na;;5\nb;1.5;",
+    ];
     for text in plain.iter().chain(&counted).chain(&named) {
         assert_eq!(edges(text), BOTH_WAYS, "{text}");
     }
@@ -34,17 +45,35 @@ fn matrices_in_every_dress() {
 
 #[test]
 fn lists_in_every_dress() {
-    let numbers = ["from,to,bytes\n0,1,5\n1,0,1.5\n", "From;Bytes;To\n0;5;1\n1;1.5;0", "from to bytes\n0 1 5\n1 0 1.5"];
-    let names = ["from,to,bytes\nb,a,5\na,b,1.5\n", "\"from\",\"to\",\"bytes\"\n\"b\",\"a\",5\n\"a\",\"b\",1.5\n"];
+    let numbers = [
+        "from,to,bytes\n0,1,5\n1,0,1.5\n",
+        "From;Bytes;To\n0;5;1\n1;1.5;0",
+        "from to bytes\n0 1 5\n1 0 1.5",
+    ];
+    let names = [
+        "from,to,bytes\nb,a,5\na,b,1.5\n",
+        "\"from\",\"to\",\"bytes\"\n\"b\",\"a\",5\n\"a\",\"b\",1.5\n",
+    ];
     for text in numbers.iter().chain(&names) {
         assert_eq!(edges(text), BOTH_WAYS, "{text}");
     }
     assert!(names.iter().all(|text| imported(text).pattern.names == ["b", "a"]));
     let log = imported("from,to,bytes\n0,2,5\n0,2,6\n").pattern;
-    assert_eq!((log.tasks, log.edges[0].bytes, log.edges[0].messages), (3, 11.0, 2.0), "a log adds up");
+    assert_eq!(
+        (log.tasks, log.edges[0].bytes, log.edges[0].messages),
+        (3, 11.0, 2.0),
+        "a log adds up"
+    );
     let with_messages = imported("from,to,bytes,messages\n0,1,5,3\n1,0,0,2\n").pattern;
-    assert_eq!(with_messages.edges.iter().map(|edge| edge.messages).collect::<Vec<_>>(), [3.0, 2.0]);
-    assert_eq!(edges(",from,to,bytes\nfrom,0,1,2\nto,3,0,4\nbytes,5,6,0\n").len(), 6, "tasks may be called so");
+    assert_eq!(
+        with_messages.edges.iter().map(|edge| edge.messages).collect::<Vec<_>>(),
+        [3.0, 2.0]
+    );
+    assert_eq!(
+        edges(",from,to,bytes\nfrom,0,1,2\nto,3,0,4\nbytes,5,6,0\n").len(),
+        6,
+        "tasks may be called so"
+    );
 }
 
 #[test]
@@ -56,7 +85,10 @@ fn matrix_market_in_every_dress() {
     assert_eq!(market("array real symmetric\n2 2\n0\n3\n0\n"), both);
     assert_eq!(market("ARRAY Integer General\n2 2\n9 2\n1 9\n"), [(0, 1, 1.0), (1, 0, 2.0)]);
     assert_eq!(market("coordinate pattern general\n2 2 1\n2 1\n"), [(1, 0, 1.0)]);
-    assert_eq!(market("coordinate pattern symmetric\n2 2 2\n2 2\n2 1\n"), [(0, 1, 1.0), (1, 0, 1.0)]);
+    assert_eq!(
+        market("coordinate pattern symmetric\n2 2 2\n2 2\n2 1\n"),
+        [(0, 1, 1.0), (1, 0, 1.0)]
+    );
 }
 
 #[test]
@@ -73,7 +105,10 @@ fn a_choice_between_two_matrices() {
 fn what_is_odd_is_told() {
     let notes = |text: &str| imported(text).notes;
     assert_eq!(notes("7,1\n1,0\n"), [Note::ToItself { entries: 1 }]);
-    assert_eq!(notes("from,to,bytes\n1,2,5\n2,2,5\n"), [Note::ToItself { entries: 1 }, Note::FromOne]);
+    assert_eq!(
+        notes("from,to,bytes\n1,2,5\n2,2,5\n"),
+        [Note::ToItself { entries: 1 }, Note::FromOne]
+    );
     assert_eq!(notes("0,1\n1,0\n"), []);
     insta::assert_snapshot!(Note::FromOne, @"no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
     insta::assert_snapshot!(Note::FirstOfTwo, @"the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
@@ -225,12 +260,16 @@ fn what_is_nothing_at_all() {
         line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
         ");
     assert!(
-        read(b"0,1\n\xff,0", "x", None).unwrap_err().to_string().starts_with("line 2, column 1: this is not UTF-8")
+        read(b"0,1\n\xff,0", "x", None)
+            .unwrap_err()
+            .to_string()
+            .starts_with("line 2, column 1: this is not UTF-8")
     );
 }
 
 /// Numbers that a lenient reader takes for other numbers than their writer meant.
-const LENIENT: [&str; 9] = ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
+const LENIENT: [&str; 9] =
+    ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
 
 #[test]
 fn numbers_that_mean_another_one_are_refused_in_every_format() {

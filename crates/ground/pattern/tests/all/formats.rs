@@ -1,4 +1,5 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_pattern::edge::MAX_AMOUNT;
@@ -8,7 +9,8 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-pattern-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-pattern-1.schema.json"))
+        .unwrap()
 }
 
 fn assert_valid(instance: &Value) {

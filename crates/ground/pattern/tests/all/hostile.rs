@@ -1,5 +1,6 @@
-//! Importing any file, whatever its content, ends in a pattern that holds together or in an error with its place: no
-//! panic, no infinity or NaN, no more memory than the file's size warrants. Written patterns are read back.
+//! Importing any file, whatever its content, ends in a pattern that holds together or in an error
+//! with its place: no panic, no infinity or NaN, no more memory than the file's size warrants.
+//! Written patterns are read back.
 
 #[path = "../../../machine/tests/all/change/mod.rs"]
 mod change;
@@ -11,7 +12,8 @@ use seatmap_pattern::import::{self, Imported};
 use seatmap_pattern::qaplib::Which;
 use seatmap_pattern::{Edge, Pattern};
 
-/// The small beginnings of each kind of file, on which changes are made: enough to get past the first line.
+/// The small beginnings of each kind of file, on which changes are made: enough to get past the
+/// first line.
 const SEEDS: [&str; 9] = [
     "0,5,2\n1.5,0,3\n2,1e3,0\n",
     ",a,\"b;c\"\na,0,5\n\"b;c\",1.5,\n",
@@ -65,7 +67,8 @@ fn the_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
 }
 
-/// A pattern of up to nine named tasks, each with an edge at least, so that a list of edges knows them all.
+/// A pattern of up to nine named tasks, each with an edge at least, so that a list of edges knows
+/// them all.
 fn any_pattern() -> impl Strategy<Value = Pattern> {
     let amount = || (1u32..1_000_000).prop_map(|amount| f64::from(amount) / 8.0);
     let edge = move |tasks: usize| (0..tasks, 1..tasks, amount(), amount());
@@ -149,13 +152,22 @@ fn what_is_claimed_is_not_believed() {
 #[test]
 fn qaplib_instances_are_patterns() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/qaplib");
-    let Ok(files) = std::fs::read_dir(folder) else { return seatmap_needs::skipped!("{folder} is absent") };
-    let paths = files.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == "dat"));
+    let Ok(files) = std::fs::read_dir(folder) else {
+        return seatmap_needs::skipped!("{folder} is absent");
+    };
+    let paths = files
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|it| it == "dat"));
     for path in paths {
         let bytes = std::fs::read(&path).unwrap_or_default();
         for which in [Which::First, Which::Second] {
             let read = import::read(&bytes, "a", Some(which));
-            assert!(read.is_ok_and(|it| !it.pattern.edges.is_empty()), "{}: {which:?}", path.display());
+            assert!(
+                read.is_ok_and(|it| !it.pattern.edges.is_empty()),
+                "{}: {which:?}",
+                path.display()
+            );
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::Plan;
 use seatmap_statistics::words::counted;
 
-/// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a continuation.
+/// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a
+/// continuation.
 pub fn one_line(text: &str) -> String {
     seatmap_document::visible(&text.replace('\\', r"\\"))
 }

@@ -6,8 +6,8 @@ use crate::Plan;
 /// Everything that tells a runtime where threads go.
 const PLACING: [&str; 4] = ["OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
 
-/// Lines for `.` and `eval`. The runtimes rank these variables differently, so those not set are unset. One thread a
-/// task: a team of another size would be laid out otherwise.
+/// Lines for `.` and `eval`. The runtimes rank these variables differently, so those not set are
+/// unset. One thread a task: a team of another size would be laid out otherwise.
 pub fn lines(plan: &Plan, variables: &[(&str, String)]) -> String {
     let others = PLACING.iter().filter(|name| variables.iter().all(|(set, _)| set != *name));
     let mut text = comment::header(plan) + &format!("unset {}\n", super::joined(others, " "));

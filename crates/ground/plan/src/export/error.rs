@@ -6,7 +6,8 @@ use seatmap_statistics::words::counted;
 /// Why a plan could not be written for another tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not hold.
+    /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not
+    /// hold.
     #[error(
         "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer than the machine has \
          hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
@@ -17,7 +18,9 @@ pub enum ExportError {
         pus: usize,
     },
     /// The tool seats a thread on one PU, and a seat of this plan is several.
-    #[error("{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as omp-places or kmp")]
+    #[error(
+        "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as omp-places or kmp"
+    )]
     SinglePus {
         /// The tool that cannot express the plan.
         tool: &'static str,

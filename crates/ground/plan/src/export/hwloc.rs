@@ -5,8 +5,8 @@ use crate::Plan;
 
 /// The script: as [`super::taskset::write`], with hwloc's binding.
 ///
-/// `--physical`, because hwloc's tools count PUs in the order of the topology otherwise; `--strict`, so that a PU
-/// that cannot be had is an error.
+/// `--physical`, because hwloc's tools count PUs in the order of the topology otherwise;
+/// `--strict`, so that a PU that cannot be had is an error.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let places = |pus: &[u32]| joined(pus.iter().map(|pu| format!("pu:{pu}")), " ");

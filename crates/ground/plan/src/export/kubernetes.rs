@@ -3,11 +3,11 @@
 use super::{comment, joined};
 use crate::Plan;
 
-/// A `BalloonsPolicy` with one balloon of the plan's size; pods name it by an annotation (nri-plugins, "Balloons
-/// Policy").
+/// A `BalloonsPolicy` with one balloon of the plan's size; pods name it by an annotation
+/// (nri-plugins, "Balloons Policy").
 ///
-/// The plugin chooses the CPUs itself: it packs them, or spreads them over cores where the plan has no two PUs of one
-/// core. Inside, programs seat themselves or run under `seatmap run`.
+/// The plugin chooses the CPUs itself: it packs them, or spreads them over cores where the plan has
+/// no two PUs of one core. Inside, programs seat themselves or run under `seatmap run`.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let cpus = plan.pus_in_use().len();
@@ -15,12 +15,16 @@ pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
     text += "# A balloon of as many CPUs; which ones the plugin decides. A pod names it in its annotations:\n";
     text += "#   balloon.balloons.resource-policy.nri.io: seatmap\n";
-    text +=
-        "apiVersion: config.nri/v1alpha1\nkind: BalloonsPolicy\nmetadata:\n  name: default\n  namespace: kube-system\n";
-    text += &format!("spec:\n  reservedResources:\n    cpu: 1000m\n  pinCPU: true\n  pinMemory: {memory}\n");
+    text += "apiVersion: config.nri/v1alpha1\nkind: BalloonsPolicy\nmetadata:\n  name: default\n  namespace: kube-system\n";
+    text += &format!(
+        "spec:\n  reservedResources:\n    cpu: 1000m\n  pinCPU: true\n  pinMemory: {memory}\n"
+    );
     text += "  balloonTypes:\n    - name: seatmap\n      minBalloons: 1\n      maxBalloons: 1\n";
     text += &format!("      minCPUs: {cpus}\n      maxCPUs: {cpus}\n");
-    text += &format!("      preferSpreadOnPhysicalCores: {}\n      allocatorPriority: high\n", is_spread(plan));
+    text += &format!(
+        "      preferSpreadOnPhysicalCores: {}\n      allocatorPriority: high\n",
+        is_spread(plan)
+    );
     text + &format!("# The plan's PUs: {}\n", joined(plan.pus_in_use(), " "))
 }
 
@@ -28,7 +32,9 @@ pub fn write(plan: &Plan) -> String {
 fn is_spread(plan: &Plan) -> bool {
     let core = |os: &u32| plan.pus.iter().find(|pu| pu.os == *os)?.core;
     let cores: Option<Vec<u32>> = plan.pus_in_use().iter().map(core).collect();
-    cores.is_some_and(|cores| cores.iter().collect::<std::collections::BTreeSet<_>>().len() == cores.len())
+    cores.is_some_and(|cores| {
+        cores.iter().collect::<std::collections::BTreeSet<_>>().len() == cores.len()
+    })
 }
 
 #[cfg(test)]
@@ -69,7 +75,11 @@ mod tests {
     #[test]
     fn cores_are_spread_where_the_plan_spreads_them() {
         let plan = |cores: [u32; 2]| {
-            let pus = cores.iter().zip(0..).map(|(core, os)| Pu { os, core: Some(*core), ..Pu::default() }).collect();
+            let pus = cores
+                .iter()
+                .zip(0..)
+                .map(|(core, os)| Pu { os, core: Some(*core), ..Pu::default() })
+                .collect();
             Plan { pus, ..Plan::new("desk", vec![0, 1]) }
         };
         assert!(is_spread(&plan([0, 1])) && !is_spread(&plan([0, 0])));

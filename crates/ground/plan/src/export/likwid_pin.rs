@@ -3,16 +3,21 @@
 use super::{ExportError, joined};
 use crate::Plan;
 
-/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones as they are created.
+/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones as they are
+/// created.
 ///
 /// A list without a domain letter holds OS indices, in order.
 ///
 /// # Errors
-/// [`ExportError::SinglePus`] where a seat is several PUs, [`ExportError::LikwidShares`] where tasks share a PU.
+/// [`ExportError::SinglePus`] where a seat is several PUs, [`ExportError::LikwidShares`] where
+/// tasks share a PU.
 pub fn write(plan: &Plan) -> Result<String, ExportError> {
     ExportError::refuse_sets(plan, "likwid-pin")?;
     if plan.is_oversubscribed() {
-        return Err(ExportError::LikwidShares { tasks: plan.placement.len(), pus: plan.pus_in_use().len() });
+        return Err(ExportError::LikwidShares {
+            tasks: plan.placement.len(),
+            pus: plan.pus_in_use().len(),
+        });
     }
     Ok(format!("likwid-pin -c {}\n", joined(&plan.placement, ",")))
 }

@@ -15,8 +15,8 @@
 //! | [`systemd`], [`container`], [`kubernetes`] | a drop-in for a service, options for a container, a pool for pods | the set alone |
 //! | [`Plan::to_json`](crate::Plan::to_json) | the plan itself | |
 //!
-//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without what ends one, so
-//! that running what was exported runs nothing that the plan's author wrote.
+//! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without
+//! what ends one, so that running what was exported runs nothing that the plan's author wrote.
 
 mod by_task;
 mod comment;
@@ -65,7 +65,8 @@ fn wide() -> crate::Plan {
 /// A plan that says where memory is, and of which one task may choose among PUs.
 #[cfg(test)]
 fn near() -> crate::Plan {
-    let (seats, memory) = (vec![vec![3], vec![0, 1]], vec![vec![1], vec![0, 1]]);
+    let seats = vec![vec![3], vec![0, 1]];
+    let memory = vec![vec![1], vec![0, 1]];
     crate::Plan { seats, memory, ..crate::Plan::new("desk", vec![3, 1]) }
 }
 
@@ -92,14 +93,25 @@ mod tests {
         assert!(slurm::write(&one_each).ends_with(" --mem-bind=map_mem:1,0\n"));
         assert!(systemd::write(&one_each).ends_with("NUMAPolicy=bind\nNUMAMask=0 1\n"));
         one_each.memory[0].clear();
-        assert!(!slurm::write(&one_each).contains("mem-bind") && !systemd::write(&one_each).contains("NUMA"));
-        assert!(!container::write(&one_each).contains("mems") && !libvirt::write(&one_each).contains("numatune"));
+        assert!(
+            !slurm::write(&one_each).contains("mem-bind")
+                && !systemd::write(&one_each).contains("NUMA")
+        );
+        assert!(
+            !container::write(&one_each).contains("mems")
+                && !libvirt::write(&one_each).contains("numatune")
+        );
     }
 
     #[test]
     fn seats_of_several_pus_are_written_by_all_that_know_them() {
-        let line = |text: String, with: &str| text.lines().find(|line| line.contains(with)).unwrap().to_owned();
-        assert_eq!(line(taskset::write(&wide()), "0)"), "0) exec taskset --cpu-list 0,1,3 \"$@\" ;;");
+        let line = |text: String, with: &str| {
+            text.lines().find(|line| line.contains(with)).unwrap().to_owned()
+        };
+        assert_eq!(
+            line(taskset::write(&wide()), "0)"),
+            "0) exec taskset --cpu-list 0,1,3 \"$@\" ;;"
+        );
         assert_eq!(
             line(hwloc::write(&wide()), "0)"),
             "0) exec hwloc-bind --strict --physical pu:0 pu:1 pu:3 -- \"$@\" ;;"
@@ -109,7 +121,10 @@ mod tests {
         assert!(kmp::write(&wide()).contains("proclist=[{0,1,3},1]"));
         assert!(systemd::write(&wide()).contains("CPUAffinity=0 1 3"));
         for refused in [gomp::write(&wide()), likwid_pin::write(&wide())] {
-            assert!(matches!(refused, Err(ExportError::SinglePus { task: 0, pus: 3, .. })), "{refused:?}");
+            assert!(
+                matches!(refused, Err(ExportError::SinglePus { task: 0, pus: 3, .. })),
+                "{refused:?}"
+            );
         }
     }
 }

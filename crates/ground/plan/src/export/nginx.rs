@@ -6,8 +6,8 @@ use crate::Plan;
 /// The CPUs that nginx's masks hold (`CPU_SETSIZE` of sched.h).
 const MOST_CPUS: u32 = 1024;
 
-/// `worker_processes 2; worker_cpu_affinity 1000 0010;` for the main context of `nginx.conf`: a mask for each worker,
-/// with one binary digit a CPU, CPU 0 last (the core module's documentation).
+/// `worker_processes 2; worker_cpu_affinity 1000 0010;` for the main context of `nginx.conf`: a
+/// mask for each worker, with one binary digit a CPU, CPU 0 last (the core module's documentation).
 ///
 /// # Errors
 /// [`ExportError::TooMany`] where a PU is beyond the masks.
@@ -20,7 +20,10 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
     let digit = |seat: &[u32], pu: u32| if seat.contains(&pu) { '1' } else { '0' };
     let mask = |seat: &[u32]| (0..digits).rev().map(|pu| digit(seat, pu)).collect::<String>();
     let masks = joined((0..tasks).map(|task| mask(plan.seat(task))), " ");
-    Ok(format!("{}worker_processes {tasks};\nworker_cpu_affinity {masks};\n", comment::header(plan)))
+    Ok(format!(
+        "{}worker_processes {tasks};\nworker_cpu_affinity {masks};\n",
+        comment::header(plan)
+    ))
 }
 
 #[cfg(test)]
@@ -41,6 +44,11 @@ mod tests {
         worker_cpu_affinity 1011 0010;
         ");
         assert_eq!(write(&hostile()).unwrap().lines().count(), 3);
-        assert!(write(&Plan::new("rack", vec![1024])).unwrap_err().to_string().starts_with("nginx knows 1024 CPUs"));
+        assert!(
+            write(&Plan::new("rack", vec![1024]))
+                .unwrap_err()
+                .to_string()
+                .starts_with("nginx knows 1024 CPUs")
+        );
     }
 }

@@ -6,13 +6,17 @@ use seatmap_os::CpuList;
 
 /// The script: as [`super::taskset::write`], with numactl's binding.
 ///
-/// `--membind` stands where the plan says where a task's memory is; `--physcpubind` counts CPUs as the kernel does
-/// (numactl(8)).
+/// `--membind` stands where the plan says where a task's memory is; `--physcpubind` counts CPUs as
+/// the kernel does (numactl(8)).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |task, pus| {
-        let nodes = task.map_or_else(|| plan.memory_in_use().unwrap_or_default(), |task| plan.memory_of(task).to_vec());
-        let memory = if nodes.is_empty() { String::new() } else { format!(" --membind={}", CpuList(nodes)) };
+        let nodes = task.map_or_else(
+            || plan.memory_in_use().unwrap_or_default(),
+            |task| plan.memory_of(task).to_vec(),
+        );
+        let memory =
+            if nodes.is_empty() { String::new() } else { format!(" --membind={}", CpuList(nodes)) };
         format!("numactl --physcpubind={}{memory} --", CpuList(pus.to_vec()))
     })
 }
@@ -26,8 +30,9 @@ mod tests {
     fn memory_is_bound_where_the_plan_says() {
         let commands = |plan: &Plan| {
             let text = write(plan);
-            let lines =
-                text.lines().filter_map(|line| Some(line.split_once("exec ")?.1.split_once(" \"$@\"")?.0.to_owned()));
+            let lines = text.lines().filter_map(|line| {
+                Some(line.split_once("exec ")?.1.split_once(" \"$@\"")?.0.to_owned())
+            });
             lines.collect::<Vec<_>>().join("\n")
         };
         insta::assert_snapshot!(commands(&near()), @"

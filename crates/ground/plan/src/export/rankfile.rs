@@ -1,9 +1,10 @@
 //! A rankfile of Open MPI 4: `mpirun --rankfile`.
 //!
-//! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's order, and a rank
-//! gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with `rmaps_rank_file_physical` the index is the
-//! OS's. A plan needs both, so the file says so at its top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped
-//! physical indices); there, [`super::taskset`] seats ranks.
+//! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's
+//! order, and a rank gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with
+//! `rmaps_rank_file_physical` the index is the OS's. A plan needs both, so the file says so at its
+//! top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped physical indices); there,
+//! [`super::taskset`] seats ranks.
 
 use super::comment;
 use crate::Plan;
@@ -41,6 +42,9 @@ mod tests {
 
     #[test]
     fn nothing_gets_out_of_its_comment() {
-        assert_eq!(write(&hostile()).lines().count(), write(&Plan::new("desk", vec![1, 0])).lines().count());
+        assert_eq!(
+            write(&hostile()).lines().count(),
+            write(&Plan::new("desk", vec![1, 0])).lines().count()
+        );
     }
 }

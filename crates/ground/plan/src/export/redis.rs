@@ -4,7 +4,8 @@ use super::comment;
 use crate::Plan;
 use seatmap_os::CpuList;
 
-/// The roles that redis has lists for, and the names of tasks that mean them (redis.conf, "CPU affinity").
+/// The roles that redis has lists for, and the names of tasks that mean them (redis.conf, "CPU
+/// affinity").
 const ROLES: [(&str, &[&str]); 4] = [
     ("server_cpulist", &["server", "main", "io"]),
     ("bio_cpulist", &["bio"]),
@@ -12,8 +13,9 @@ const ROLES: [(&str, &[&str]); 4] = [
     ("bgsave_cpulist", &["bgsave", "rdb"]),
 ];
 
-/// A list for each role: the tasks of its name. Other tasks take the roles that have none, in this order; those that
-/// are left go to the server, for its I/O threads. A role without a task shares the list of the one before it.
+/// A list for each role: the tasks of its name. Other tasks take the roles that have none, in this
+/// order; those that are left go to the server, for its I/O threads. A role without a task shares
+/// the list of the one before it.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut lists = roles(plan);
@@ -22,7 +24,8 @@ pub fn write(plan: &Plan) -> String {
             lists[role] = lists[role - 1].clone();
         }
     }
-    let line = |((word, _), pus): (&(&str, &[&str]), Vec<u32>)| format!("{word} {}\n", CpuList(pus));
+    let line =
+        |((word, _), pus): (&(&str, &[&str]), Vec<u32>)| format!("{word} {}\n", CpuList(pus));
     comment::header(plan) + &ROLES.iter().zip(lists).map(line).collect::<String>()
 }
 

@@ -1,4 +1,5 @@
-//! A configuration of `scx_layered`, a scheduler of sched_ext: a layer for the tasks of each NUMA node.
+//! A configuration of `scx_layered`, a scheduler of sched_ext: a layer for the tasks of each NUMA
+//! node.
 
 use super::ExportError;
 use crate::Plan;
@@ -13,8 +14,8 @@ const NAME_BYTES: usize = 15;
 const REST: &str = "rest";
 const OURS: &str = "seatmap";
 
-/// CPU use between which a layer keeps its CPUs, as scx_layered's examples have it. Layers of the plan have a fixed
-/// number of CPUs, so that it changes nothing.
+/// CPU use between which a layer keeps its CPUs, as scx_layered's examples have it. Layers of the
+/// plan have a fixed number of CPUs, so that it changes nothing.
 const USED: [f64; 2] = [0.5, 0.9];
 
 /// A layer, as `LayerSpec` of scx_layered reads it.
@@ -37,14 +38,15 @@ enum Kind {
     Open {},
 }
 
-/// The layers as JSON. `scx_layered` knows threads by their names, and CPUs by their number and their NUMA node: the
-/// tasks of one node are one layer, confined to as many of the node's CPUs as the plan uses there. Where no nodes are
-/// known, all tasks are one layer.
+/// The layers as JSON. `scx_layered` knows threads by their names, and CPUs by their number and
+/// their NUMA node: the tasks of one node are one layer, confined to as many of the node's CPUs as
+/// the plan uses there. Where no nodes are known, all tasks are one layer.
 ///
 /// # Errors
 /// [`ExportError::NeedsNames`] where a task has no name.
 pub fn write(plan: &Plan) -> Result<String, ExportError> {
-    let names = (0..plan.placement.len()).map(|task| plan.names.get(task).filter(|name| !name.is_empty()));
+    let names =
+        (0..plan.placement.len()).map(|task| plan.names.get(task).filter(|name| !name.is_empty()));
     let Some(names) = names.collect::<Option<Vec<_>>>() else {
         return Err(ExportError::NeedsNames { tool: "scx_layered" });
     };
@@ -72,13 +74,17 @@ fn node(plan: &Plan, task: usize) -> Option<u32> {
 }
 
 fn layer(node: Option<u32>, cpus: usize, names: &BTreeSet<&str>) -> Layer {
-    let (suffix, place) =
-        node.map_or_else(Default::default, |node| (format!("-node{node}"), format!(" on node {node}")));
+    let (suffix, place) = node
+        .map_or_else(Default::default, |node| (format!("-node{node}"), format!(" on node {node}")));
     Layer {
         name: format!("{OURS}{suffix}"),
         comment: format!("{cpus}{place}", cpus = counted(cpus, "CPU")),
         matches: names.iter().map(|name| vec![Match::CommPrefix((*name).to_owned())]).collect(),
-        kind: Kind::Confined { cpus_range: [cpus, cpus], util_range: USED, nodes: node.into_iter().collect() },
+        kind: Kind::Confined {
+            cpus_range: [cpus, cpus],
+            util_range: USED,
+            nodes: node.into_iter().collect(),
+        },
     }
 }
 
@@ -99,7 +105,9 @@ mod tests {
     fn threads_are_known_by_their_names() {
         let told = write(&Plan::new("desk", vec![3, 1])).unwrap_err().to_string();
         assert!(
-            told.starts_with("scx_layered knows threads by their names, and a task of the plan has none"),
+            told.starts_with(
+                "scx_layered knows threads by their names, and a task of the plan has none"
+            ),
             "{told}"
         );
         assert!(write(&sample()).unwrap().contains("\"nodes\":[]"), "no nodes are known");

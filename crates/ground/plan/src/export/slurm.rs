@@ -3,17 +3,19 @@
 use super::joined;
 use crate::Plan;
 
-/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU; `mask_cpu` where
-/// seats are several PUs. Where the plan says where each task's memory is, `--mem-bind` follows.
+/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU;
+/// `mask_cpu` where seats are several PUs. Where the plan says where each task's memory is,
+/// `--mem-bind` follows.
 ///
 /// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
     let tasks = plan.placement.len();
-    let bind = match plan.seats.is_empty() {
-        true => format!("map_cpu:{}", joined(&plan.placement, ",")),
-        false => format!("mask_cpu:{}", joined((0..tasks).map(|task| mask(plan.seat(task))), ",")),
+    let bind = if plan.seats.is_empty() {
+        format!("map_cpu:{}", joined(&plan.placement, ","))
+    } else {
+        format!("mask_cpu:{}", joined((0..tasks).map(|task| mask(plan.seat(task))), ","))
     };
     format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}{}\n", memory(plan))
 }
@@ -23,19 +25,28 @@ fn memory(plan: &Plan) -> String {
     if plan.memory_in_use().is_none() {
         return String::new();
     }
-    let one_each: Option<Vec<u32>> =
-        plan.memory.iter().map(|nodes| nodes.first().copied().filter(|_| nodes.len() == 1)).collect();
+    let one_each: Option<Vec<u32>> = plan
+        .memory
+        .iter()
+        .map(|nodes| nodes.first().copied().filter(|_| nodes.len() == 1))
+        .collect();
     match one_each {
         Some(nodes) => format!(" --mem-bind=map_mem:{}", joined(nodes, ",")),
-        None => format!(" --mem-bind=mask_mem:{}", joined(plan.memory.iter().map(|nodes| mask(nodes)), ",")),
+        None => format!(
+            " --mem-bind=mask_mem:{}",
+            joined(plan.memory.iter().map(|nodes| mask(nodes)), ",")
+        ),
     }
 }
 
 /// PUs or nodes as a hexadecimal mask, as `mask_cpu` and `mask_mem` take them.
 fn mask(pus: &[u32]) -> String {
     let digits = pus.iter().max().map_or(0, |largest| largest / 4);
-    let digit = |at: u32| pus.iter().filter(|pu| **pu / 4 == at).fold(0, |bits, pu| bits | 1_u32 << (pu % 4));
-    let text: String = (0..=digits).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect();
+    let digit = |at: u32| {
+        pus.iter().filter(|pu| **pu / 4 == at).fold(0, |bits, pu| bits | 1_u32 << (pu % 4))
+    };
+    let text: String =
+        (0..=digits).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect();
     format!("0x{text}")
 }
 

@@ -3,19 +3,20 @@
 use super::{comment, joined};
 use crate::Plan;
 
-/// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs in use, and their
-/// memory from the plan's nodes, where the plan names some for every task.
+/// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs
+/// in use, and their memory from the plan's nodes, where the plan names some for every task.
 ///
-/// systemd knows the set alone. The empty assignment drops what the service said before; without it the two
-/// sets would be merged (systemd.exec(5), `CPUAffinity=`).
+/// systemd knows the set alone. The empty assignment drops what the service said before; without it
+/// the two sets would be merged (systemd.exec(5), `CPUAffinity=`).
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
-    text +=
-        "# These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves\n";
+    text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves\n";
     text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
     text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));
-    let memory = plan.memory_in_use().map(|nodes| format!("NUMAPolicy=bind\nNUMAMask={}\n", joined(nodes, " ")));
+    let memory = plan
+        .memory_in_use()
+        .map(|nodes| format!("NUMAPolicy=bind\nNUMAMask={}\n", joined(nodes, " ")));
     text + &memory.unwrap_or_default()
 }
 
@@ -39,6 +40,9 @@ mod tests {
     #[test]
     fn nothing_gets_out_of_its_comment() {
         let text = write(&hostile());
-        assert!(text.lines().count() == write(&sample()).lines().count() && !text.contains("\\\n"), "{text}");
+        assert!(
+            text.lines().count() == write(&sample()).lines().count() && !text.contains("\\\n"),
+            "{text}"
+        );
     }
 }

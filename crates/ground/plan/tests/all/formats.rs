@@ -1,4 +1,5 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both directions.
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_machine::{CoreKind, Pu};
@@ -9,14 +10,16 @@ use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
-    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-plan-1.schema.json")).unwrap()
+    serde_json::from_str(include_str!("../../../../../docs/formats/seatmap-plan-1.schema.json"))
+        .unwrap()
 }
 
 fn assert_valid(instance: &Value) {
     assert_eq!(refused(&schema(), instance), Vec::<String>::new());
 }
 
-/// A plan in which nothing is left out. No `..Default`: a new field must be added here, and so to the schema.
+/// A plan in which nothing is left out. No `..Default`: a new field must be added here, and so to
+/// the schema.
 fn full() -> Plan {
     let random = Random { mean: 200.0, best: 120.0 };
     Plan {

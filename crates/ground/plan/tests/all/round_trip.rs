@@ -6,8 +6,8 @@ use seatmap_machine::Pu;
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_plan::export::{
-    ExportError, container, dpdk, gomp, hwloc, kmp, libvirt, likwid_pin, numactl, omp_places, rankfile, slurm, systemd,
-    taskset,
+    ExportError, container, dpdk, gomp, hwloc, kmp, libvirt, likwid_pin, numactl, omp_places,
+    rankfile, slurm, systemd, taskset,
 };
 use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
 
@@ -90,7 +90,10 @@ fn numbers(text: &str) -> Vec<u32> {
 
 /// The text behind `start` on its line, up to any comment.
 fn after<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
-    text.lines().filter_map(|line| line.strip_prefix(start)).map(|line| line.split(" #").next().unwrap()).collect()
+    text.lines()
+        .filter_map(|line| line.strip_prefix(start))
+        .map(|line| line.split(" #").next().unwrap())
+        .collect()
 }
 
 proptest! {

@@ -32,12 +32,19 @@ pub trait Bed {
     /// Why a run failed.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Runs every task at once, task r on PU `seats[r]` (an OS index), and returns what each reports. Local stores and
-    /// memory start as zeros. `seed` decides whatever the machine leaves to chance.
+    /// Runs every task at once, task r on PU `seats[r]` (an OS index), and returns what each
+    /// reports. Local stores and memory start as zeros. `seed` decides whatever the machine leaves
+    /// to chance.
     ///
     /// # Errors
-    /// A seat that cannot be had, a transfer that hardware would refuse, a task that did not finish.
-    fn run<P: Program>(&mut self, seats: &[u32], program: &P, seed: u64) -> Result<Vec<P::Output>, Self::Error>;
+    /// A seat that cannot be had, a transfer that hardware would refuse, a task that did not
+    /// finish.
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, Self::Error>;
 
     /// Nanoseconds a tick of the decrementer.
     fn ns_per_tick(&self) -> f64;

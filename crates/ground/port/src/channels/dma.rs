@@ -35,11 +35,15 @@ pub struct Element {
 pub enum DmaError {
     /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
     // Plural: the MFC takes one.
-    #[error("a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception")]
+    #[error(
+        "a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception"
+    )]
     Size(u32),
     /// The transfer is too large.
     // Plural: the MFC takes one.
-    #[error("a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception")]
+    #[error(
+        "a transfer of {0} bytes: the MFC takes 16384 at most and raises an alignment exception"
+    )]
     Large(u32),
     /// The addresses are not aligned as the size requires.
     #[error(
@@ -64,7 +68,9 @@ pub enum DmaError {
     #[error("a list of {0} elements: the MFC takes 1 to 2048")]
     List(usize),
     /// Beyond the local store or the memory.
-    #[error("{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception")]
+    #[error(
+        "{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception"
+    )]
     Beyond {
         /// The kind of memory that the transfer leaves.
         what: &'static str,
@@ -122,9 +128,10 @@ pub fn check(local: u32, ea: Ea, size: u32, tag: u8) -> Result<(), DmaError> {
 /// Below 16 bytes both addresses must also agree in their last four bits.
 fn aligned(local: u32, offset: u32, size: u32, wanted: u32) -> Result<(), DmaError> {
     let agree = wanted == 16 || local % 16 == offset % 16;
-    match local.is_multiple_of(wanted) && offset.is_multiple_of(wanted) && agree {
-        true => Ok(()),
-        false => Err(DmaError::Alignment { size, local, offset, wanted }),
+    if local.is_multiple_of(wanted) && offset.is_multiple_of(wanted) && agree {
+        Ok(())
+    } else {
+        Err(DmaError::Alignment { size, local, offset, wanted })
     }
 }
 

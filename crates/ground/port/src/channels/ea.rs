@@ -42,7 +42,9 @@ impl std::fmt::Display for Ea {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Ea::Memory { module, offset } => write!(f, "byte {offset:#x} of memory {module}"),
-            Ea::Local { rank, offset } => write!(f, "byte {offset:#x} of task {rank}'s local store"),
+            Ea::Local { rank, offset } => {
+                write!(f, "byte {offset:#x} of task {rank}'s local store")
+            }
         }
     }
 }

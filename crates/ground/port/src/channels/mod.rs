@@ -1,7 +1,7 @@
 //! The second layer: mailboxes, signals, bulk transfers and atomics.
 //!
-//! The Cell has these in hardware and nothing else; coherent machines get them from one implementation on cache
-//! lines. A program over [`Channels`] runs on both.
+//! The Cell has these in hardware and nothing else; coherent machines get them from one
+//! implementation on cache lines. A program over [`Channels`] runs on both.
 
 mod bed;
 pub mod dma;
@@ -12,8 +12,8 @@ pub use bed::{Bed, Program, Shape};
 pub use dma::{DmaError, Element, Order};
 pub use ea::Ea;
 
-/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for them to have
-/// arrived.
+/// The tag of messages and signals on a machine where they are transfers: waiting for it waits for
+/// them to have arrived.
 pub const MESSAGE_TAG: u8 = 31;
 
 /// One of the two signal registers of a task.
@@ -49,10 +49,12 @@ pub enum Service {
 
 /// The operations that one task can do on other tasks and on memory without loading it.
 ///
-/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32 bits. An
-/// operation that blocks stops this task only. A transfer that [`dma`] refuses ends the run with its error.
+/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32
+/// bits. An operation that blocks stops this task only. A transfer that [`dma`] refuses ends the
+/// run with its error.
 pub trait Channels {
-    /// Reads the task's own local store, at no cost: what computing costs is said by [`Channels::compute`].
+    /// Reads the task's own local store, at no cost: what computing costs is said by
+    /// [`Channels::compute`].
     fn peek(&self, local: u32, bytes: &mut [u8]);
 
     /// Writes the task's own local store, at no cost.
@@ -64,7 +66,8 @@ pub trait Channels {
     /// Begins to send bytes from the local store.
     fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: Order);
 
-    /// Begins to fetch the elements of a list one after the other, to addresses that follow on each other.
+    /// Begins to fetch the elements of a list one after the other, to addresses that follow on each
+    /// other.
     fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order);
 
     /// Begins to send them.
@@ -79,7 +82,8 @@ pub trait Channels {
     /// Reads the worker's own inbound mailbox; waits while it is empty.
     fn mailbox_read(&self) -> u32;
 
-    /// Writes the worker's own outbound mailbox of one entry, which controllers read; waits while it is full.
+    /// Writes the worker's own outbound mailbox of one entry, which controllers read; waits while
+    /// it is full.
     fn outbox_write(&self, value: u32);
 
     /// Reads a worker's outbound mailbox; waits while it is empty.
@@ -100,24 +104,28 @@ pub trait Channels {
         (0..times).for_each(|_| _ = self.atomic(operation, at, value));
     }
 
-    /// Reads the task's decrementer, which counts down and wraps around; [`Bed::ns_per_tick`] converts it.
+    /// Reads the task's decrementer, which counts down and wraps around; [`Bed::ns_per_tick`]
+    /// converts it.
     fn decrementer(&self) -> u32;
 
-    /// The machine's clock in its own cycles, finer than the decrementer where there is something finer.
+    /// The machine's clock in its own cycles, finer than the decrementer where there is something
+    /// finer.
     fn cycles(&self) -> u64;
 
     /// Computes for `cycles` core cycles.
     fn compute(&self, cycles: u64);
 
-    /// Takes as long as a service of the operating system does. Does nothing on a machine that has one.
+    /// Takes as long as a service of the operating system does. Does nothing on a machine that has
+    /// one.
     fn service(&self, service: Service);
 
-    /// Waits until this many tasks have called it, and lets them all go at one value of the clock. A model does nothing
-    /// here: in it no task is late by chance.
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
+    /// A model does nothing here: in it no task is late by chance.
     fn begin_together(&self, _tasks: usize) {}
 
-    /// Repeats an operation until this many tasks have called it, so that tasks whose operations are still counted keep
-    /// their company. Returns when it stopped, in cycles; `None` where nothing is repeated, as on a model.
+    /// Repeats an operation until this many tasks have called it, so that tasks whose operations
+    /// are still counted keep their company. Returns when it stopped, in cycles; `None` where
+    /// nothing is repeated, as on a model.
     fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
         None
     }

@@ -10,7 +10,10 @@ fn run(began: u64, ended: u64) -> Run {
 
 /// Batches of 10 from a time on, all of which count.
 fn steady(from: u64, batches: usize) -> Run {
-    Run { beats: (0..=batches as u64).map(|batch| from + 10 * batch).collect(), counted: 0..batches }
+    Run {
+        beats: (0..=batches as u64).map(|batch| from + 10 * batch).collect(),
+        counted: 0..batches,
+    }
 }
 
 #[test]

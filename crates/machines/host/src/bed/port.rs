@@ -9,8 +9,8 @@ use seatmap_port::{Addr, Change, Port, Stamp};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A short wait has no
-/// extra cost.
+/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A
+/// short wait has no extra cost.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
     port: HostPort<'a>,
@@ -21,8 +21,19 @@ pub(super) struct BedPort<'a> {
 }
 
 impl<'a> BedPort<'a> {
-    pub(super) fn new(words: &'a [AtomicU64], clock: &'a HostClock, ended: Addr, together: &'a Together) -> Self {
-        BedPort { port: HostPort::new(words, clock), words, ended: &words[ended.0 as usize], clock, together }
+    pub(super) fn new(
+        words: &'a [AtomicU64],
+        clock: &'a HostClock,
+        ended: Addr,
+        together: &'a Together,
+    ) -> Self {
+        BedPort {
+            port: HostPort::new(words, clock),
+            words,
+            ended: &words[ended.0 as usize],
+            clock,
+            together,
+        }
     }
 
     /// The same for the task on this seat.

@@ -30,11 +30,13 @@ mod architecture {
     use super::{Source, Stamp};
     use std::arch::x86_64::{__cpuid, __rdtscp};
 
-    /// CPUID 8000_0007h, EDX: invariant TSC. CPUID 8000_0001h, EDX: RDTSCP (Intel SDM vol. 2A; AMD APM vol. 3).
+    /// CPUID 8000_0007h, EDX: invariant TSC. CPUID 8000_0001h, EDX: RDTSCP (Intel SDM vol. 2A; AMD
+    /// APM vol. 3).
     const INVARIANT_TSC: u32 = 1 << 8;
     const RDTSCP: u32 = 1 << 27;
 
-    /// Linux keeps `node << 12 | cpu` in TSC_AUX (arch/x86/include/asm/segment.h, `VDSO_CPUNODE_BITS`).
+    /// Linux keeps `node << 12 | cpu` in TSC_AUX (arch/x86/include/asm/segment.h,
+    /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
     pub(super) fn trusted() -> Option<Source> {
@@ -64,8 +66,11 @@ mod architecture {
     #[inline(always)]
     pub(super) fn read() -> Stamp {
         let ticks: u64;
-        // SAFETY: CNTVCT_EL0 is readable from user space under Linux; the barrier keeps the reading in program order.
-        unsafe { std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, nomem)) };
+        // SAFETY: CNTVCT_EL0 is readable from user space under Linux; the barrier keeps the reading
+        // in program order.
+        unsafe {
+            std::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, nomem))
+        };
         Stamp { ticks, pu: current_cpu() }
     }
 }

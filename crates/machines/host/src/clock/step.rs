@@ -2,19 +2,18 @@
 
 /// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
 ///
-/// If the same reading sometimes comes back, the clock is slower than the loop that reads it, and its smallest
-/// advance is the step. If no reading repeats, readings lie a whole number of steps apart, and their greatest common
-/// divisor is the step. This finds, for example, a time-stamp counter that is refreshed every 26 ticks although each
-/// reading takes 40.
+/// If the same reading sometimes comes back, the clock is slower than the loop that reads it, and
+/// its smallest advance is the step. If no reading repeats, readings lie a whole number of steps
+/// apart, and their greatest common divisor is the step. This finds, for example, a time-stamp
+/// counter that is refreshed every 26 ticks although each reading takes 40.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
-    let advances: Vec<u64> = readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    let advances: Vec<u64> =
+        readings.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     let stalled = advances.iter().filter(|advance| **advance == 0).count();
     let moved = advances.into_iter().filter(|advance| *advance > 0);
-    let step = match stalled > readings.len() / 100 {
-        true => moved.min(),
-        false => moved.reduce(common_divisor),
-    };
+    let step =
+        if stalled > readings.len() / 100 { moved.min() } else { moved.reduce(common_divisor) };
     step.unwrap_or(1).max(1)
 }
 

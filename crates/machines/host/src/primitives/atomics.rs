@@ -35,7 +35,12 @@ impl ReadModifyWrite {
             ReadModifyWrite::FetchAdd => word.fetch_add(1, Ordering::AcqRel),
             ReadModifyWrite::Swap => word.swap(found.wrapping_add(1), Ordering::AcqRel),
             ReadModifyWrite::CompareExchange => {
-                match word.compare_exchange(found, found.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire) {
+                match word.compare_exchange(
+                    found,
+                    found.wrapping_add(1),
+                    Ordering::AcqRel,
+                    Ordering::Acquire,
+                ) {
                     Ok(found) => found.wrapping_add(1),
                     Err(found) => found,
                 }
@@ -58,9 +63,15 @@ impl Primitive for Atomics {
         1..=usize::MAX
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
         let lines = (cpus.len() * STRIDE).div_ceil(8) as u32;
-        let arena = Arena::new(lines.max(1)).map_err(PrimitiveError::system("cannot map the words"))?;
+        let arena =
+            Arena::new(lines.max(1)).map_err(PrimitiveError::system("cannot map the words"))?;
         let operation = self.operation;
         room.time(self, cpus, plan, |rank| {
             let word = &arena.words()[if self.shared { 0 } else { rank * STRIDE }];

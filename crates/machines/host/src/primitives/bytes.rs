@@ -4,15 +4,16 @@ use super::{Batches, Primitive, PrimitiveError, Room, Samples};
 use std::hint::black_box;
 use std::io;
 
-/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer that the first CPU has.
+/// Copies bytes with the processor, from a buffer that the last CPU wrote to a buffer that the
+/// first CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyBytes {
     /// Number of bytes.
     pub bytes: usize,
 }
 
-/// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process itself: the same call
-/// and the same copy, but no permission of another process is needed.
+/// Reads bytes through process_vm_readv(2), the single copy of MPI libraries, from this process
+/// itself: the same call and the same copy, but no permission of another process is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessVmReadv {
     /// Number of bytes.
@@ -20,7 +21,11 @@ pub struct ProcessVmReadv {
 }
 
 /// A buffer first written by the last of these CPUs.
-fn written_by_the_last(room: &mut Room, cpus: &[u32], bytes: usize) -> Result<Vec<u8>, PrimitiveError> {
+fn written_by_the_last(
+    room: &mut Room,
+    cpus: &[u32],
+    bytes: usize,
+) -> Result<Vec<u8>, PrimitiveError> {
     match cpus.last() {
         Some(cpu) => room.on(*cpu, || vec![1; bytes]),
         None => Ok(Vec::new()),
@@ -56,8 +61,11 @@ fn by_the_processor(from: &[u8], to: &mut [u8]) -> io::Result<()> {
 fn by_the_kernel(from: &[u8], to: &mut [u8]) -> io::Result<()> {
     let there = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
     let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
-    // SAFETY: `here` is writable for its length and `there` readable for its, both in this process and alive meanwhile.
-    let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const here, 1, &raw const there, 1, 0) };
+    // SAFETY: `here` is writable for its length and `there` readable for its, both in this process
+    // and alive meanwhile.
+    let read = unsafe {
+        libc::process_vm_readv(libc::getpid(), &raw const here, 1, &raw const there, 1, 0)
+    };
     match usize::try_from(read) {
         Ok(read) if read == from.len() => Ok(()),
         Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -74,7 +82,12 @@ impl Primitive for CopyBytes {
         1..=2
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
         time(self, room, cpus, plan, self.bytes, by_the_processor)
     }
 }
@@ -88,7 +101,12 @@ impl Primitive for ProcessVmReadv {
         1..=2
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
         time(self, room, cpus, plan, self.bytes, by_the_kernel)
     }
 }

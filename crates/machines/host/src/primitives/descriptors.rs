@@ -22,7 +22,8 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptors(pub Kind);
 
-/// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read ends.
+/// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read
+/// ends.
 struct End {
     read: File,
     write: File,
@@ -40,11 +41,13 @@ impl End {
         self.read.read_exact(&mut [0; 8])
     }
 
-    /// Ends the other thread's read after a failure of this one. A pipe and a socket do so when they are dropped; an
-    /// eventfd has no end, so that no later read of it may wait, and the read that waits now is woken.
+    /// Ends the other thread's read after a failure of this one. A pipe and a socket do so when
+    /// they are dropped; an eventfd has no end, so that no later read of it may wait, and the read
+    /// that waits now is woken.
     fn fail(&mut self) {
         // SAFETY: the descriptor is open, and the call takes a number besides.
-        let is_set = unsafe { libc::fcntl(self.write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == 0;
+        let is_set =
+            unsafe { libc::fcntl(self.write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == 0;
         let _ = is_set.then(|| self.send());
     }
 }
@@ -53,11 +56,16 @@ impl Kind {
     fn open(self) -> io::Result<[End; 2]> {
         match self {
             Kind::EventFd => {
-                let (one, other) = (eventfd()?, eventfd()?);
-                Ok([End { read: one.try_clone()?, write: other.try_clone()? }, End { read: other, write: one }])
+                let one = eventfd()?;
+                let other = eventfd()?;
+                Ok([
+                    End { read: one.try_clone()?, write: other.try_clone()? },
+                    End { read: other, write: one },
+                ])
             }
             Kind::Pipe => {
-                let ((to_one, from_other), (to_other, from_one)) = (io::pipe()?, io::pipe()?);
+                let (to_one, from_other) = io::pipe()?;
+                let (to_other, from_one) = io::pipe()?;
                 let end = |read, write| End {
                     read: File::from(OwnedFd::from(read)),
                     write: File::from(OwnedFd::from(write)),
@@ -79,10 +87,11 @@ impl Kind {
 fn eventfd() -> io::Result<File> {
     // SAFETY: takes two numbers and touches no memory of ours.
     let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-    match descriptor < 0 {
-        true => Err(io::Error::last_os_error()),
+    if descriptor < 0 {
+        Err(io::Error::last_os_error())
+    } else {
         // SAFETY: the kernel has just opened it for us alone.
-        false => Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) })),
+        Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
     }
 }
 
@@ -104,8 +113,16 @@ impl Primitive for Descriptors {
         true
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
-        let ends = self.0.open().map_err(PrimitiveError::system(format!("cannot open the {}", self.name())))?;
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
+        let ends = self
+            .0
+            .open()
+            .map_err(PrimitiveError::system(format!("cannot open the {}", self.name())))?;
         let ends = ends.map(|end| Mutex::new(Some(end)));
         room.time(self, cpus, plan, |rank| {
             let mut end = ends.get(rank).and_then(|end| end.lock().ok()?.take());

@@ -44,11 +44,19 @@ impl Turn {
         let no_timeout = std::ptr::null::<libc::timespec>();
         // SAFETY: the word outlives the call, and neither operation touches anything else.
         let status = unsafe {
-            libc::syscall(libc::SYS_futex, self.0.as_ptr(), operation | libc::FUTEX_PRIVATE_FLAG, value, no_timeout)
+            libc::syscall(
+                libc::SYS_futex,
+                self.0.as_ptr(),
+                operation | libc::FUTEX_PRIVATE_FLAG,
+                value,
+                no_timeout,
+            )
         };
         match (status < 0).then(io::Error::last_os_error) {
             // The word had changed already, or a signal came: the caller looks again.
-            Some(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
+            Some(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => {
+                Ok(())
+            }
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -68,7 +76,12 @@ impl Primitive for Futex {
         true
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
         let turn = Turn::default();
         let turn = &turn;
         room.time(self, cpus, plan, |rank| {

@@ -8,8 +8,8 @@ use seatmap_os::partners::{Loss, Seat};
 use seatmap_port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
 use std::io;
 
-/// A run gets this many lengths, each twice the one before, and this many attempts at each length, before its figure
-/// is refused.
+/// A run gets this many lengths, each twice the one before, and this many attempts at each length,
+/// before its figure is refused.
 const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
@@ -30,13 +30,15 @@ pub struct Batches {
     pub operations: u32,
 }
 
-/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one value for each
-/// batch. Both ends of a round trip see the same time; take the median of either, never a mean.
+/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one
+/// value for each batch. Both ends of a round trip see the same time; take the median of either,
+/// never a mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
-    /// The smallest share of any task's batches during which all tasks were at work; at least [`ENOUGH_OVERLAP`].
+    /// The smallest share of any task's batches during which all tasks were at work; at least
+    /// [`ENOUGH_OVERLAP`].
     pub overlap: f64,
 }
 
@@ -65,7 +67,8 @@ pub enum PrimitiveError {
         /// The CPU on which it was.
         found: u32,
     },
-    /// The threads were not at work at the same time, so that the times are not those of concurrent operations.
+    /// The threads were not at work at the same time, so that the times are not those of concurrent
+    /// operations.
     #[error(
         "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
@@ -107,14 +110,18 @@ impl Room {
     }
 
     /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
-    pub(super) fn on<T: Send>(&mut self, cpu: u32, work: impl Fn() -> T + Sync) -> Result<T, PrimitiveError> {
+    pub(super) fn on<T: Send>(
+        &mut self,
+        cpu: u32,
+        work: impl Fn() -> T + Sync,
+    ) -> Result<T, PrimitiveError> {
         let mut results = self.crew.run(&[cpu], &|_| work())?;
         results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(Loss::Ended { cpu })))
     }
 
-    /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the clock. A thread
-    /// that has done its batches keeps on until all have, unless the threads take turns. A thread that fails drops
-    /// its work, and this must release the other threads.
+    /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
+    /// clock. A thread that has done its batches keeps on until all have, unless the threads take
+    /// turns. A thread that fails drops its work, and this must release the other threads.
     pub(super) fn time<F>(
         &mut self,
         primitive: &impl Primitive,
@@ -126,7 +133,9 @@ impl Room {
         F: FnMut() -> io::Result<()>,
     {
         primitive.check(cpus)?;
-        let (clock, together, threads) = (&self.clock, Together::default(), cpus.len());
+        let clock = &self.clock;
+        let together = Together::default();
+        let threads = cpus.len();
         let goes_on = !primitive.takes_turns();
         let stays = self.crew.run_together(cpus, &|seat: &Seat| {
             let mut stay = Stay::new(clock, plan, prepare(seat.rank()));
@@ -169,7 +178,9 @@ impl Room {
         }
         let ns = self.clock.ns_per_tick() / f64::from(plan.operations.max(1));
         let batch_ns = |two: &[Stamp]| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns;
-        let of = |stamps: &Vec<Stamp>| stamps[counted.start..=counted.end].windows(2).map(batch_ns).collect();
+        let of = |stamps: &Vec<Stamp>| {
+            stamps[counted.start..=counted.end].windows(2).map(batch_ns).collect()
+        };
         Ok(Samples { by_task_ns: stays.iter().map(of).collect(), overlap })
     }
 }
@@ -202,8 +213,9 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
     }
 }
 
-/// Repeats a run while its threads were not at work together: first with the same length, since another program may
-/// have interrupted it, and then with twice the operations, since they may have been too few.
+/// Repeats a run while its threads were not at work together: first with the same length, since
+/// another program may have interrupted it, and then with twice the operations, since they may have
+/// been too few.
 pub(super) fn repeated(
     plan: Batches,
     mut attempt: impl FnMut(Batches) -> Result<Samples, PrimitiveError>,
@@ -230,9 +242,10 @@ trait Check {
 
 impl<P: Primitive> Check for P {
     fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError> {
-        match self.cpus().contains(&cpus.len()) {
-            true => Ok(()),
-            false => Err(PrimitiveError::Cpus { name: self.name(), takes: self.cpus(), given: cpus.len() }),
+        if self.cpus().contains(&cpus.len()) {
+            Ok(())
+        } else {
+            Err(PrimitiveError::Cpus { name: self.name(), takes: self.cpus(), given: cpus.len() })
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A survey of all primitives, for a pair of CPUs of each sort that this computer has.
 
 use super::{
-    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError, ProcessVmReadv, ReadModifyWrite,
-    Room, ThreadCreateJoin,
+    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError,
+    ProcessVmReadv, ReadModifyWrite, Room, ThreadCreateJoin,
 };
 use seatmap_machine::{Pu, Topology};
 use seatmap_statistics::words::counted;
@@ -19,8 +19,8 @@ const ATOMICS: Batches = Batches { warmup: 8, batches: 60, operations: 500 };
 pub struct Timed {
     /// The primitive's name, and the CPUs that run it.
     pub what: String,
-    /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for their absence, if
-    /// its threads were not at work together.
+    /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for
+    /// their absence, if its threads were not at work together.
     pub batches_ns: Result<Vec<f64>, String>,
 }
 
@@ -74,15 +74,27 @@ fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, P
     Ok(rows)
 }
 
-/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for each.
+/// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for
+/// each.
 fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
-    let counts = (0..).map(|power| 1 << power).take_while(|count| *count < allowed.len()).chain([allowed.len()]);
+    let counts = (0..)
+        .map(|power| 1 << power)
+        .take_while(|count| *count < allowed.len())
+        .chain([allowed.len()]);
     let mut rows = Vec::new();
     for count in counts {
-        for operation in [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap] {
+        for operation in
+            [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap]
+        {
             for shared in [true, false] {
                 let by = counted(count, "CPU");
-                rows.push(row(room, &Atomics { operation, shared }, &by, &allowed[..count], ATOMICS)?);
+                rows.push(row(
+                    room,
+                    &Atomics { operation, shared },
+                    &by,
+                    &allowed[..count],
+                    ATOMICS,
+                )?);
             }
         }
     }

@@ -16,7 +16,12 @@ impl Primitive for ThreadCreateJoin {
         1..=1
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn attempt(
+        &self,
+        room: &mut Room,
+        cpus: &[u32],
+        plan: Batches,
+    ) -> Result<Samples, PrimitiveError> {
         room.time(self, cpus, plan, |_| {
             || {
                 let thread = std::thread::Builder::new().spawn(|| {})?;

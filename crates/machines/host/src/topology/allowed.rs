@@ -40,11 +40,19 @@ impl Allowed {
     }
 }
 
-/// The set of a group. In version 2, a group without the controller has the set of the nearest group above it that
-/// has one.
-fn restricted(tree: &Tree, flavour: Flavour, mount: &str, group: &str, what: &str) -> Option<CpuSet> {
+/// The set of a group. In version 2, a group without the controller has the set of the nearest
+/// group above it that has one.
+fn restricted(
+    tree: &Tree,
+    flavour: Flavour,
+    mount: &str,
+    group: &str,
+    what: &str,
+) -> Option<CpuSet> {
     let read = |group: &str| tree.text(&format!("{mount}{group}/{}", flavour.file(what)));
-    let above = || std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above));
+    let above = || {
+        std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above))
+    };
     let text = match flavour {
         Flavour::V2 => above().find_map(read),
         Flavour::V1 | Flavour::Cpuset => read(group),
@@ -52,14 +60,16 @@ fn restricted(tree: &Tree, flavour: Flavour, mount: &str, group: &str, what: &st
     CpuSet::of_list(&text?)
 }
 
-/// The place where cpusets are mounted: one of the usual places, else the place that `/proc/mounts` gives.
+/// The place where cpusets are mounted: one of the usual places, else the place that `/proc/mounts`
+/// gives.
 fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
     let usual = [
         (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
         (Flavour::V1, "/sys/fs/cgroup/cpuset", "cpuset.cpus"),
         (Flavour::Cpuset, "/dev/cpuset", "cpus"),
     ];
-    let usual = usual.into_iter().find(|(_, mount, file)| tree.text(&format!("{mount}/{file}")).is_some());
+    let usual =
+        usual.into_iter().find(|(_, mount, file)| tree.text(&format!("{mount}/{file}")).is_some());
     if let Some((flavour, mount, _)) = usual {
         return Some((flavour, mount.to_owned()));
     }
@@ -69,7 +79,9 @@ fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
 /// The mount of one line of `/proc/mounts`, if it holds cpusets.
 fn mount(tree: &Tree, line: &str) -> Option<(Flavour, String)> {
     let mut fields = line.split(' ').skip(1);
-    let (folder, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
+    let folder = fields.next()?;
+    let kind = fields.next()?;
+    let options = fields.next()?;
     // The kernel writes a space as \040.
     let folder = folder.replace("\\040", " ");
     let has = |option: &str| options.split(',').any(|other| other == option);
@@ -97,7 +109,8 @@ fn group(tree: &Tree) -> Option<String> {
     (group.is_empty() || group.starts_with('/')).then_some(group)
 }
 
-/// The group in a line of `/proc/self/cgroup`, `NUMBER:CONTROLLERS:GROUP`, if the line is about cpusets.
+/// The group in a line of `/proc/self/cgroup`, `NUMBER:CONTROLLERS:GROUP`, if the line is about
+/// cpusets.
 fn group_of(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(':')?;
     let (controllers, group) = rest.split_once(':')?;
@@ -116,10 +129,17 @@ mod tests {
     #[test]
     fn each_flavour_is_found_at_its_usual_place() {
         let me = ("proc/self/cgroup", "4:memory:/m\n3:cpuset:/job/1\n");
-        let v1 = [me, ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-7"), ("sys/fs/cgroup/cpuset/job/1/cpuset.cpus", "2-3")];
+        let v1 = [
+            me,
+            ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-7"),
+            ("sys/fs/cgroup/cpuset/job/1/cpuset.cpus", "2-3"),
+        ];
         assert_eq!(cpus(&v1), Some(vec![2, 3]));
         let me = ("proc/self/cpuset", "/a\n");
-        assert_eq!(cpus(&[me, ("dev/cpuset/cpus", "0-7"), ("dev/cpuset/a/cpus", "5")]), Some(vec![5]));
+        assert_eq!(
+            cpus(&[me, ("dev/cpuset/cpus", "0-7"), ("dev/cpuset/a/cpus", "5")]),
+            Some(vec![5])
+        );
         let me = ("proc/self/cgroup", "0::/\n");
         assert_eq!(cpus(&[me, ("sys/fs/cgroup/cpuset.cpus.effective", "1,3\n")]), Some(vec![1, 3]));
     }
@@ -155,7 +175,10 @@ mod tests {
     #[test]
     fn nothing_readable_restricts_nothing() {
         assert_eq!(cpus(&[]), None);
-        assert_eq!(cpus(&[("sys/fs/cgroup/cpuset.cpus.effective", "all"), ("proc/self/cgroup", "0::/\n")]), None);
+        assert_eq!(
+            cpus(&[("sys/fs/cgroup/cpuset.cpus.effective", "all"), ("proc/self/cgroup", "0::/\n")]),
+            None
+        );
         assert_eq!(cpus(&[("dev/cpuset/cpus", "0"), ("proc/self/cpuset", "../..")]), None);
     }
 }

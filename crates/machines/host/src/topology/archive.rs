@@ -1,4 +1,5 @@
-//! Dumps made by `hwloc-gather-topology`: a tar archive, packed with bzip2 or not, unpacked into memory.
+//! Dumps made by `hwloc-gather-topology`: a tar archive, packed with bzip2 or not, unpacked into
+//! memory.
 
 use super::GatherError;
 use super::tree::{MAX_FILE_BYTES, Node, Tree};
@@ -40,9 +41,12 @@ fn read(bytes: impl Read) -> Result<Tree, GatherError> {
 }
 
 fn broken(error: io::Error) -> GatherError {
-    match error.get_ref().is_some_and(|inner| inner.is::<TooMuch>()) || error.kind() == io::ErrorKind::FileTooLarge {
-        true => GatherError::TooLarge,
-        false => GatherError::Broken(error),
+    if error.get_ref().is_some_and(|inner| inner.is::<TooMuch>())
+        || error.kind() == io::ErrorKind::FileTooLarge
+    {
+        GatherError::TooLarge
+    } else {
+        GatherError::Broken(error)
     }
 }
 
@@ -51,7 +55,8 @@ fn broken(error: io::Error) -> GatherError {
 #[error("too much is in the archive")]
 struct TooMuch;
 
-/// A reader that fails after a number of bytes. [`Read::take`] would report the end of the input instead.
+/// A reader that fails after a number of bytes. [`Read::take`] would report the end of the input
+/// instead.
 struct Limited<R> {
     bytes: R,
     left: u64,
@@ -79,7 +84,8 @@ struct Unpacked {
 impl Unpacked {
     fn add(&mut self, mut entry: Entry<'_, impl Read>) -> Result<(), GatherError> {
         let path = path_of(&String::from_utf8_lossy(&entry.path_bytes()))?;
-        let target = || entry.link_name_bytes().map(|target| String::from_utf8_lossy(&target).into_owned());
+        let target =
+            || entry.link_name_bytes().map(|target| String::from_utf8_lossy(&target).into_owned());
         let node = match entry.header().entry_type() {
             EntryType::Directory => Node::Folder(BTreeSet::new()),
             EntryType::Symlink => Node::Link(short(target().unwrap_or_default())?),
@@ -90,7 +96,11 @@ impl Unpacked {
             },
             kind if kind.is_file() => {
                 let mut bytes = Vec::new();
-                entry.by_ref().take(MAX_FILE_BYTES as u64).read_to_end(&mut bytes).map_err(broken)?;
+                entry
+                    .by_ref()
+                    .take(MAX_FILE_BYTES as u64)
+                    .read_to_end(&mut bytes)
+                    .map_err(broken)?;
                 Node::File(bytes)
             }
             _ => return Ok(()),
@@ -107,12 +117,18 @@ impl Unpacked {
         };
         self.count(inside)?;
         let mut at = path.as_str();
-        while let Some((folder, name)) = at.rsplit_once('/').or((!at.is_empty()).then_some(("", at))) {
+        while let Some((folder, name)) =
+            at.rsplit_once('/').or((!at.is_empty()).then_some(("", at)))
+        {
             if !self.nodes.contains_key(folder) {
                 self.count(folder.len())?;
             }
-            let parent = self.nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
-            // The parent is a file or link: no archiver writes such an entry, and no path leads to it.
+            let parent = self
+                .nodes
+                .entry(folder.to_owned())
+                .or_insert_with(|| Node::Folder(BTreeSet::new()));
+            // The parent is a file or link: no archiver writes such an entry, and no path leads to
+            // it.
             let Node::Folder(names) = parent else { return Ok(()) };
             if !names.insert(name.to_owned()) {
                 break;
@@ -149,9 +165,10 @@ impl Unpacked {
 fn path_of(path: &str) -> Result<String, GatherError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;
-    match refused {
-        true => Err(GatherError::Path(path.chars().take(80).collect())),
-        false => Ok(parts.join("/")),
+    if refused {
+        Err(GatherError::Path(path.chars().take(80).collect()))
+    } else {
+        Ok(parts.join("/"))
     }
 }
 

@@ -10,23 +10,36 @@ use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
 
-/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place, all CPUs that are
-/// online.
+/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place,
+/// all CPUs that are online.
 ///
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
 pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
     let listed = |name: &str| {
-        tree.text(&format!("{FOLDER}/{name}")).and_then(|text| CpuSet::of_list(&text)).filter(|set| !set.is_empty())
+        tree.text(&format!("{FOLDER}/{name}"))
+            .and_then(|text| CpuSet::of_list(&text))
+            .filter(|set| !set.is_empty())
     };
     let names = tree.list(FOLDER);
-    let cpus =
-        || names.iter().filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok()).filter(|os| *os <= MAX_CPU);
-    let online = listed("online").unwrap_or_else(|| cpus().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    let cpus = || {
+        names
+            .iter()
+            .filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok())
+            .filter(|os| *os <= MAX_CPU)
+    };
+    let online = listed("online")
+        .unwrap_or_else(|| cpus().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
     let shown: CpuSet = cpus().filter(|cpu| online.contains(*cpu)).collect();
-    let placed: CpuSet =
-        shown.iter().take(MAX_PUS + 1).filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology"))).collect();
-    let running = [placed, shown, online].into_iter().find(|set| !set.is_empty()).ok_or(TopologyError::NoCpu)?;
+    let placed: CpuSet = shown
+        .iter()
+        .take(MAX_PUS + 1)
+        .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
+        .collect();
+    let running = [placed, shown, online]
+        .into_iter()
+        .find(|set| !set.is_empty())
+        .ok_or(TopologyError::NoCpu)?;
     match running.len() {
         ..=MAX_PUS => Ok(running),
         count => Err(TopologyError::TooMany { count }),
@@ -37,8 +50,8 @@ fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
-/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps may lack the mask
-/// or the list.
+/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps
+/// may lack the mask or the list.
 struct Around {
     /// The name of the file in the first CPU's folder, if it has one: all CPUs have the same files.
     name: Option<&'static str>,
@@ -47,9 +60,11 @@ struct Around {
 impl Around {
     /// Finds the name that is in use: masks first, then lists.
     fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
-        let folder = running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
-        let is_set =
-            |name: &str| tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some());
+        let folder =
+            running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
+        let is_set = |name: &str| {
+            tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
+        };
         Around { name: names.iter().copied().find(|name| is_set(name)) }
     }
 
@@ -66,7 +81,8 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 }
 
 /// The folders of a CPU's caches, more than any processor has.
-const INDEXES: [&str; 8] = ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
+const INDEXES: [&str; 8] =
+    ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
 /// The CPUs that an earlier CPU's files have listed: what they share need not be read again.
 #[derive(Default)]
@@ -101,10 +117,20 @@ impl<'a> Reader<'a> {
         Reader {
             tree,
             running,
-            core: around(&["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"]),
+            core: around(&[
+                "core_cpus",
+                "thread_siblings",
+                "core_cpus_list",
+                "thread_siblings_list",
+            ]),
             cluster: around(&["cluster_cpus", "cluster_cpus_list"]),
             die: around(&["die_cpus", "die_cpus_list"]),
-            package: around(&["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"]),
+            package: around(&[
+                "package_cpus",
+                "core_siblings",
+                "package_cpus_list",
+                "core_siblings_list",
+            ]),
             book: around(&["book_siblings", "book_siblings_list"]),
             drawer: around(&["drawer_siblings", "drawer_siblings_list"]),
             cache_map,
@@ -141,14 +167,16 @@ impl<'a> Reader<'a> {
     fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
         let id = |cpu| self.id(cpu, "core_id");
         let own = self.siblings_can_be_cores && core.iter().any(|sibling| id(sibling) != id(cpu));
-        match own {
-            true => nest.insert(Kind::Core, CpuSet::single(cpu), None),
-            false if core.first() == Some(cpu) => nest.insert(Kind::Core, core, None),
-            false => {}
+        if own {
+            nest.insert(Kind::Core, CpuSet::single(cpu), None)
+        } else if core.first() == Some(cpu) {
+            nest.insert(Kind::Core, core, None)
+        } else {
         }
     }
 
-    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first CPU.
+    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first
+    /// CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
         let set = |around: &Around| around.read(self.tree, cpu, self.running);
         let starts = |set: &CpuSet| set.first() == Some(cpu);
@@ -163,7 +191,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A die that fills its package is left out: most processors have one die, and the kernel lists it as a die too.
+    /// A die that fills its package is left out: most processors have one die, and the kernel lists
+    /// it as a die too.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
         let set = |around: &Around| around.read(self.tree, cpu, self.running);
         let starts = |set: &CpuSet| set.first() == Some(cpu);
@@ -171,7 +200,8 @@ impl<'a> Reader<'a> {
         let is_first = die.as_ref().is_none_or(|set| starts(set) || set.len() == 1);
         let package = is_first.then(|| set(&self.package)).flatten();
         let die = die.filter(|set| set.len() > 1 && starts(set) && Some(set) != package.as_ref());
-        let cluster = cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
+        let cluster =
+            cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
         if let Some(package) = package.filter(starts) {
             nest.insert(Kind::Package, package, self.id(cpu, "physical_package_id"));
         }
@@ -192,14 +222,19 @@ impl<'a> Reader<'a> {
             }
             let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
             let text = file(self.cache_map);
-            // A CPU can have more caches than the first one, and some dumps leave out a cache in between.
+            // A CPU can have more caches than the first one, and some dumps leave out a cache in
+            // between.
             if text.is_none() && at >= self.caches {
                 return;
             }
             let map = text.and_then(|text| parsed(self.cache_map, &text));
-            // Itanium's kernels do not list the CPUs of some caches; those caches belong to the core.
+            // Itanium's kernels do not list the CPUs of some caches; those caches belong to the
+            // core.
             let core = || self.core.read(self.tree, cpu, self.running);
-            let set = map.and_then(|map| if map.is_empty() { core() } else { Some(map.within(self.running)) });
+            let set =
+                map.and_then(
+                    |map| if map.is_empty() { core() } else { Some(map.within(self.running)) },
+                );
             let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
             met.caches.entry(name).or_default().extend(&set);
             let level = file("level").and_then(|text| text.parse::<u32>().ok());
@@ -211,8 +246,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The name of the file that says who shares a cache, and where the numbers of the caches end, of the first CPU that
-/// has any. The file is a mask, or a list where a dump lacks the mask.
+/// The name of the file that says who shares a cache, and where the numbers of the caches end, of
+/// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
 fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     let folders = |cpu: u32| {
         let cache = format!("{FOLDER}/cpu{cpu}/cache");
@@ -220,7 +255,8 @@ fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
         names.map(|name| format!("{cache}/{name}")).collect::<Vec<_>>()
     };
     let first = running.iter().map(folders).find(|folders| !folders.is_empty()).unwrap_or_default();
-    let has_mask = first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
+    let has_mask =
+        first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
     let number = |folder: &String| folder.rsplit_once("index")?.1.parse::<usize>().ok();
     let end = first.iter().filter_map(number).max().map_or(0, |last| last.saturating_add(1));
     (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, end)

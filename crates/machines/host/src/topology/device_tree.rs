@@ -1,4 +1,5 @@
-//! Cores and caches of POWER computers from `/proc/device-tree`, which older kernels have instead of caches in sysfs.
+//! Cores and caches of POWER computers from `/proc/device-tree`, which older kernels have instead
+//! of caches in sysfs.
 //!
 //! Each folder in `cpus` is a core or a cache; each names the next cache by its handle.
 
@@ -38,8 +39,15 @@ pub(super) fn add(tree: &Tree, running: &CpuSet, nest: &mut Nest) {
     for (at, entry) in entries.iter().enumerate() {
         entry.next.into_iter().for_each(|next| before.entry(next).or_default().push(at));
     }
-    for cache in entries.iter().filter(|entry| entry.core.is_none() && holds_data(tree, &entry.folder)) {
-        let mut reach = Reach { entries: &entries, before: &before, met: HashSet::new(), pus: CpuSet::default() };
+    for cache in
+        entries.iter().filter(|entry| entry.core.is_none() && holds_data(tree, &entry.folder))
+    {
+        let mut reach = Reach {
+            entries: &entries,
+            before: &before,
+            met: HashSet::new(),
+            pus: CpuSet::default(),
+        };
         let level = 1 + cache.handle.map_or(0, |handle| reach.follow(handle));
         if let Some(kind) = cache_kind(level) {
             nest.insert(kind, reach.pus, None);
@@ -80,11 +88,13 @@ impl Reach<'_> {
 
 fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
     let folder = format!("{FOLDER}/{name}");
-    let number = |names: &[&str]| names.iter().find_map(|name| words(tree, &folder, name)?.first().copied());
+    let number =
+        |names: &[&str]| names.iter().find_map(|name| words(tree, &folder, name)?.first().copied());
     let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
         "cache" => None,
         "cpu" => {
-            let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s").or_else(|| words(tree, &folder, "reg"))?;
+            let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s")
+                .or_else(|| words(tree, &folder, "reg"))?;
             Some(threads.into_iter().filter(|thread| running.contains(*thread)).collect())
         }
         _ => return None,
@@ -95,7 +105,8 @@ fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
 }
 
 fn holds_data(tree: &Tree, folder: &str) -> bool {
-    words(tree, folder, "d-cache-size").is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
+    words(tree, folder, "d-cache-size")
+        .is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
 }
 
 /// The numbers of a property: 32 bits each, the highest byte first.
@@ -123,11 +134,13 @@ mod tests {
     use super::super::testing::tree_of_bytes;
     use super::*;
 
-    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and the given links from L3 onwards.
+    /// A machine with two cores of two threads, an L2 cache each, one L3 cache, and the given links
+    /// from L3 onwards.
     fn nest(l3_next: &[u8]) -> Nest {
         let at = |path: &str| format!("{FOLDER}/{path}");
         let number = |number: u32| number.to_be_bytes().to_vec();
-        let mut files = vec![("proc/hwloc-nofile-info".to_owned(), b"Architecture: ppc64\n".to_vec())];
+        let mut files =
+            vec![("proc/hwloc-nofile-info".to_owned(), b"Architecture: ppc64\n".to_vec())];
         for core in 0..2u32 {
             let threads = [number(2 * core), number(2 * core + 1)].concat();
             let cpu = |file: &str| at(&format!("cpu@{core}/{file}"));
@@ -153,7 +166,8 @@ mod tests {
     #[test]
     fn caches_are_found_from_the_cores() {
         let numbers = nest(&[]).numbers(&(0..4).collect(), &[]);
-        let of = |kind: Kind| (0..4).map(|pu| numbers.get(&(pu, kind)).copied()).collect::<Vec<_>>();
+        let of =
+            |kind: Kind| (0..4).map(|pu| numbers.get(&(pu, kind)).copied()).collect::<Vec<_>>();
         assert_eq!(of(Kind::Core), [0, 0, 1, 1].map(Some));
         assert_eq!(of(Kind::L2), [0, 0, 1, 1].map(Some));
         assert_eq!(of(Kind::L3), [0; 4].map(Some));

@@ -1,13 +1,13 @@
 //! Groups of NUMA nodes that are nearer to each other than to the other nodes.
 //!
-//! PUs do not share these groups as a level, but the groups order the things in them: on a computer whose packages
-//! are linked in pairs, the cores of a pair are numbered one after the other.
+//! PUs do not share these groups as a level, but the groups order the things in them: on a computer
+//! whose packages are linked in pairs, the cores of a pair are numbered one after the other.
 
 use super::nodes::Node;
 use seatmap_os::CpuSet;
 
-/// The CPUs of each group, the smallest groups first: nodes that are linked over the least distance, then groups of
-/// such groups. Empty if the distances contradict each other.
+/// The CPUs of each group, the smallest groups first: nodes that are linked over the least
+/// distance, then groups of such groups. Empty if the distances contradict each other.
 pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
@@ -21,7 +21,10 @@ pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
             break;
         }
         sets = groups.iter().map(|group| union(group.iter().map(|at| &sets[*at]))).collect();
-        matrix = groups.iter().map(|from| groups.iter().map(|to| mean(&matrix, from, to)).collect()).collect();
+        matrix = groups
+            .iter()
+            .map(|from| groups.iter().map(|to| mean(&matrix, from, to)).collect())
+            .collect();
         found.extend(sets.iter().cloned());
     }
     found
@@ -30,11 +33,12 @@ pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
 /// Whether the distances are the same in both directions, and each node is nearest to itself.
 fn is_sound(matrix: &[Vec<u64>]) -> bool {
     let pairs = || (0..matrix.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    pairs().all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
+    pairs()
+        .all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
 }
 
-/// The sets of nodes that are linked by the least distance, directly or through others; empty if one such set holds
-/// all nodes.
+/// The sets of nodes that are linked by the least distance, directly or through others; empty if
+/// one such set holds all nodes.
 fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let all = 0..matrix.len();
     let pairs = all.clone().flat_map(|i| (0..i).map(move |j| (i, j)));
@@ -59,7 +63,8 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
 }
 
 fn mean(matrix: &[Vec<u64>], from: &[usize], to: &[usize]) -> u64 {
-    let sum = from.iter().flat_map(|i| to.iter().map(|j| matrix[*i][*j])).fold(0, u64::saturating_add);
+    let sum =
+        from.iter().flat_map(|i| to.iter().map(|j| matrix[*i][*j])).fold(0, u64::saturating_add);
     sum / (from.len() * to.len()) as u64
 }
 
@@ -74,19 +79,26 @@ mod tests {
     use super::*;
 
     fn found(rows: &[&[u64]]) -> Vec<Vec<u32>> {
-        let nodes: Vec<Node> = (0..rows.len() as u32).map(|os| Node { os, cpus: CpuSet::single(os) }).collect();
+        let nodes: Vec<Node> =
+            (0..rows.len() as u32).map(|os| Node { os, cpus: CpuSet::single(os) }).collect();
         let matrix: Vec<Vec<u64>> = rows.iter().map(|row| row.to_vec()).collect();
         groups(&nodes, &matrix).iter().map(|set| set.iter().collect()).collect()
     }
 
     #[test]
     fn pairs_and_pairs_of_pairs() {
-        let pairs: [&[u64]; 4] = [&[10, 30, 20, 30], &[30, 10, 30, 20], &[20, 30, 10, 30], &[30, 20, 30, 10]];
+        let pairs: [&[u64]; 4] =
+            [&[10, 30, 20, 30], &[30, 10, 30, 20], &[20, 30, 10, 30], &[30, 20, 30, 10]];
         assert_eq!(found(&pairs), [vec![0, 2], vec![1, 3]]);
-        let row = |at: u64| (0..8).map(|to| if at == to { 10 } else { 11 + (at ^ to).ilog2() as u64 * 10 }).collect();
+        let row = |at: u64| {
+            (0..8)
+                .map(|to| if at == to { 10 } else { 11 + (at ^ to).ilog2() as u64 * 10 })
+                .collect()
+        };
         let eight: Vec<Vec<u64>> = (0..8).map(row).collect();
         let rows: Vec<&[u64]> = eight.iter().map(Vec::as_slice).collect();
-        let expected = [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7], vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
+        let expected =
+            [vec![0, 1], vec![2, 3], vec![4, 5], vec![6, 7], vec![0, 1, 2, 3], vec![4, 5, 6, 7]];
         assert_eq!(found(&rows), expected);
     }
 

@@ -6,7 +6,8 @@ use seatmap_machine::{CoreKind, Speed};
 use seatmap_os::CpuSet;
 use std::collections::HashMap;
 
-/// The folders in which the kernel lists the CPUs of one kind on Intel's hybrid processors, for their counters.
+/// The folders in which the kernel lists the CPUs of one kind on Intel's hybrid processors, for
+/// their counters.
 const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_core/cpus", CoreKind::Performance),
     ("sys/devices/cpu_atom/cpus", CoreKind::Efficiency),
@@ -18,7 +19,8 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     let listed = |(path, kind): (&str, CoreKind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind));
     let listed: Vec<(CpuSet, CoreKind)> = LISTED.into_iter().filter_map(listed).collect();
     if listed.iter().any(|(set, _)| !set.is_empty()) {
-        let kind = |pu: u32| listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind));
+        let kind =
+            |pu: u32| listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind));
         return pus.iter().filter_map(kind).collect();
     }
     let kinds = kinds_of(&speeds(tree, pus));
@@ -28,13 +30,18 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
 /// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
 fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
     let number = |pu: u32, file: &str| -> Option<u64> {
-        tree.text(&format!("sys/devices/system/cpu/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)
+        tree.text(&format!("sys/devices/system/cpu/cpu{pu}/{file}"))?
+            .parse()
+            .ok()
+            .filter(|value| *value > 0)
     };
     let all = |file: &str| -> Vec<Option<u64>> {
         let is_known = pus.first().is_some_and(|first| number(first, file).is_some());
         pus.iter().map(|pu| is_known.then(|| number(pu, file)).flatten()).collect()
     };
-    let (capacity, base, max) = (all("cpu_capacity"), all("cpufreq/base_frequency"), all("cpufreq/cpuinfo_max_freq"));
+    let capacity = all("cpu_capacity");
+    let base = all("cpufreq/base_frequency");
+    let max = all("cpufreq/cpuinfo_max_freq");
     let speed = |((capacity, base_khz), max_khz)| Speed { capacity, base_khz, max_khz };
     capacity.into_iter().zip(base).zip(max).map(speed).collect()
 }
@@ -68,8 +75,14 @@ mod tests {
             letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
         };
         assert_eq!(told(of("cpu_capacity", ["446", "446", "1024", "1024"])), "EEPP");
-        assert_eq!(told(of("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"])), "PPEE");
-        assert_eq!(told(of("cpufreq/base_frequency", ["2000000", "2000000", "2000000", "2000000"])), "----");
+        assert_eq!(
+            told(of("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"])),
+            "PPEE"
+        );
+        assert_eq!(
+            told(of("cpufreq/base_frequency", ["2000000", "2000000", "2000000", "2000000"])),
+            "----"
+        );
         assert_eq!(told(of("cpu_capacity", ["x", "", "1024", "0"])), "----");
     }
 }

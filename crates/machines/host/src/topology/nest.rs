@@ -1,14 +1,15 @@
 //! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
 //!
-//! The sets come from files that can contradict each other. A set that cuts an earlier set in two is left out, so
-//! that any two sets that are kept are disjoint or nested. Groups get the numbers that hwloc gives them: the groups
-//! of one level are numbered in the order in which a walk through the tree meets them, and siblings are ordered by
-//! their first PU.
+//! The sets come from files that can contradict each other. A set that cuts an earlier set in two
+//! is left out, so that any two sets that are kept are disjoint or nested. Groups get the numbers
+//! that hwloc gives them: the groups of one level are numbered in the order in which a walk through
+//! the tree meets them, and siblings are ordered by their first PU.
 
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
-/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind contains the other.
+/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind
+/// contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
@@ -78,11 +79,12 @@ impl Nest {
         }
     }
 
-    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also counts if memory in
-    /// use lies in it.
+    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also
+    /// counts if memory in use lies in it.
     pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> Numbers {
         let order = self.order();
-        let kept: HashSet<usize> = order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
+        let kept: HashSet<usize> =
+            order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
         let kept = without_needless_groups(&self.shared, kept, allowed);
         let mut numbers = Numbers::new();
         let mut next = HashMap::<Kind, u32>::new();
@@ -104,7 +106,11 @@ impl Nest {
         let rank = |at: &usize| (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at);
         self.of_pu.values_mut().for_each(|around| around.sort_by_cached_key(rank));
         let key = |at: &usize| -> Vec<Option<u32>> {
-            let around = shared[*at].set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
+            let around = shared[*at]
+                .set
+                .first()
+                .and_then(|pu| self.of_pu.get(&pu))
+                .map_or(&[][..], Vec::as_slice);
             let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
             around[..depth].iter().map(|other| shared[*other].set.first()).collect()
         };
@@ -115,7 +121,9 @@ impl Nest {
 
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
-        let same = |other: &&usize| self.shared[**other].set == *set && !self.shared[**other].kind.is_group();
+        let same = |other: &&usize| {
+            self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
+        };
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
         // No other set equals a group that is kept.
         let outermost = kind.is_group() || around.iter().find(same) == Some(&at);
@@ -138,22 +146,37 @@ impl Nest {
     }
 }
 
-/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of another kind. With a
-/// part of a machine in use, a cluster can be all that is left of its package.
-fn without_needless_groups(shared: &[Shared], mut kept: HashSet<usize>, allowed: &CpuSet) -> HashSet<usize> {
+/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of
+/// another kind. With a part of a machine in use, a cluster can be all that is left of its package.
+fn without_needless_groups(
+    shared: &[Shared],
+    mut kept: HashSet<usize>,
+    allowed: &CpuSet,
+) -> HashSet<usize> {
     let sets_of = |kind: Kind, kept: &HashSet<usize>| -> Vec<CpuSet> {
         let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
         of_kind.map(|at| shared[*at].set.within(allowed)).collect()
     };
     for group in [Kind::Cluster, Kind::Book, Kind::Drawer] {
         let sets: HashSet<CpuSet> = sets_of(group, &kept).into_iter().collect();
-        let others = [Kind::Drawer, Kind::Book, Kind::Package, Kind::Die, Kind::Outer, Kind::L3, Kind::L2, Kind::Core];
+        let others = [
+            Kind::Drawer,
+            Kind::Book,
+            Kind::Package,
+            Kind::Die,
+            Kind::Outer,
+            Kind::L3,
+            Kind::L2,
+            Kind::Core,
+        ];
         let is_same = |kind: Kind| {
             let theirs = sets_of(kind, &kept);
             theirs.len() == sets.len() && theirs.iter().all(|set| sets.contains(set))
         };
         let machine = sets.len() == 1 && sets.contains(allowed);
-        if machine || others.into_iter().any(|kind| kind != group && !sets.is_empty() && is_same(kind)) {
+        if machine
+            || others.into_iter().any(|kind| kind != group && !sets.is_empty() && is_same(kind))
+        {
             kept.retain(|at| shared[*at].kind != group);
         }
     }

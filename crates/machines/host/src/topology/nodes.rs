@@ -29,7 +29,8 @@ impl Nodes {
     /// The nodes that the kernel shows. A machine that shows none has one node with all CPUs.
     pub(super) fn read(tree: &Tree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
-        let mut found = without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
+        let mut found =
+            without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
         if found.is_empty() {
             let nodes = vec![Node { os: 0, cpus: cpus.clone() }];
@@ -45,16 +46,24 @@ impl Nodes {
         Nodes { nodes: found, distances }
     }
 
-    /// The node that is local to a CPU: the smallest node that holds it, and the first among equals. Faster memory
-    /// beside the ordinary one comes later; a CPU does not use it by default. A node whose memory may be used comes
-    /// first, but a CPU has a node where there is none.
-    pub(super) fn of_cpu(&self, cpu: u32, allowed: &CpuSet, usable: Option<&CpuSet>) -> Option<u32> {
+    /// The node that is local to a CPU: the smallest node that holds it, and the first among
+    /// equals. Faster memory beside the ordinary one comes later; a CPU does not use it by default.
+    /// A node whose memory may be used comes first, but a CPU has a node where there is none.
+    pub(super) fn of_cpu(
+        &self,
+        cpu: u32,
+        allowed: &CpuSet,
+        usable: Option<&CpuSet>,
+    ) -> Option<u32> {
         let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
         let is_closed = |node: &Node| usable.is_some_and(|usable| !usable.contains(node.os));
-        local.min_by_key(|node| (is_closed(node), node.cpus.within(allowed).len(), node.os)).map(|node| node.os)
+        local
+            .min_by_key(|node| (is_closed(node), node.cpus.within(allowed).len(), node.os))
+            .map(|node| node.os)
     }
 
-    /// The nearest node that has memory, where this one has none; `None` also where the kernel says nothing of memory.
+    /// The nearest node that has memory, where this one has none; `None` also where the kernel says
+    /// nothing of memory.
     pub(super) fn instead(&self, tree: &Tree, own: u32) -> Option<u32> {
         let text = tree.text(&format!("{FOLDER}/has_memory"))?;
         let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
@@ -63,7 +72,8 @@ impl Nodes {
         }
         let at = self.nodes.iter().position(|node| node.os == own)?;
         let distance = |other: usize| self.distances.as_ref().map(|rows| rows[at][other]);
-        let others = self.nodes.iter().enumerate().filter(|(_, node)| have_memory.contains(node.os));
+        let others =
+            self.nodes.iter().enumerate().filter(|(_, node)| have_memory.contains(node.os));
         others.min_by_key(|(other, node)| (distance(*other), node.os)).map(|(_, node)| node.os)
     }
 }
@@ -72,9 +82,18 @@ fn numbers(tree: &Tree) -> Vec<u32> {
     let online = tree.text(&format!("{FOLDER}/online")).and_then(|text| CpuSet::of_list(&text));
     let listed = || -> CpuSet {
         let names = tree.list(FOLDER);
-        names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).filter(|os| *os < 1 << 20).collect()
+        names
+            .iter()
+            .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+            .filter(|os| *os < 1 << 20)
+            .collect()
     };
-    online.filter(|online| !online.is_empty()).unwrap_or_else(listed).iter().take(MAX_NODES).collect()
+    online
+        .filter(|online| !online.is_empty())
+        .unwrap_or_else(listed)
+        .iter()
+        .take(MAX_NODES)
+        .collect()
 }
 
 fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
@@ -84,7 +103,8 @@ fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
     Some(Node { os, cpus: near.within(cpus) })
 }
 
-/// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware is wrong.
+/// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware
+/// is wrong.
 fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     let mut taken = CpuSet::default();
     let fits = |node: &Node| {
@@ -97,30 +117,37 @@ fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     nodes.into_iter().filter(fits).collect()
 }
 
-/// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about CPUs alone, class 0
-/// about devices as well.
+/// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about
+/// CPUs alone, class 0 about devices as well.
 fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
     let folder = |class: u32| format!("{FOLDER}/node{os}/access{class}/initiators");
-    let names =
-        [1, 0].into_iter().map(folder).find(|folder| tree.has(folder)).map_or_else(Vec::new, |at| tree.list(&at));
-    let near: HashSet<u32> = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
+    let names = [1, 0]
+        .into_iter()
+        .map(folder)
+        .find(|folder| tree.has(folder))
+        .map_or_else(Vec::new, |at| tree.list(&at));
+    let near: HashSet<u32> =
+        names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
 }
 
-/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes, even if their
-/// numbers have gaps.
+/// The distances between these nodes. The kernel writes them row by row, in the order of all nodes,
+/// even if their numbers have gaps.
 fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
-    let places: Option<Vec<usize>> = nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
+    let places: Option<Vec<usize>> =
+        nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
     let places = places?;
     let row = |os: &u32| {
         let text = tree.text(&format!("{FOLDER}/node{os}/distance"))?;
-        let row: Vec<u64> = text.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
+        let row: Vec<u64> =
+            text.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
         (row.len() == numbers.len()).then(|| places.iter().map(|at| row[*at]).collect())
     };
     nodes.iter().map(|node| row(&node.os)).collect()
 }
 
-/// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer are equally near.
+/// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer
+/// are equally near.
 fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
         let others = || (0..nodes.len()).filter(|other| *other != at);
@@ -142,15 +169,22 @@ mod tests {
     use super::*;
 
     fn read(files: &[(&str, &str)]) -> Vec<(u32, Vec<u32>)> {
-        let files: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let files: Vec<(String, &str)> =
+            files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let nodes = Nodes::read(&tree_of(&files), &(0..8).collect()).nodes;
         nodes.into_iter().map(|node| (node.os, node.cpus.iter().collect())).collect()
     }
 
     #[test]
     fn sparse_numbers_maps_and_lists() {
-        let files = [("online", "0,33\n"), ("node0/cpumap", "0f"), ("node33/cpulist", "4-9"), ("node7/cpumap", "1")];
+        let files = [
+            ("online", "0,33\n"),
+            ("node0/cpumap", "0f"),
+            ("node33/cpulist", "4-9"),
+            ("node7/cpumap", "1"),
+        ];
         assert_eq!(read(&files), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
         assert_eq!(read(&files[1..3]), [(0, vec![0, 1, 2, 3]), (33, vec![4, 5, 6, 7])]);
     }
@@ -168,7 +202,8 @@ mod tests {
         let instead = |files: &[(&str, &str)]| {
             let files: Vec<(String, &str)> =
                 files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
             let tree = tree_of(&files);
             let nodes = Nodes::read(&tree, &(0..8).collect());
             [0, 1, 2].map(|own| nodes.instead(&tree, own))
@@ -192,8 +227,13 @@ mod tests {
     #[test]
     fn memory_without_cpus_belongs_to_the_nearest() {
         let nodes = [("node0/cpumap", "0f"), ("node1/cpumap", "f0"), ("node2/cpumap", "0")];
-        let distances =
-            |last| [("node0/distance", "10 21 17"), ("node1/distance", "21 10 28"), ("node2/distance", last)];
+        let distances = |last| {
+            [
+                ("node0/distance", "10 21 17"),
+                ("node1/distance", "21 10 28"),
+                ("node2/distance", last),
+            ]
+        };
         let near = read(&[&nodes[..], &distances("17 28 10")].concat());
         assert_eq!(near[2], (2, vec![0, 1, 2, 3]));
         let anywhere = read(&[&nodes[..], &distances("28 28 10")].concat());

@@ -4,7 +4,9 @@ use super::tree::{Node, Tree};
 use std::collections::{BTreeSet, HashMap};
 
 pub(super) fn tree_of(files: &[(&str, &str)]) -> Tree {
-    tree_of_bytes(files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect())
+    tree_of_bytes(
+        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect(),
+    )
 }
 
 pub(super) fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> Tree {
@@ -13,7 +15,8 @@ pub(super) fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> Tree {
         let mut at = path.as_str();
         while !at.is_empty() {
             let (folder, name) = at.rsplit_once('/').unwrap_or(("", at));
-            let parent = nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
+            let parent =
+                nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
             let Node::Folder(names) = parent else { panic!("{folder} is a file and a folder") };
             names.insert(name.to_owned());
             at = folder;

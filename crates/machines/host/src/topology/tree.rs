@@ -1,6 +1,7 @@
 //! A tree of small files like `/sys` and `/proc`: on disk below any folder, or in memory.
 //!
-//! Links are followed within the tree alone, so that a tree from another computer cannot show files of this one.
+//! Links are followed within the tree alone, so that a tree from another computer cannot show files
+//! of this one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -59,9 +60,10 @@ impl Tree {
 
     /// The files below a folder.
     pub(super) fn below(root: &Path) -> Self {
-        match root == Path::new("/") {
-            true => Tree::of_host(),
-            false => Tree::over(Store::Disk(root.to_owned())),
+        if root == Path::new("/") {
+            Tree::of_host()
+        } else {
+            Tree::over(Store::Disk(root.to_owned()))
         }
     }
 
@@ -80,8 +82,8 @@ impl Tree {
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
-    /// As [`Tree::text`], but only the first page: the kernel makes the rest of a long file only for a reader who
-    /// asks for it.
+    /// As [`Tree::text`], but only the first page: the kernel makes the rest of a long file only
+    /// for a reader who asks for it.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -134,9 +136,11 @@ impl Tree {
             return known.clone();
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let found = self.followed(parent, links).and_then(|parent| match self.store.link(&joined(&parent, name))? {
-            Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
-            None => Some(joined(&parent, name)),
+        let found = self.followed(parent, links).and_then(|parent| {
+            match self.store.link(&joined(&parent, name))? {
+                Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
+                None => Some(joined(&parent, name)),
+            }
         });
         self.folders.borrow_mut().insert(path.to_owned(), found.clone());
         found
@@ -152,7 +156,9 @@ impl Store {
                 // Without O_NONBLOCK a named pipe among the files would never be opened.
                 match read_file(&path, libc::O_NOFOLLOW | libc::O_NONBLOCK, most) {
                     Ok(bytes) => Some(Found::Bytes(bytes)),
-                    Err(error) if error.raw_os_error() == Some(libc::ELOOP) => link_of(&path).map(Found::Link),
+                    Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                        link_of(&path).map(Found::Link)
+                    }
                     Err(_) => None,
                 }
             }
@@ -171,7 +177,11 @@ impl Store {
             Store::Disk(root) => {
                 let path = root.join(path);
                 let kind = fs::symlink_metadata(&path).ok()?.file_type();
-                if kind.is_symlink() { Some(Some(link_of(&path)?)) } else { kind.is_dir().then_some(None) }
+                if kind.is_symlink() {
+                    Some(Some(link_of(&path)?))
+                } else {
+                    kind.is_dir().then_some(None)
+                }
             }
             Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
                 Node::Folder(_) => Some(None),
@@ -191,7 +201,8 @@ impl Store {
             },
         };
         let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-        let names = entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let names =
+            entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         names
@@ -202,14 +213,14 @@ fn link_of(path: &Path) -> Option<String> {
     fs::read_link(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Reads to the end, or a little beyond `most`, a page at a time. The standard library asks for the size first, and
-/// sysfs gives a wrong size.
+/// Reads to the end, or a little beyond `most`, a page at a time. The standard library asks for the
+/// size first, and sysfs gives a wrong size.
 fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut file: File = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let mut bytes = Vec::new();
     let mut page = [0; PAGE_BYTES];
-    // A file of sysfs comes in one piece, and asking for its end would double the calls; a file of /proc comes in
-    // several pieces.
+    // A file of sysfs comes in one piece, and asking for its end would double the calls; a file of
+    // /proc comes in several pieces.
     let is_whole = |read: usize| read == 0 || (read < PAGE_BYTES && path.starts_with("/sys"));
     while bytes.len() < most {
         let read = file.read(&mut page)?;
@@ -267,19 +278,28 @@ mod tests {
     #[test]
     fn links_are_followed_within_the_tree() {
         let (_folder, tree) = on_disk();
-        for path in
-            ["sys/cpu/policy0/max", "sys/cpu/cpufreq/max", "/absolute/cpufreq/max", "sys/../sys/cpu/cpufreq/max"]
-        {
+        for path in [
+            "sys/cpu/policy0/max",
+            "sys/cpu/cpufreq/max",
+            "/absolute/cpufreq/max",
+            "sys/../sys/cpu/cpufreq/max",
+        ] {
             assert_eq!(tree.text(path).as_deref(), Some("5000"), "{path}");
         }
         assert_eq!(tree.list("absolute"), ["cpufreq", "policy0"]);
-        assert!(tree.has("absolute/policy0") && tree.has("absolute/cpufreq/max") && !tree.has("absolute/max"));
+        assert!(
+            tree.has("absolute/policy0")
+                && tree.has("absolute/cpufreq/max")
+                && !tree.has("absolute/max")
+        );
     }
 
     #[test]
     fn nothing_outside_the_tree_is_seen() {
         let (_folder, tree) = on_disk();
-        for path in ["sys/escape", "../secret", "sys/loop", "sys/loop/x", "sys/out/secret", "sys/cpu"] {
+        for path in
+            ["sys/escape", "../secret", "sys/loop", "sys/loop/x", "sys/out/secret", "sys/cpu"]
+        {
             assert_eq!(tree.text(path), None, "{path}");
         }
         assert_eq!(tree.list("sys/out"), Vec::<String>::new());
@@ -288,7 +308,8 @@ mod tests {
     #[test]
     fn a_named_pipe_does_not_stop_the_reader() {
         let (folder, tree) = on_disk();
-        let made = std::process::Command::new("mkfifo").arg(folder.path().join("root/sys/pipe")).status();
+        let made =
+            std::process::Command::new("mkfifo").arg(folder.path().join("root/sys/pipe")).status();
         if made.is_ok_and(|status| status.success()) {
             assert_eq!(tree.text("sys/pipe").unwrap_or_default(), "");
         } else {

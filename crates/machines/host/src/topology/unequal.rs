@@ -7,10 +7,11 @@ use std::collections::HashMap;
 const FOLDER: &str = "sys/devices/system/cpu";
 
 /// The folders of a CPU's caches, more than any processor has below the second level of data.
-const INDEXES: [&str; 8] = ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
+const INDEXES: [&str; 8] =
+    ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
-/// The files in which the kernel shows the firmware's ranking: AMD's preferred cores first, then CPPC's highest
-/// performance, which Intel's Turbo Boost Max 3.0 uses.
+/// The files in which the kernel shows the firmware's ranking: AMD's preferred cores first, then
+/// CPPC's highest performance, which Intel's Turbo Boost Max 3.0 uses.
 const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
 
 /// Adds sizes and ranking, as far as the kernel tells them.
@@ -29,7 +30,8 @@ pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
 
 /// The size of a CPU's cache of a level that holds data.
 fn cache_bytes(tree: &Tree, cpu: u32, level: u32) -> Option<u64> {
-    let file = |index: &str, name: &str| tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"));
+    let file =
+        |index: &str, name: &str| tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"));
     let is_wanted = |index: &&str| {
         file(index, "level").is_some_and(|text| text.parse() == Ok(level))
             && file(index, "type").is_none_or(|kind| kind != "Instruction")
@@ -61,16 +63,20 @@ mod tests {
 
     fn added(files: &[(String, &str)]) -> Vec<Pu> {
         let mut pus = pus();
-        add(&tree_of(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>()), &mut pus);
+        add(
+            &tree_of(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>()),
+            &mut pus,
+        );
         pus
     }
 
     #[test]
     fn a_cache_has_the_size_that_its_first_cpu_tells() {
-        let cache = |cpu: u32, index: &str, level: &'static str, kind: &'static str, size: &'static str| {
-            let path = |name: &str| format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}");
-            [(path("level"), level), (path("type"), kind), (path("size"), size)]
-        };
+        let cache =
+            |cpu: u32, index: &str, level: &'static str, kind: &'static str, size: &'static str| {
+                let path = |name: &str| format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}");
+                [(path("level"), level), (path("type"), kind), (path("size"), size)]
+            };
         let files = [
             cache(0, "index1", "2", "Instruction", "7K"),
             cache(0, "index2", "2", "Unified", "1024K"),
@@ -79,7 +85,10 @@ mod tests {
             cache(3, "index2", "2", "Unified", "much"),
         ];
         let pus = added(&files.concat());
-        assert_eq!(pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(), [Some(1 << 20), None, None, None]);
+        assert_eq!(
+            pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(),
+            [Some(1 << 20), None, None, None]
+        );
         let l3 = [Some(96 << 20), Some(96 << 20), Some(32 << 20), Some(32 << 20)];
         assert_eq!(pus.iter().map(|pu| pu.l3_bytes).collect::<Vec<_>>(), l3);
     }
@@ -87,7 +96,8 @@ mod tests {
     #[test]
     fn a_ranking_needs_all_cpus_and_a_difference() {
         let told = |file: &str, ranks: [&'static str; 4]| {
-            let files: Vec<_> = (0..4).map(|os| format!("{FOLDER}/cpu{os}/{file}")).zip(ranks).collect();
+            let files: Vec<_> =
+                (0..4).map(|os| format!("{FOLDER}/cpu{os}/{file}")).zip(ranks).collect();
             added(&files).iter().map(|pu| pu.priority).collect::<Vec<_>>()
         };
         assert_eq!(told(RANKINGS[0], ["236", "231", "196", "191"]), [236, 231, 196, 191].map(Some));

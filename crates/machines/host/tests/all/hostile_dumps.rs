@@ -22,7 +22,8 @@ fn archive(entries: &[(EntryType, &str, &str)]) -> Vec<u8> {
     for (kind, path, text) in entries {
         let mut header = Header::new_gnu();
         header.set_entry_type(*kind);
-        // This goes past the checks of the builder, which refuses the paths that these tests are about.
+        // This goes past the checks of the builder, which refuses the paths that these tests are
+        // about.
         header.as_mut_bytes()[..path.len()].copy_from_slice(path.as_bytes());
         header.set_mode(0o644);
         match kind {
@@ -48,7 +49,10 @@ fn refusal(bytes: &[u8]) -> String {
 
 #[test]
 fn both_archives_are_read() {
-    let tar = archive(&[(FILE, ONLINE, "0-3\n"), (FILE, "./pc//sys/devices/system/node/node0/cpumap", "f\n")]);
+    let tar = archive(&[
+        (FILE, ONLINE, "0-3\n"),
+        (FILE, "./pc//sys/devices/system/node/node0/cpumap", "f\n"),
+    ]);
     let topology = read_gathered(&tar).unwrap();
     assert_eq!((topology.pus.len(), topology.pus[3].numa), (4, Some(0)));
     assert_eq!(read_gathered(&packed(&tar)).unwrap(), topology);
@@ -72,7 +76,10 @@ fn every_truncation_ends_well() {
     let tar = archive(&[(FILE, ONLINE, "0-3\n"), (FILE, "pc/proc/cpuinfo", &"x".repeat(3000))]);
     let packed = packed(&tar);
     let broken = |bytes: &[u8]| matches!(read_gathered(bytes), Err(GatherError::Broken(_)));
-    assert!((4..packed.len()).all(|length| broken(&packed[..length])), "a cut archive is known to be one");
+    assert!(
+        (4..packed.len()).all(|length| broken(&packed[..length])),
+        "a cut archive is known to be one"
+    );
     (0..tar.len()).step_by(61).for_each(|length| drop(read_gathered(&tar[..length])));
 }
 
@@ -113,7 +120,14 @@ fn any_text() -> impl Strategy<Value = String> {
     let hex = "[0-9a-f]{0,9}(,[0-9a-f]{8}){0,3}";
     let list = "[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,3}){0,4}";
     let lines = "([0-9]*:[a-z]{0,6}:[/.a-z]{0,9}\n){0,3}";
-    prop_oneof![hex, list, lines, "[ -~\n]{0,30}", Just("Architecture: ppc".to_owned()), Just("cpu".to_owned())]
+    prop_oneof![
+        hex,
+        list,
+        lines,
+        "[ -~\n]{0,30}",
+        Just("Architecture: ppc".to_owned()),
+        Just("cpu".to_owned())
+    ]
 }
 
 /// Names of the files that are read, for a few CPUs and nodes.

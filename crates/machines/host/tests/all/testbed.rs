@@ -1,5 +1,5 @@
-//! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a simulator can
-//! take the host's place.
+//! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a
+//! simulator can take the host's place.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -26,7 +26,8 @@ impl Workload for Sum {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
-        let (sum, all_here) = (Addr::line(0), Barrier::new(Addr::line(1), self.tasks));
+        let sum = Addr::line(0);
+        let all_here = Barrier::new(Addr::line(1), self.tasks);
         let round = |_| {
             port.fetch_add(sum, rank as u64 + 1);
             all_here.wait(port);
@@ -53,7 +54,8 @@ impl Workload for Turns {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
-        let (turn, other) = (Addr::line(0), 1 - rank as u64);
+        let turn = Addr::line(0);
+        let other = 1 - rank as u64;
         let mut refused = 0;
         for _ in 0..200 {
             while port.compare_exchange(turn, rank as u64, 2).is_err() {
@@ -77,7 +79,8 @@ fn every_task_sees_what_all_wrote<T: Testbed>(testbed: &mut T) {
 
 fn a_ping_pong_is_as_long_as_asked_and_time_moves_on<T: Testbed>(testbed: &mut T) {
     let seats = testbed.pus()[..2].to_vec();
-    let workload = PingPong { lines: vec![Addr::line(4)], gate: Addr::line(0), batches: 7, round_trips: 11 };
+    let workload =
+        PingPong { lines: vec![Addr::line(4)], gate: Addr::line(0), batches: 7, round_trips: 11 };
     let traces = testbed.run(&seats, &workload).unwrap();
     for (trace, seat) in traces.iter().zip(&seats) {
         assert_eq!(trace.stamps.len(), 8);
@@ -124,7 +127,10 @@ fn turns_are_taken() {
 fn what_does_not_fit_is_refused() {
     let mut host = host(2);
     let seats = host.pus().to_vec();
-    assert!(matches!(host.run(&[], &Touch { words: vec![] }), Err(HostError::Seats { tasks: 1, seats: 0 })));
+    assert!(matches!(
+        host.run(&[], &Touch { words: vec![] }),
+        Err(HostError::Seats { tasks: 1, seats: 0 })
+    ));
     let far = Touch { words: vec![Addr::line(2)] };
     assert!(matches!(host.run(&seats[..1], &far), Err(HostError::Lines { wanted: 3, lines: 2 })));
     let absent = HostTestbed::new(vec![70_000], 1);

@@ -1,4 +1,5 @@
-//! Computers written for these tests: cases that none of the published ones shows, read by us and by hwloc.
+//! Computers written for these tests: cases that none of the published ones shows, read by us and
+//! by hwloc.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -77,10 +78,15 @@ fn three_kinds_of_cores() {
     files.put("sys/devices/cpu_atom/cpus", "4-11");
     files.put("sys/devices/cpu_lowpower/cpus", "12-13");
     let topology = read(&files).1.unwrap();
-    let letters: String = topology.pus.iter().filter_map(|pu| pu.kind).map(CoreKind::letter).collect();
+    let letters: String =
+        topology.pus.iter().filter_map(|pu| pu.kind).map(CoreKind::letter).collect();
     assert_eq!(letters, "PPPPEEEEEEEEEE");
     assert_eq!((topology.pus[12].l3, topology.pus[11].l3), (None, Some(0)));
-    assert_eq!(topology.count(|pu| pu.cluster), 0, "clusters that are L2 caches are not told twice");
+    assert_eq!(
+        topology.count(|pu| pu.cluster),
+        0,
+        "clusters that are L2 caches are not told twice"
+    );
     assert_eq!(topology.pus.iter().filter(|pu| pu.smt == Some(1)).count(), 2);
 }
 
@@ -110,7 +116,9 @@ fn lists_serve_where_masks_are_missing() {
             Some((folder, name @ ("core_cpus" | "package_cpus"))) => {
                 lists.put(&format!("{folder}/{name}_list"), list_of(text));
             }
-            Some((folder, "shared_cpu_map")) => lists.put(&format!("{folder}/shared_cpu_list"), list_of(text)),
+            Some((folder, "shared_cpu_map")) => {
+                lists.put(&format!("{folder}/shared_cpu_list"), list_of(text))
+            }
             _ => lists.put(path, text.trim()),
         }
     }
@@ -134,7 +142,10 @@ fn the_first_cpu_can_be_offline() {
     files.remove("cpu/online");
     files.put("sys/devices/system/cpu/cpu5/online", "0");
     let (_folder, ours) = read(&files);
-    assert!(ours.unwrap().os_indices().eq([1, 2, 3, 4, 6, 7]), "each CPU says so itself on old kernels");
+    assert!(
+        ours.unwrap().os_indices().eq([1, 2, 3, 4, 6, 7]),
+        "each CPU says so itself on old kernels"
+    );
 }
 
 #[test]
@@ -145,7 +156,10 @@ fn a_die_that_is_its_package_is_none() {
     files.around("die_cpus", &[6, 7]);
     files.remove("cache");
     let topology = judged("dies", &files);
-    assert_eq!((topology.pus[0].die, topology.pus[4].die, topology.pus[6].die), (None, Some(0), Some(1)));
+    assert_eq!(
+        (topology.pus[0].die, topology.pus[4].die, topology.pus[6].die),
+        (None, Some(0), Some(1))
+    );
 }
 
 #[test]
@@ -156,7 +170,10 @@ fn clusters_are_kept_where_they_divide() {
     files.around("cluster_cpus", &[4, 5]);
     files.around("cluster_cpus", &[6, 7]);
     let topology = judged("clusters", &files);
-    assert_eq!((topology.pus[0].cluster, topology.pus[4].cluster, topology.pus[6].cluster), (None, Some(0), Some(1)));
+    assert_eq!(
+        (topology.pus[0].cluster, topology.pus[4].cluster, topology.pus[6].cluster),
+        (None, Some(0), Some(1))
+    );
     for first in [4, 6] {
         files.cache(3, 3, "Unified", &[first, first + 1]);
     }
@@ -184,12 +201,18 @@ fn books_and_drawers() {
     let mut files = Files::of_pus(&pus(0, 16));
     pus(0, 16).chunks(2).enumerate().for_each(|(id, package)| files.package(id as u32, package));
     pus(0, 16).chunks(4).enumerate().for_each(|(id, book)| files.group("book", id as u32, book));
-    pus(0, 16).chunks(8).enumerate().for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
+    pus(0, 16)
+        .chunks(8)
+        .enumerate()
+        .for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
     let topology = judged("drawers", &files);
     assert_eq!((topology.count(|pu| pu.book), topology.count(|pu| pu.drawer)), (4, 2));
     files.group("drawer", 0, &pus(0, 16));
     assert_eq!(judged("one drawer", &files).count(|pu| pu.drawer), 0);
-    pus(0, 16).chunks(4).enumerate().for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
+    pus(0, 16)
+        .chunks(4)
+        .enumerate()
+        .for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
     assert_eq!(judged("drawers that are books", &files).count(|pu| pu.drawer), 0);
     pus(0, 16).chunks(2).enumerate().for_each(|(id, book)| files.group("book", id as u32, book));
     let topology = judged("books that are packages", &files);
@@ -210,7 +233,11 @@ fn memory_follows_the_cpuset() {
     files.put("cpusets/outer/inner/cpuset.mems", "3");
     let topology = judged("a nested cpuset of version 1", &files);
     assert!(topology.os_indices().eq([1, 6, 7]));
-    assert_eq!((topology.pus[0].numa, topology.pus[1].numa), (Some(0), Some(3)), "a CPU keeps its node");
+    assert_eq!(
+        (topology.pus[0].numa, topology.pus[1].numa),
+        (Some(0), Some(3)),
+        "a CPU keeps its node"
+    );
     files.put("cpusets/outer/inner/cpuset.cpus", "7");
     files.put("cpusets/outer/inner/cpuset.mems", "0,3");
     let topology = judged("memory keeps a package in the count", &files);
@@ -235,7 +262,10 @@ fn linked_packages_are_numbered_together() {
         files.node(node, &near, &[0, 1, 2, 3].map(distance));
     }
     let topology = judged("pairs of packages", &files);
-    assert_eq!(topology.pus[..4].iter().map(|pu| pu.core.unwrap()).collect::<Vec<_>>(), [0, 4, 2, 6]);
+    assert_eq!(
+        topology.pus[..4].iter().map(|pu| pu.core.unwrap()).collect::<Vec<_>>(),
+        [0, 4, 2, 6]
+    );
 }
 
 #[test]
@@ -256,8 +286,8 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
     files.put("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
     files.put("sys/fs/cgroup/slice/cpuset.cpus.effective", "4-5");
     let (_folder, ours) = read(&files);
-    // The kernel holds the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files"); hwloc only looks at the
-    // group itself, and takes all CPUs.
+    // The kernel holds the process to the slice's CPUs (cgroup-v2, "Cpuset Interface Files"); hwloc
+    // only looks at the group itself, and takes all CPUs.
     assert!(ours.unwrap().os_indices().eq([4, 5]));
 }
 
@@ -268,8 +298,9 @@ fn a_node_across_packages_is_where_hwloc_errs() {
     files.node(1, &pus(2, 8), &[20, 10]);
     let (folder, ours) = read(&files);
     let nodes = |topology: Topology| topology.pus.iter().map(|pu| pu.numa).collect::<Vec<_>>();
-    // The kernel allocates by these nodes, whatever else it reports. hwloc attaches memory to an object, and no
-    // object can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all PUs.
+    // The kernel allocates by these nodes, whatever else it reports. hwloc attaches memory to an
+    // object, and no object can hold PUs 2-7 and cut package 0 in two: node 1 becomes local to all
+    // PUs.
     let told = [0, 0, 1, 1, 1, 1, 1, 1].map(Some);
     assert_eq!(nodes(ours.unwrap()), told);
     let Some(judged) = judgement(folder.path()) else { return };
@@ -297,7 +328,8 @@ fn what_is_no_computer_is_refused() {
 fn any_computer() -> impl Strategy<Value = Files> {
     let shape = (1u32..4, 1u32..3, 1u32..3, 1u32..4, 1u32..3);
     let order = prop::collection::vec(any::<u32>(), 120);
-    (shape, 0u32..128, order, prop::option::of(prop::collection::vec(any::<bool>(), 120))).prop_map(computer)
+    (shape, 0u32..128, order, prop::option::of(prop::collection::vec(any::<bool>(), 120)))
+        .prop_map(computer)
 }
 
 type Drawn = ((u32, u32, u32, u32, u32), u32, Vec<u32>, Option<Vec<bool>>);
@@ -313,15 +345,28 @@ fn computer(((packages, dies, caches, cores, threads), told, order, allowed): Dr
     let l3 = core * cores;
     let die = l3 * caches;
     parts(core).iter().for_each(|(_, part)| files.around("core_cpus", part));
-    parts(core).iter().filter(|_| is_told(0)).for_each(|(_, part)| files.cache(2, 2, "Unified", part));
+    parts(core)
+        .iter()
+        .filter(|_| is_told(0))
+        .for_each(|(_, part)| files.cache(2, 2, "Unified", part));
     let cluster = if cores.is_multiple_of(2) { core * 2 } else { l3 };
-    parts(cluster).iter().filter(|_| is_told(1)).for_each(|(_, part)| files.around("cluster_cpus", part));
-    parts(l3).iter().filter(|_| is_told(2)).for_each(|(_, part)| files.cache(3, 3, "Unified", part));
+    parts(cluster)
+        .iter()
+        .filter(|_| is_told(1))
+        .for_each(|(_, part)| files.around("cluster_cpus", part));
+    parts(l3)
+        .iter()
+        .filter(|_| is_told(2))
+        .for_each(|(_, part)| files.cache(3, 3, "Unified", part));
     parts(die).iter().filter(|_| is_told(3)).for_each(|(_, part)| files.around("die_cpus", part));
-    parts(die * dies).iter().filter(|_| is_told(4)).for_each(|(id, part)| files.package(*id as u32, part));
+    parts(die * dies)
+        .iter()
+        .filter(|_| is_told(4))
+        .for_each(|(id, part)| files.package(*id as u32, part));
     let nodes = parts(if is_told(6) { l3 } else { die * dies });
     for (node, part) in nodes.iter().filter(|_| is_told(5)) {
-        let distances = nodes.iter().map(|(other, _)| if other == node { 10 } else { 20 }).collect::<Vec<_>>();
+        let distances =
+            nodes.iter().map(|(other, _)| if other == node { 10 } else { 20 }).collect::<Vec<_>>();
         files.node(*node as u32, part, &distances);
     }
     if let Some(allowed) = allowed {

@@ -1,12 +1,14 @@
-//! The data arbiter of a chip: it decides when each transfer starts, and on which of the four rings.
+//! The data arbiter of a chip: it decides when each transfer starts, and on which of the four
+//! rings.
 //!
-//! The arbiter serves the memory controller first and the other elements in turn (round robin): the one that has
-//! waited longest since its last grant comes first. It takes the shorter direction, and starts a transfer when its
-//! source, its target, a ring and every segment of the route are free.
+//! The arbiter serves the memory controller first and the other elements in turn (round robin): the
+//! one that has waited longest since its last grant comes first. It takes the shorter direction,
+//! and starts a transfer when its source, its target, a ring and every segment of the route are
+//! free.
 //!
-//! A far element can start before a near one, because its wave needs longer to the target. While an element whose turn
-//! it is waits for a busy target, later elements must therefore not take that target: otherwise the far elements win
-//! each time, and the near ones starve.
+//! A far element can start before a near one, because its wave needs longer to the target. While an
+//! element whose turn it is waits for a busy target, later elements must therefore not take that
+//! target: otherwise the far elements win each time, and the near ones starve.
 
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::{broken, invariant};
@@ -105,8 +107,17 @@ impl DataArbiter {
     /// Queues a transaction's data at an element for its transfer to another.
     pub fn request(&mut self, transaction: u32, source: usize, target: usize, out: &mut Outbox) {
         let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
-        invariant!(is_route, self.name(), out.now(), "transaction {transaction} goes from {source} to {target}");
-        self.queues[source].push_back(Waiting { transaction, target: target as u8, since: out.now() });
+        invariant!(
+            is_route,
+            self.name(),
+            out.now(),
+            "transaction {transaction} goes from {source} to {target}"
+        );
+        self.queues[source].push_back(Waiting {
+            transaction,
+            target: target as u8,
+            since: out.now(),
+        });
         // It cannot start behind another transfer of the same element.
         let is_first = self.pending & 1 << source == 0;
         self.pending |= 1 << source;
@@ -172,7 +183,8 @@ impl DataArbiter {
 
     /// Puts the elements that were served behind all others, in their order.
     fn put_last(&mut self, served: u16) {
-        let (mut kept, mut last) = (0, ELEMENT_COUNT - served.count_ones() as usize);
+        let mut kept = 0;
+        let mut last = ELEMENT_COUNT - served.count_ones() as usize;
         for source in self.order {
             let place = if served & 1 << source == 0 { &mut kept } else { &mut last };
             self.order[*place] = source;
@@ -180,7 +192,8 @@ impl DataArbiter {
         }
     }
 
-    /// Starts the first transfer of an element, or notes when it could start. Returns whether it started.
+    /// Starts the first transfer of an element, or notes when it could start. Returns whether it
+    /// started.
     fn serve(&mut self, source: usize, round: &mut Round) -> bool {
         let now = round.now;
         let waiting = self.first_of(source, now);
@@ -210,11 +223,16 @@ impl DataArbiter {
     fn first_of(&self, source: usize, now: u64) -> Waiting {
         match self.queues[source].front() {
             Some(first) => *first,
-            None => broken(self.name(), now, format_args!("element {source} is pending and has nothing to send")),
+            None => broken(
+                self.name(),
+                now,
+                format_args!("element {source} is pending and has nothing to send"),
+            ),
         }
     }
 
-    /// The ring on which a transfer could start first, the time, and its hops there; the first ring among equals.
+    /// The ring on which a transfer could start first, the time, and its hops there; the first ring
+    /// among equals.
     fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
         let up = hops_up(source, target);
         let mut best = (u64::MAX, 0, 0);
@@ -223,7 +241,8 @@ impl DataArbiter {
             if hops <= self.longest_hops {
                 // The target's port must be free when the wave gets there.
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
-                let start = ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                let start =
+                    ring.earliest(source, hops, self.send_free[source].max(received), best.0);
                 if start < best.0 {
                     best = (start, number, hops);
                 }
@@ -235,7 +254,12 @@ impl DataArbiter {
     fn start(&mut self, now: u64, source: usize, target: usize, ring: usize, hops: usize) -> u64 {
         let reaches = now + hops as u64 * self.bus;
         let are_free = self.send_free[source] <= now && self.receive_free[target] <= reaches;
-        invariant!(are_free, self.name(), now, "a port is busy: from {source} to {target} in {hops} hops");
+        invariant!(
+            are_free,
+            self.name(),
+            now,
+            "a port is busy: from {source} to {target} in {hops} hops"
+        );
         let end = self.rings[ring].start(now, source, hops);
         self.send_free[source] = now + self.transfer;
         self.receive_free[target] = end;

@@ -12,8 +12,8 @@ use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip by chip; PU n is the
-/// first chip's PPE, and PU n + 1 the second's.
+/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip by
+/// chip; PU n is the first chip's PPE, and PU n + 1 the second's.
 pub struct CellBed {
     model: Arc<CellModel>,
     world: RefCell<World>,
@@ -28,8 +28,8 @@ impl CellBed {
     /// The machine that a model describes.
     ///
     /// # Panics
-    /// Panics if the model was changed after it was checked, so that its ring lacks an element or a figure is out of
-    /// range.
+    /// Panics if the model was changed after it was checked, so that its ring lacks an element or a
+    /// figure is out of range.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         CellBed {
@@ -90,15 +90,28 @@ impl CellBed {
         seats.iter().map(seat).collect()
     }
 
-    fn drive<P: Program>(&mut self, seats: &[Seat], program: &P, seed: u64) -> Result<Vec<P::Output>, SimError> {
-        let (world, now) = (&self.world, Cell::new(0));
+    fn drive<P: Program>(
+        &mut self,
+        seats: &[Seat],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, SimError> {
+        let world = &self.world;
+        let now = Cell::new(0);
         let cycles_per_tick = self.model.figures.decrementer_ns.value * self.model.frequency_ghz;
         let skew = world.borrow().start_skew();
         for (start, task) in engine::starts(seats.len(), skew, seed) {
             world.borrow_mut().start(start, task);
         }
         self.stage.play(world, &now, self.model.frequency_ghz, seats.len(), |rank, yielder| {
-            let port = CellPort { world, now: &now, yielder, rank: rank as u16, seat: seats[rank], cycles_per_tick };
+            let port = CellPort {
+                world,
+                now: &now,
+                yielder,
+                rank: rank as u16,
+                seat: seats[rank],
+                cycles_per_tick,
+            };
             program.task(&port, rank)
         })
     }
@@ -107,7 +120,12 @@ impl CellBed {
 impl Bed for CellBed {
     type Error = SimError;
 
-    fn run<P: Program>(&mut self, seats: &[u32], program: &P, seed: u64) -> Result<Vec<P::Output>, SimError> {
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, SimError> {
         let shape = program.shape();
         let seats = self.seats(seats, shape.tasks)?;
         let mut world = self.world.borrow_mut();

@@ -27,10 +27,11 @@ impl Bif {
         Bif { chips, timing: timing.clone(), free: [0; 2], counters: BifCounters::default() }
     }
 
-    /// Carries a command that both chips must see, and all that follows from it: the command and the reflected
-    /// command cross, then the snoop responses and the combined response. Returns the core cycles that they add to the
-    /// command's: their latency, and the time for which they wait behind earlier packets. Without that wait, commands
-    /// that memory refuses again and again would keep the link from the data for which it has kept its places.
+    /// Carries a command that both chips must see, and all that follows from it: the command and
+    /// the reflected command cross, then the snoop responses and the combined response. Returns the
+    /// core cycles that they add to the command's: their latency, and the time for which they wait
+    /// behind earlier packets. Without that wait, commands that memory refuses again and again
+    /// would keep the link from the data for which it has kept its places.
     pub fn carry_command(&mut self, now: u64) -> u64 {
         let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {
@@ -41,7 +42,13 @@ impl Bif {
 
     /// Carries data off a chip. Returns the time of its arrival at the other chip.
     pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
-        invariant!(self.chips == 2 && from < 2, NAME, now, "{bytes} bytes leave chip {from} of {}", self.chips);
+        invariant!(
+            self.chips == 2 && from < 2,
+            NAME,
+            now,
+            "{bytes} bytes leave chip {from} of {}",
+            self.chips
+        );
         let packet = u64::from(bytes) + self.timing.bif_packet;
         self.occupy(now, from as usize, packet) + self.timing.bif_latency
     }
@@ -93,7 +100,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the link between the chips at core cycle 3: 16 bytes leave chip 0 of 1")]
+    #[should_panic(
+        expected = "the link between the chips at core cycle 3: 16 bytes leave chip 0 of 1"
+    )]
     fn one_chip_has_no_link() {
         Bif::new(1, &timing()).carry_data(3, 0, 16);
     }
@@ -105,7 +114,8 @@ mod tests {
         ) {
             let timing = timing();
             let mut link = Bif::new(2, &timing);
-            let (mut now, mut left) = (0, [0; 2]);
+            let mut now = 0;
+            let mut left = [0; 2];
             for (gap, from, bytes) in packets {
                 now += gap;
                 let there = link.carry_data(now, from, bytes) - timing.bif_latency;

@@ -1,8 +1,9 @@
-//! The command network: address concentrators, which order commands, have them snooped, and combine the responses.
+//! The command network: address concentrators, which order commands, have them snooped, and combine
+//! the responses.
 //!
-//! Commands go up a [tree](tree) of concentrators, each of which serves its inputs in turn. A command that has its slot
-//! at the top is reflected to all elements, which snoop it. On a machine with two chips a global command needs a slot
-//! on both.
+//! Commands go up a [tree](tree) of concentrators, each of which serves its inputs in turn. A
+//! command that has its slot at the top is reflected to all elements, which snoop it. On a machine
+//! with two chips a global command needs a slot on both.
 
 mod tree;
 
@@ -90,7 +91,8 @@ pub struct CommandBus {
     first: usize,
     /// The time of the next message to itself; `u64::MAX` for none.
     next: u64,
-    /// Lines to which commands went lately, with the time at which the last command had its response.
+    /// Lines to which commands went lately, with the time at which the last command had its
+    /// response.
     recent: Vec<(u64, u64)>,
     counters: CommandCounters,
 }
@@ -111,8 +113,8 @@ impl CommandBus {
         }
     }
 
-    /// Takes a command. Returns it if it has its slot now; otherwise it waits, and a message to the network is under
-    /// way.
+    /// Takes a command. Returns it if it has its slot now; otherwise it waits, and a message to the
+    /// network is under way.
     pub fn send(&mut self, command: Command, out: &mut Outbox) -> Option<Command> {
         let chip = command.from.chip as usize;
         let has_slot = self.next == u64::MAX && self.opens(chip, command.reach) <= out.now();
@@ -155,7 +157,8 @@ impl CommandBus {
         }
     }
 
-    /// Handles the message to itself. Returns the commands that have their slot now, one of a chip at most.
+    /// Handles the message to itself. Returns the commands that have their slot now, one of a chip
+    /// at most.
     pub fn turn(&mut self, out: &mut Outbox) -> [Option<Command>; 2] {
         let now = out.now();
         let mut granted = [None; 2];
@@ -195,9 +198,9 @@ impl CommandBus {
         self.opens(chip, reach)
     }
 
-    /// The answer to a command that has its slot now, and takes these cycles longer for crossing the link. A command to
-    /// a line whose earlier command has had no response yet must wait: the address concentrators compare addresses
-    /// (the PMU's PAAM events).
+    /// The answer to a command that has its slot now, and takes these cycles longer for crossing
+    /// the link. A command to a line whose earlier command has had no response yet must wait: the
+    /// address concentrators compare addresses (the PMU's PAAM events).
     pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> Answer {
         invariant!(line != NO_LINE, "the command network", now, "a command has no line");
         let phase = self.snoop + crossing;
@@ -240,7 +243,9 @@ impl Chip {
 pub fn line_of(transaction: &Transaction) -> u64 {
     let store = match transaction.ea {
         // Registers of one SPE are lines of their own.
-        Ea::Local { rank, .. } if matches!(transaction.purpose, Purpose::Message(_)) => 0x2_0000 + u64::from(rank),
+        Ea::Local { rank, .. } if matches!(transaction.purpose, Purpose::Message(_)) => {
+            0x2_0000 + u64::from(rank)
+        }
         Ea::Local { rank, .. } => 0x1_0000 + u64::from(rank),
         Ea::Memory { module, .. } => u64::from(module),
     };

@@ -64,8 +64,9 @@ pub struct ChipCounters {
 }
 
 impl Counters {
-    /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy. The segment
-    /// between two elements is the upward link of one element and the downward link of the other.
+    /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy.
+    /// The segment between two elements is the upward link of one element and the downward link of
+    /// the other.
     #[must_use]
     pub fn link_cycles(&self) -> Vec<f64> {
         let of_rings = |chip: &ChipCounters, rings: std::ops::Range<usize>, segment: usize| {
@@ -73,19 +74,27 @@ impl Counters {
         };
         let of_chip = |chip: &ChipCounters| {
             let up = (0..ELEMENT_COUNT).map(|place| of_rings(chip, 0..RINGS / 2, place));
-            let down = (0..ELEMENT_COUNT)
-                .map(|place| of_rings(chip, RINGS / 2..RINGS, (place + ELEMENT_COUNT - 1) % ELEMENT_COUNT));
+            let down = (0..ELEMENT_COUNT).map(|place| {
+                of_rings(chip, RINGS / 2..RINGS, (place + ELEMENT_COUNT - 1) % ELEMENT_COUNT)
+            });
             up.chain(down).collect::<Vec<_>>()
         };
-        let bridge = self.bif_busy_cycles.iter().map(|cycles| *cycles as f64).filter(|_| self.chips.len() > 1);
+        let bridge = self
+            .bif_busy_cycles
+            .iter()
+            .map(|cycles| *cycles as f64)
+            .filter(|_| self.chips.len() > 1);
         self.chips.iter().flat_map(of_chip).chain(bridge).collect()
     }
 }
 
 impl ChipCounters {
     pub(crate) fn new(rings: &RingCounters, mic: &MicCounters, names: &[String]) -> Self {
-        let named = |counts: &[u64; ELEMENT_COUNT]| names.iter().cloned().zip(counts.iter().copied()).collect();
-        let segments = std::array::from_fn(|place| rings.busy_cycles.iter().map(|ring| ring[place]).sum());
+        let named = |counts: &[u64; ELEMENT_COUNT]| {
+            names.iter().cloned().zip(counts.iter().copied()).collect()
+        };
+        let segments =
+            std::array::from_fn(|place| rings.busy_cycles.iter().map(|ring| ring[place]).sum());
         ChipCounters {
             ring_grants: rings.grants,
             link_busy_cycles: named(&segments),
@@ -110,14 +119,22 @@ mod tests {
     #[test]
     fn a_segment_is_one_link_up_and_another_down() {
         let mut rings = RingCounters::default();
-        // Between the fifth and the sixth element: two rings up, one down. Between the last and the first: down.
+        // Between the fifth and the sixth element: two rings up, one down. Between the last and the
+        // first: down.
         (rings.busy_cycles[0][4], rings.busy_cycles[1][4], rings.busy_cycles[2][4]) = (1, 2, 4);
         rings.busy_cycles[3][ELEMENT_COUNT - 1] = 8;
         let chip = ChipCounters::new(&rings, &MicCounters::default(), &ELEMENTS.map(str::to_owned));
-        assert_eq!((chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]), (7, 8));
-        let links = Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }.link_cycles();
-        let busy: Vec<(usize, f64)> = links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
-        // Up from the fifth element, down from the first and the sixth; a single chip has no bridge.
+        assert_eq!(
+            (chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]),
+            (7, 8)
+        );
+        let links =
+            Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }
+                .link_cycles();
+        let busy: Vec<(usize, f64)> =
+            links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
+        // Up from the fifth element, down from the first and the sixth; a single chip has no
+        // bridge.
         assert_eq!(
             (busy.as_slice(), links.len()),
             (&[(4, 3.0), (ELEMENT_COUNT, 8.0), (ELEMENT_COUNT + 5, 4.0)][..], 2 * ELEMENT_COUNT)

@@ -52,11 +52,16 @@ impl Outbox {
         self.wheel.now()
     }
 
-    /// Sends a message that arrives at the given time; messages of one cycle arrive in the order in which they were
-    /// sent.
+    /// Sends a message that arrives at the given time; messages of one cycle arrive in the order in
+    /// which they were sent.
     #[inline]
     pub fn send(&mut self, time: u64, event: Event) {
-        invariant!(time >= self.now(), "the event queue", self.now(), "{event:?} is sent into the past, to {time}");
+        invariant!(
+            time >= self.now(),
+            "the event queue",
+            self.now(),
+            "{event:?} is sent into the past, to {time}"
+        );
         self.wheel.at(time, event);
     }
 
@@ -101,7 +106,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the event queue at core cycle 5: Arbitrate(0) is sent into the past, to 4")]
+    #[should_panic(
+        expected = "the event queue at core cycle 5: Arbitrate(0) is sent into the past, to 4"
+    )]
     fn nothing_is_sent_into_the_past() {
         let mut out = Outbox::default();
         out.advance(5);

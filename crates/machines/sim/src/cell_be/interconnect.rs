@@ -1,6 +1,7 @@
 //! The interconnect of a machine: the path of a transaction from its command to its end.
 //!
-//! (token) -> command network -> snoop -> (memory) -> rings -> (link to the other chip -> its rings) -> target
+//! (token) -> command network -> snoop -> (memory) -> rings -> (link to the other chip -> its
+//! rings) -> target
 
 use crate::cell_be::CellModel;
 use crate::cell_be::arbiter::{DataArbiter, Grant};
@@ -43,7 +44,8 @@ pub struct Interconnect {
 impl Interconnect {
     pub fn new(model: &CellModel, timing: &Timing) -> Self {
         let chip = |chip: u8| {
-            let (memory, bif) = (node(model, chip, "MIC"), node(model, chip, "BIF"));
+            let memory = node(model, chip, "MIC");
+            let bif = node(model, chip, "BIF");
             let arbiter = DataArbiter::new(chip, memory.element.into(), timing);
             Chip { arbiter, mic: Mic::new(chip, timing), memory, bif }
         };
@@ -87,10 +89,7 @@ impl Interconnect {
     pub fn begin(&mut self, transaction: Transaction, out: &mut Outbox) {
         let time = self.tokens.take(&transaction, out.now());
         let id = self.transactions.add(transaction);
-        match time == out.now() {
-            true => self.command(id, out),
-            false => out.send(time, Event::Command(id)),
-        }
+        if time == out.now() { self.command(id, out) } else { out.send(time, Event::Command(id)) }
     }
 
     /// Sends a transaction's command later.
@@ -100,16 +99,21 @@ impl Interconnect {
         out.send(time, Event::Command(id));
     }
 
-    /// Sends a transaction's command: to both chips' networks if it addresses memory or the other chip, else to its
-    /// own chip's.
+    /// Sends a transaction's command: to both chips' networks if it addresses memory or the other
+    /// chip, else to its own chip's.
     pub fn command(&mut self, id: u32, out: &mut Outbox) {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
         let own = transaction.requester.chip;
-        let other = if transaction.purpose == Purpose::Get { transaction.source } else { transaction.target };
+        let other = if transaction.purpose == Purpose::Get {
+            transaction.source
+        } else {
+            transaction.target
+        };
         let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
         let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
-        let (from, line) = (transaction.requester, line_of(transaction));
+        let from = transaction.requester;
+        let line = line_of(transaction);
         let command = Command { transaction: id, from, reach, line, since: now };
         if let Some(command) = self.commands.send(command, out) {
             self.answer(&command, out);
@@ -151,8 +155,8 @@ impl Interconnect {
         }
     }
 
-    /// Announces a transaction's data to its target, and queues it for the rings. Memory may have no room for it; then
-    /// the command is sent again.
+    /// Announces a transaction's data to its target, and queues it for the rings. Memory may have
+    /// no room for it; then the command is sent again.
     pub fn announce(&mut self, id: u32, out: &mut Outbox) {
         let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
         let chip = &mut self.chips[target.chip as usize];
@@ -181,7 +185,8 @@ impl Interconnect {
         self.enter(id, source, target, out);
     }
 
-    /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its target.
+    /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its
+    /// target.
     fn enter(&mut self, id: u32, from: Node, target: Node, out: &mut Outbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };
@@ -204,10 +209,12 @@ impl Interconnect {
         granted.map(move |grant| (*grant, *self.transactions.get(grant.transaction, now)))
     }
 
-    /// Handles a transaction's data that has left the rings. Returns whether this completes the transaction.
+    /// Handles a transaction's data that has left the rings. Returns whether this completes the
+    /// transaction.
     pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
         let now = out.now();
-        let Transaction { purpose, requester, source, target, size, ea, .. } = *self.transactions.get(id, now);
+        let Transaction { purpose, requester, source, target, size, ea, .. } =
+            *self.transactions.get(id, now);
         if source.chip != target.chip {
             out.send(self.link.carry_data(now, source.chip, size), Event::CrossedLink(id));
             return false;
@@ -221,7 +228,9 @@ impl Interconnect {
             }
             Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
             // Plural: "moves" is a verb here.
-            Purpose::Claim => broken(NAME, now, format_args!("a claim of {requester:?} moves data")),
+            Purpose::Claim => {
+                broken(NAME, now, format_args!("a claim of {requester:?} moves data"))
+            }
         }
         false
     }
@@ -250,8 +259,10 @@ impl Interconnect {
 
     /// The counts so far, with the elements' names.
     pub fn count(&self, names: &[String]) -> Counters {
-        let (commands, link) = (self.commands.counters(), self.link.counters());
-        let of_chip = |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names);
+        let commands = self.commands.counters();
+        let link = self.link.counters();
+        let of_chip =
+            |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names);
         Counters {
             commands: commands.commands,
             command_wait_cycles: commands.wait_cycles,
@@ -271,7 +282,11 @@ const NAME: &str = "the interconnect";
 pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
     match model.ring.iter().position(|element| element == name) {
         Some(element) => Node { chip, element: element as u8 },
-        None => broken(NAME, 0, format_args!("the ring of {} has no {name}; only checked models can run", model.name)),
+        None => broken(
+            NAME,
+            0,
+            format_args!("the ring of {} has no {name}; only checked models can run", model.name),
+        ),
     }
 }
 

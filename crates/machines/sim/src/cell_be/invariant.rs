@@ -1,4 +1,5 @@
-//! The check that stops a run when an invariant is broken. It names the component, the time and the message.
+//! The check that stops a run when an invariant is broken. It names the component, the time and the
+//! message.
 
 use std::fmt;
 
@@ -6,7 +7,10 @@ use std::fmt;
 #[cold]
 #[inline(never)]
 #[track_caller]
-#[expect(clippy::panic, reason = "a broken invariant is a mistake in the simulator: every later result would be wrong")]
+#[expect(
+    clippy::panic,
+    reason = "a broken invariant is a mistake in the simulator: every later result would be wrong"
+)]
 pub fn broken(component: impl fmt::Display, now: u64, message: impl fmt::Display) -> ! {
     panic!("{component} at core cycle {now}: {message}");
 }
@@ -26,7 +30,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "the ring of chip 1 at core cycle 12: transfer 3 has no target")]
     fn a_broken_invariant_says_what_where_and_when() {
-        invariant!(1 + 1 == 3, format_args!("the ring of chip {}", 1), 12, "transfer {} has no target", 3);
+        invariant!(
+            1 + 1 == 3,
+            format_args!("the ring of chip {}", 1),
+            12,
+            "transfer {} has no target",
+            3
+        );
     }
 
     #[test]

@@ -9,7 +9,8 @@ pub const INBOUND_ENTRIES: usize = 4;
 /// The inbound mailbox: others write it, the SPU reads it.
 #[derive(Clone, Debug)]
 pub struct InboundMailbox {
-    /// The entries, oldest first. Messages that found all entries taken wait behind them at the register.
+    /// The entries, oldest first. Messages that found all entries taken wait behind them at the
+    /// register.
     messages: VecDeque<u32>,
 }
 
@@ -30,8 +31,8 @@ impl InboundMailbox {
         self.filled() < INBOUND_ENTRIES
     }
 
-    /// Takes an arriving message. Without a free entry the message waits until the SPU has read another one: no
-    /// message is lost.
+    /// Takes an arriving message. Without a free entry the message waits until the SPU has read
+    /// another one: no message is lost.
     pub fn write(&mut self, value: u32) {
         self.messages.push_back(value);
     }
@@ -76,7 +77,8 @@ pub struct SignalRegister {
 }
 
 impl SignalRegister {
-    /// Takes an arriving signal: adds its bits to the bits that are there (`gathers`), or replaces them.
+    /// Takes an arriving signal: adds its bits to the bits that are there (`gathers`), or replaces
+    /// them.
     pub fn write(&mut self, value: u32, gathers: bool) {
         self.bits = if gathers { self.bits | value } else { value };
     }
@@ -118,7 +120,9 @@ mod tests {
         /// The mailbox holds four entries, keeps their order, and loses no message.
         #[test]
         fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
-            let (mut mailbox, mut sent, mut read) = (InboundMailbox::default(), Vec::new(), Vec::new());
+            let mut mailbox = InboundMailbox::default();
+            let mut sent = Vec::new();
+            let mut read = Vec::new();
             for step in steps {
                 match step {
                     Some(value) => {

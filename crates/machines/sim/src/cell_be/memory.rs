@@ -28,7 +28,9 @@ impl Memory {
             Ea::Local { rank, offset } => (self.local.get(rank as usize), offset),
             Ea::Memory { module, offset } => (self.modules.get(module as usize), offset),
         };
-        store.and_then(|store| store.get(offset as usize..offset as usize + size as usize)).unwrap_or_default()
+        store
+            .and_then(|store| store.get(offset as usize..offset as usize + size as usize))
+            .unwrap_or_default()
     }
 
     /// The same bytes, for writing.
@@ -37,7 +39,9 @@ impl Memory {
             Ea::Local { rank, offset } => (self.local.get_mut(rank as usize), offset),
             Ea::Memory { module, offset } => (self.modules.get_mut(module as usize), offset),
         };
-        store.and_then(|store| store.get_mut(offset as usize..offset as usize + size as usize)).unwrap_or_default()
+        store
+            .and_then(|store| store.get_mut(offset as usize..offset as usize + size as usize))
+            .unwrap_or_default()
     }
 
     /// Copies the bytes of a line or less, which the requester has checked.
@@ -51,7 +55,12 @@ impl Memory {
         }
         let target = self.at_mut(to, size);
         let are_there = has_source && target.len() == line.len();
-        invariant!(are_there, NAME, now, "{size} bytes from {from} to {to} were checked, and are not all there");
+        invariant!(
+            are_there,
+            NAME,
+            now,
+            "{size} bytes from {from} to {to} were checked, and are not all there"
+        );
         target.copy_from_slice(line);
     }
 
@@ -59,7 +68,9 @@ impl Memory {
     pub fn word(&self, at: Ea, now: u64) -> u32 {
         match self.at(at, 4).try_into() {
             Ok(bytes) => u32::from_le_bytes(bytes),
-            Err(_) => broken(NAME, now, format_args!("the word at {at} was checked, and is not there")),
+            Err(_) => {
+                broken(NAME, now, format_args!("the word at {at} was checked, and is not there"))
+            }
         }
     }
 
@@ -79,13 +90,15 @@ impl Memory {
                 ("a transfer in a local store", self.local.get(rank as usize).ok_or(wrong)?)
             }
             Ea::Memory { module, .. } => {
-                let wrong = DmaError::Module { module: module as usize, modules: self.modules.len() };
+                let wrong =
+                    DmaError::Module { module: module as usize, modules: self.modules.len() };
                 ("a transfer in main memory", self.modules.get(module as usize).ok_or(wrong)?)
             }
         };
-        match end <= store.len() as u64 {
-            true => Ok(()),
-            false => Err(DmaError::Beyond { what, end, size: store.len() as u64 }),
+        if end <= store.len() as u64 {
+            Ok(())
+        } else {
+            Err(DmaError::Beyond { what, end, size: store.len() as u64 })
         }
     }
 }
@@ -104,24 +117,31 @@ mod tests {
 
     fn memory() -> Memory {
         let mut memory = Memory::default();
-        memory.reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
+        memory
+            .reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
         memory
     }
 
     #[test]
     fn bytes_and_words_are_where_they_were_written() {
-        let (mut memory, own) = (memory(), Ea::Local { rank: 1, offset: 16 });
+        let mut memory = memory();
+        let own = Ea::Local { rank: 1, offset: 16 };
         memory.set_word(Ea::Memory { module: 0, offset: 132 }, 0x0403_0201, 0);
         memory.copy(Ea::Memory { module: 0, offset: 128 }, own, 128, 0);
-        assert_eq!((memory.at(own, 8), memory.word(own.further(4), 0)), (&[0, 0, 0, 0, 1, 2, 3, 4][..], 0x0403_0201));
-        memory.reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
+        assert_eq!(
+            (memory.at(own, 8), memory.word(own.further(4), 0)),
+            (&[0, 0, 0, 0, 1, 2, 3, 4][..], 0x0403_0201)
+        );
+        memory
+            .reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
         assert_eq!(memory.at(own, 256 - 16), [0; 240], "a run starts with zeros");
     }
 
     #[test]
     fn what_lies_beyond_is_refused_before_and_a_fault_later() {
         let memory = memory();
-        let beyond = memory.check(Ea::Memory { module: 0, offset: 250 }, 16).unwrap_err().to_string();
+        let beyond =
+            memory.check(Ea::Memory { module: 0, offset: 250 }, 16).unwrap_err().to_string();
         assert!(beyond.contains("ends at 0x10a, beyond its 0x100 bytes"), "{beyond}");
         assert!(memory.check(Ea::Memory { module: 1, offset: 0 }, 16).is_err());
         assert!(memory.check(Ea::Local { rank: 2, offset: 0 }, 16).is_err());
@@ -130,6 +150,11 @@ mod tests {
     #[test]
     #[should_panic(expected = "the memory at core cycle 5: 16 bytes from byte 0xf8 of memory 0")]
     fn no_copy_is_dropped() {
-        memory().copy(Ea::Memory { module: 0, offset: 248 }, Ea::Local { rank: 0, offset: 0 }, 16, 5);
+        memory().copy(
+            Ea::Memory { module: 0, offset: 248 },
+            Ea::Local { rank: 0, offset: 0 },
+            16,
+            5,
+        );
     }
 }

@@ -93,8 +93,8 @@ struct Entry {
     left: u32,
     /// Further elements, the next one last.
     elements: Vec<Element>,
-    /// Whether each element begins at a quadword of the local store, and a small one where it lies in its quadword of
-    /// memory, as in a program's list. Otherwise elements follow each other.
+    /// Whether each element begins at a quadword of the local store, and a small one where it lies
+    /// in its quadword of memory, as in a program's list. Otherwise elements follow each other.
     is_aligned: bool,
     /// Whether further elements are read after an acknowledgement.
     is_open: bool,
@@ -188,7 +188,8 @@ impl Mfc {
         self.full
     }
 
-    /// Whether the queue has room for a command. If not, the SPU waits and is [woken](Self::complete_line).
+    /// Whether the queue has room for a command. If not, the SPU waits and is
+    /// [woken](Self::complete_line).
     pub fn finds_room(&mut self) -> bool {
         let has_room = self.room() > 0;
         if !has_room {
@@ -213,7 +214,8 @@ impl Mfc {
         self.pending_tags
     }
 
-    /// Whether all commands of these tags are complete. If not, the SPU waits and is [woken](Self::complete_line).
+    /// Whether all commands of these tags are complete. If not, the SPU waits and is
+    /// [woken](Self::complete_line).
     pub fn finds_complete(&mut self, tags: u32) -> bool {
         let are_complete = self.pending_tags & u64::from(tags) == 0;
         if !are_complete {
@@ -222,12 +224,17 @@ impl Mfc {
         are_complete
     }
 
-    /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's further elements.
-    /// Returns the command's entry.
+    /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's
+    /// further elements. Returns the command's entry.
     pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) -> u8 {
         let Command { work, local, first, tag, order } = command;
         let now = out.now();
-        invariant!(usize::from(tag) < TAGS && first.size > 0, self.name(), now, "it cannot take {command:?}");
+        invariant!(
+            usize::from(tag) < TAGS && first.size > 0,
+            self.name(),
+            now,
+            "it cannot take {command:?}"
+        );
         let entry = self.take_entry(now, &command);
         self.age.push(entry);
         self.proxies += usize::from(tag >= PROXY_TAGS);
@@ -253,8 +260,8 @@ impl Mfc {
         }
     }
 
-    /// Cuts the next line off the oldest command that may continue, if there is one now. After the line's request is
-    /// on the bus, the caller calls [`issue_next`](Self::issue_next).
+    /// Cuts the next line off the oldest command that may continue, if there is one now. After the
+    /// line's request is on the bus, the caller calls [`issue_next`](Self::issue_next).
     pub fn issue(&mut self, out: &mut Outbox) -> Option<LineRequest> {
         let now = out.now();
         // An earlier message has replaced this one.
@@ -302,24 +309,30 @@ impl Mfc {
                 continue;
             }
             // Commands begin in order, so that later commands need no check.
-            return if command.from > now { Choice::Later(command.from) } else { Choice::Cut(*entry) };
+            return if command.from > now {
+                Choice::Later(command.from)
+            } else {
+                Choice::Cut(*entry)
+            };
         }
         Choice::Nothing
     }
 
-    /// Whether earlier commands of its tag keep this command from beginning: because of its own fence or barrier, or
-    /// because of a barrier among them.
+    /// Whether earlier commands of its tag keep this command from beginning: because of its own
+    /// fence or barrier, or because of a barrier among them.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
         let is_ordered = command.order != Order::Free;
         let mut earlier = self.age[..at].iter().map(|entry| &self.entries[*entry as usize]);
-        earlier.any(|other| other.tag == command.tag && (is_ordered || other.order == Order::Barrier))
+        earlier
+            .any(|other| other.tag == command.tag && (is_ordered || other.order == Order::Barrier))
     }
 
     fn cut(&mut self, entry: u8, now: u64) -> LineRequest {
         let command = &mut self.entries[entry as usize];
         let size = command.left.min(LINE_BYTES - command.ea.offset() % LINE_BYTES);
-        let request = LineRequest { work: command.work, entry, local: command.local, ea: command.ea, size };
+        let request =
+            LineRequest { work: command.work, entry, local: command.local, ea: command.ea, size };
         command.local += size;
         command.ea = command.ea.further(size);
         command.left -= size;
@@ -358,8 +371,14 @@ impl Mfc {
         self.free.push(entry);
         let tag = self.entries[entry as usize].tag as usize;
         let counts = self.commands_of_tag[tag];
-        let is_whole = self.age.len() + 1 == before && self.age.len() + self.free.len() == self.entries.len();
-        invariant!(is_whole && counts > 0, self.name(), now, "the command of entry {entry}, tag {tag}, was not queued");
+        let is_whole =
+            self.age.len() + 1 == before && self.age.len() + self.free.len() == self.entries.len();
+        invariant!(
+            is_whole && counts > 0,
+            self.name(),
+            now,
+            "the command of entry {entry}, tag {tag}, was not queued"
+        );
         self.commands_of_tag[tag] -= 1;
         self.proxies -= usize::from(tag >= usize::from(PROXY_TAGS));
         if counts == 1 {

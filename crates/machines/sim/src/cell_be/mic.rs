@@ -1,9 +1,9 @@
 //! The memory interface controller (MIC) of a chip and the memory behind it.
 //!
-//! The memory consists of banks, which lines take in turn: line n is in bank n modulo the number of banks. Even and odd
-//! banks have a channel each. Each channel has a queue of reads and one of writes; a full one has the command sent
-//! again. The rate that a chip sustains from its memory results from the row cycles of its banks, from refresh, and
-//! from turns of the channels' pins.
+//! The memory consists of banks, which lines take in turn: line n is in bank n modulo the number of
+//! banks. Even and odd banks have a channel each. Each channel has a queue of reads and one of
+//! writes; a full one has the command sent again. The rate that a chip sustains from its memory
+//! results from the row cycles of its banks, from refresh, and from turns of the channels' pins.
 
 mod bank;
 mod channel;
@@ -35,18 +35,20 @@ impl Mic {
 
     /// The channel of an address, and the bank there.
     fn place(&self, offset: u32) -> (usize, u8) {
-        let (bank, channels) = (offset / LINE_BYTES % self.banks, self.channels.len() as u32);
+        let bank = offset / LINE_BYTES % self.banks;
+        let channels = self.channels.len() as u32;
         ((bank % channels) as usize, (bank / channels) as u8)
     }
 
-    /// Takes a read, whose data will be ready. Returns false if the queue is full and the command must be sent again.
+    /// Takes a read, whose data will be ready. Returns false if the queue is full and the command
+    /// must be sent again.
     pub fn read(&mut self, transaction: u32, offset: u32, out: &mut Outbox) -> bool {
         let (channel, bank) = self.place(offset);
         self.channels[channel].read(transaction, bank, out)
     }
 
-    /// Takes a write's command, and keeps a place for its data. Returns false if the queue is full and the command must
-    /// be sent again.
+    /// Takes a write's command, and keeps a place for its data. Returns false if the queue is full
+    /// and the command must be sent again.
     pub fn expect_write(&mut self, offset: u32) -> bool {
         let (channel, _) = self.place(offset);
         self.channels[channel].expect_write()
@@ -66,7 +68,9 @@ impl Mic {
 
     /// The counts of all channels together.
     pub fn counters(&self) -> MicCounters {
-        self.channels.iter().fold(MicCounters::default(), |sum, channel| sum.with(channel.counters()))
+        self.channels
+            .iter()
+            .fold(MicCounters::default(), |sum, channel| sum.with(channel.counters()))
     }
 
     /// Empties queues, banks and counts.

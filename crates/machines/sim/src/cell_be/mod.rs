@@ -1,7 +1,7 @@
 //! The Cell Broadband Engine: SPEs with their MFCs on the EIB, one chip or two.
 //!
-//! Each component is a type with private fields. Components send each other messages that arrive at their time. A
-//! component that finds itself in an impossible state stops the run.
+//! Each component is a type with private fields. Components send each other messages that arrive at
+//! their time. A component that finds itself in an impossible state stops the run.
 //!
 //! | module | is |
 //! |---|---|

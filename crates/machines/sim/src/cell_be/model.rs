@@ -59,7 +59,8 @@ impl CellModel {
             let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
             return Err(ModelError::Impossible { name, message });
         };
-        *figure = Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
+        *figure =
+            Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
         match self.flaw() {
             Some(message) => Err(ModelError::Impossible { name, message }),
             None => Ok(self),
@@ -78,10 +79,12 @@ impl CellModel {
         self.spes() as u32
     }
 
-    /// Bytes that an element receives, or sends, in a core cycle: a line in the beats of a transfer.
+    /// Bytes that an element receives, or sends, in a core cycle: a line in the beats of a
+    /// transfer.
     #[must_use]
     pub fn port_bytes_per_cycle(&self) -> f64 {
-        f64::from(super::memory::LINE_BYTES) / (self.figures.beats.value * self.figures.bus_cycles.value)
+        f64::from(super::memory::LINE_BYTES)
+            / (self.figures.beats.value * self.figures.bus_cycles.value)
     }
 
     fn flaw(&self) -> Option<String> {
@@ -92,7 +95,10 @@ impl CellModel {
             return Some(format!("chips is {}; give 1 or 2", self.chips));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz) {
-            return Some(format!("frequency_ghz is {}; give a clock from 0.1 to 100", self.frequency_ghz));
+            return Some(format!(
+                "frequency_ghz is {}; give a clock from 0.1 to 100",
+                self.frequency_ghz
+            ));
         }
         self.ring_flaw().or_else(|| self.figure_flaw())
     }
@@ -111,20 +117,24 @@ impl CellModel {
         let mut spes = self.spes.clone();
         spes.sort_unstable();
         spes.dedup();
-        let is_sound = !spes.is_empty() && spes.len() == self.spes.len() && spes.iter().all(|spe| *spe < 8);
+        let is_sound =
+            !spes.is_empty() && spes.len() == self.spes.len() && spes.iter().all(|spe| *spe < 8);
         (!is_sound).then(|| "spes must hold different numbers from 0 to 7".to_owned())
     }
 
     fn figure_flaw(&self) -> Option<String> {
-        let flaw =
-            PARAMETERS.iter().zip(self.figures.all()).find_map(|(parameter, (_, figure))| parameter.flaw(figure));
+        let flaw = PARAMETERS
+            .iter()
+            .zip(self.figures.all())
+            .find_map(|(parameter, (_, figure))| parameter.flaw(figure));
         flaw.or_else(|| self.memory_flaw())
     }
 
     /// The reason why figures of the memory do not fit each other.
     fn memory_flaw(&self) -> Option<String> {
         let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
-        let [banks, channels, refreshed] = [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+        let [banks, channels, refreshed] =
+            [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
         if banks % channels != 0 {
             return Some(format!(
                 "figures.mic_banks is {banks}; give a multiple of the {channels}",
@@ -133,10 +143,14 @@ impl CellModel {
         }
         if refreshed > banks / channels {
             let each = banks / channels;
-            return Some(format!("figures.refresh_banks is {refreshed}; a channel has only {each} banks"));
+            return Some(format!(
+                "figures.refresh_banks is {refreshed}; a channel has only {each} banks"
+            ));
         }
-        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } = &self.figures;
-        let (interval, busy) = (refresh_interval_ns.value, refresh_bank_ns.value + refresh_channel_ns.value);
+        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
+            &self.figures;
+        let interval = refresh_interval_ns.value;
+        let busy = refresh_bank_ns.value + refresh_channel_ns.value;
         (interval != 0.0 && interval < 2.0 * busy).then(|| {
             format!(
                 "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need time, too",

@@ -1,8 +1,8 @@
 //! The parameters of a Cell model, each listed once.
 //!
-//! Each line of the list gives a parameter's key in the model's file, its name in the components, its unit (which
-//! says how it becomes a whole number), and the values that can run. The file gives the value and its source: a
-//! parameter has no default.
+//! Each line of the list gives a parameter's key in the model's file, its name in the components,
+//! its unit (which says how it becomes a whole number), and the values that can run. The file gives
+//! the value and its source: a parameter has no default.
 
 use crate::cell_be::CellModel;
 use crate::figure::Figure;
@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 
 /// The time of a byte between the chips is kept in these parts of a core cycle.
 const BYTE_PARTS: u64 = 256;
-/// The largest figure of any kind: far above that of any machine, and small enough that no sum of such cycles
-/// overflows.
+/// The largest figure of any kind: far above that of any machine, and small enough that no sum of
+/// such cycles overflows.
 const LARGEST: f64 = 1e9;
 
 /// The unit of a parameter.
@@ -33,8 +33,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The whole number with which components compute: core cycles for every time, 256ths of a core cycle for each
-    /// byte for a rate.
+    /// The whole number with which components compute: core cycles for every time, 256ths of a core
+    /// cycle for each byte for a rate.
     fn whole(self, value: f64, frequency_ghz: f64, bus: u64) -> u64 {
         match self {
             Unit::CoreCycles | Unit::Count | Unit::Bytes => value.round() as u64,
@@ -74,10 +74,17 @@ impl Parameter {
     pub(crate) fn flaw(&self, figure: &Figure) -> Option<String> {
         let Parameter { name, unit, range } = self;
         if !range.contains(&figure.value) {
-            let (least, most) = (range.start(), range.end());
-            return Some(format!("figures.{name} is {}; give {unit} from {least} to {most}", figure.value));
+            let least = range.start();
+            let most = range.end();
+            return Some(format!(
+                "figures.{name} is {}; give {unit} from {least} to {most}",
+                figure.value
+            ));
         }
-        figure.source.is_empty().then(|| format!("figures.{name} has no source; say where its value comes from"))
+        figure
+            .source
+            .is_empty()
+            .then(|| format!("figures.{name} has no source; say where its value comes from"))
     }
 }
 
@@ -90,8 +97,8 @@ const FEW: RangeInclusive<f64> = 1.0..=1e4;
 /// Times and rates that need not be whole numbers.
 const FRACTION: RangeInclusive<f64> = 1e-3..=LARGEST;
 
-/// Declares [`Figures`], [`Timing`] and [`PARAMETERS`] from one list: `key => name: unit, range` below the
-/// parameter's doc.
+/// Declares [`Figures`], [`Timing`] and [`PARAMETERS`] from one list: `key => name: unit, range`
+/// below the parameter's doc.
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident $(=> $short:ident)?: $unit:ident, $range:expr;)+) => {
         /// Every figure of a Cell model with its source, as its file states it.
@@ -148,18 +155,18 @@ parameters! {
     ring_start_bus_cycles => ring_gap: BusCycles, FEW;
     /// Transfers on one ring at once; the hardware has three.
     ring_transfers => ring_transfers: Count, 1.0..=3.0;
-    /// Segments of the longest route that the arbiter takes. Below half the ring, some elements could not reach each
-    /// other.
+    /// Segments of the longest route that the arbiter takes. Below half the ring, some elements
+    /// could not reach each other.
     longest_hops => longest_hops: Count, 6.0..=11.0;
     /// Time between two commands on the command network.
     command_bus_cycles => command_gap: BusCycles, FEW;
     /// Time from a command's grant to the combined response, on one chip.
     snoop_cycles => snoop: CoreCycles, SOME;
-    /// Levels of the tree of address concentrators, each of which serves its inputs in turn. The time that a command
-    /// alone needs on them is part of its snoop.
+    /// Levels of the tree of address concentrators, each of which serves its inputs in turn. The
+    /// time that a command alone needs on them is part of its snoop.
     concentrator_levels => concentrator_levels: Count, 1.0..=3.0;
-    /// Time from the response to a command whose line was busy until it is sent again; 0 if the concentrators hold it
-    /// until the line is free.
+    /// Time from the response to a command whose line was busy until it is sent again; 0 if the
+    /// concentrators hold it until the line is free.
     command_retry_cycles => command_retry: CoreCycles, ANY;
     /// Time in which an SPU hands its MFC a command, or reads or writes a channel.
     channel_cycles => channel: CoreCycles, SOME;
@@ -177,7 +184,8 @@ parameters! {
     tag_cycles => tag: CoreCycles, SOME;
     /// Channels of a memory, each with data pins of its own.
     mic_channels => mic_channels: Count, 1.0..=2.0;
-    /// Banks of a memory, over all channels; even ones are on the first channel, odd ones on the second.
+    /// Banks of a memory, over all channels; even ones are on the first channel, odd ones on the
+    /// second.
     mic_banks => mic_banks: Count, 2.0..=64.0;
     /// For how long a line occupies the pins of a channel.
     mic_line_ns => mic_line: Nanoseconds, FRACTION;
@@ -187,8 +195,8 @@ parameters! {
     bank_write_ns => bank_write: Nanoseconds, FRACTION;
     /// For how long the pins stay empty between a read and a write.
     mic_to_write_ns => mic_to_write: Nanoseconds, ANY;
-    /// For how long the pins stay empty between a write and a read from a bank of the same set; the even banks of a
-    /// channel are one set, the odd ones the other.
+    /// For how long the pins stay empty between a write and a read from a bank of the same set; the
+    /// even banks of a channel are one set, the odd ones the other.
     mic_to_read_ns => mic_to_read: Nanoseconds, ANY;
     /// For how long the pins stay empty between a write and a read from a bank of the other set.
     mic_to_read_other_set_ns => mic_to_read_other_set: Nanoseconds, ANY;
@@ -212,14 +220,15 @@ parameters! {
     mic_write_queue => mic_write_queue: Count, FEW;
     /// Time until a refused command is sent again.
     mic_retry_cycles => mic_retry: CoreCycles, SOME;
-    /// Time between two tokens that a quarter of a chip's ring gets for the even, and for the odd banks of a memory; 0
-    /// if commands need none.
+    /// Time between two tokens that a quarter of a chip's ring gets for the even, and for the odd
+    /// banks of a memory; 0 if commands need none.
     token_interval_ns => token_interval: Nanoseconds, ANY;
     /// Time from chip to chip, one way.
     bif_latency_cycles => bif_latency: CoreCycles, SOME;
     /// The rate of one direction between the chips.
     bif_gbps => bif_byte_256ths: GigabytesPerSecond, FRACTION;
-    /// Bytes of a command, a reflected command or a response between the chips, and of a data packet's header.
+    /// Bytes of a command, a reflected command or a response between the chips, and of a data
+    /// packet's header.
     bif_packet_bytes => bif_packet: Bytes, SOME;
     /// Time from the ring into a mapped register.
     register_cycles => register: CoreCycles, SOME;
@@ -227,7 +236,8 @@ parameters! {
     signal_cycles => signal: CoreCycles, ANY;
     /// The time that a signal to the other chip takes beyond that.
     signal_far_cycles => signal_far: CoreCycles, ANY;
-    /// Time of each half of an atomic (reserve, store conditionally) in the SPU and its MFC, beside the bus.
+    /// Time of each half of an atomic (reserve, store conditionally) in the SPU and its MFC, beside
+    /// the bus.
     atomic_half_cycles => atomic_half: CoreCycles, SOME;
     /// Time that an SPU waits after its conditional store has failed, before it begins again.
     atomic_backoff_cycles => atomic_backoff: CoreCycles, ANY;
@@ -294,7 +304,13 @@ mod tests {
         let model = catalog::cell("cell-ps3").unwrap().unwrap();
         for (parameter, (name, figure)) in PARAMETERS.iter().zip(model.figures.all()) {
             assert_eq!((parameter.name, parameter.flaw(figure)), (name, None));
-            for value in [f64::NAN, f64::INFINITY, -1.0, parameter.range.end() * 2.0, parameter.range.start() - 1e-4] {
+            for value in [
+                f64::NAN,
+                f64::INFINITY,
+                -1.0,
+                parameter.range.end() * 2.0,
+                parameter.range.start() - 1e-4,
+            ] {
                 let flaw = parameter.flaw(&Figure { value, ..figure.clone() }).unwrap_or_default();
                 assert!(flaw.starts_with(&format!("figures.{name} is {value}; give ")), "{flaw}");
             }

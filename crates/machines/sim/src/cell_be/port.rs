@@ -4,7 +4,9 @@ use crate::cell_be::memory::Memory;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::world::{Seat, World};
 use crate::engine::{Said, Yielder};
-use seatmap_port::channels::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
+use seatmap_port::channels::{
+    Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma,
+};
 use std::cell::{Cell, RefCell};
 
 /// A task's view of the machine.
@@ -42,7 +44,9 @@ impl CellPort<'_> {
     }
 
     fn check(&self, local: u32, ea: Ea, size: u32, tag: u8) {
-        let fits = |memory: &Memory| memory.check(self.own(local), size).and_then(|()| memory.check(ea, size));
+        let fits = |memory: &Memory| {
+            memory.check(self.own(local), size).and_then(|()| memory.check(ea, size))
+        };
         let checked = self.has_mfc().and_then(|()| dma::check(local, ea, size, tag));
         if let Err(error) = checked.and_then(|()| fits(self.world.borrow().memory())) {
             self.refuse(error);
@@ -63,7 +67,14 @@ impl CellPort<'_> {
             self.check(at, element.ea, element.size, tag);
             at += element.size;
         }
-        self.call(ChannelCall::List { is_get, local, elements: list.as_ptr(), count: list.len(), tag, order });
+        self.call(ChannelCall::List {
+            is_get,
+            local,
+            elements: list.as_ptr(),
+            count: list.len(),
+            tag,
+            order,
+        });
     }
 
     /// A task with mailboxes and signal registers; only tasks on SPEs have them.

@@ -1,4 +1,5 @@
-//! The profile of a Cell model: its topology and core distances, in the form of a measured machine's profile.
+//! The profile of a Cell model: its topology and core distances, in the form of a measured
+//! machine's profile.
 
 use crate::cell_be::{CellBed, CellModel};
 use crate::error::SimError;
@@ -6,10 +7,12 @@ use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Top
 use seatmap_port::channels::{Bed, Channels, Program, Shape};
 use std::sync::Arc;
 
-/// Round trips whose mean is the distance. A model gives the same times again and again, so a few are enough.
+/// Round trips whose mean is the distance. A model gives the same times again and again, so a few
+/// are enough.
 const ROUNDS: u32 = 32;
 
-/// A mailbox message there and back; its time is the core distance on a machine without shared lines.
+/// A mailbox message there and back; its time is the core distance on a machine without shared
+/// lines.
 struct RoundTrips;
 
 impl Program for RoundTrips {
@@ -34,8 +37,8 @@ impl Program for RoundTrips {
     }
 }
 
-/// Profiles a model: SPEs are PUs, chips are packages and NUMA nodes, and a core distance is the round trip of a
-/// mailbox message.
+/// Profiles a model: SPEs are PUs, chips are packages and NUMA nodes, and a core distance is the
+/// round trip of a mailbox message.
 ///
 /// # Errors
 /// [`SimError`], if the model cannot be run.
@@ -63,8 +66,14 @@ pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
         package: chip(os),
         ..Pu::default()
     };
-    let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
-    let mut profile = Profile::new(&model.name, origin, Topology { pus: (0..count).map(pu).collect() });
+    let origin = Origin {
+        kind: OriginKind::Model,
+        source: model.sources.join("; "),
+        date: None,
+        tool: None,
+    };
+    let mut profile =
+        Profile::new(&model.name, origin, Topology { pus: (0..count).map(pu).collect() });
     profile.core_distance = Some(CoreDistance::imported((0..count as u32).collect(), median_ns));
     Ok(profile)
 }
@@ -80,7 +89,12 @@ mod tests {
         let profile = profile(&model).unwrap();
         profile.check().unwrap();
         let ns = &profile.core_distance.as_ref().unwrap().median_ns;
-        assert!((ns[(0, 1)] - 158.1).abs() < 8.0 && (ns[(0, 8)] - 589.9).abs() < 20.0, "{} {}", ns[(0, 1)], ns[(0, 8)]);
+        assert!(
+            (ns[(0, 1)] - 158.1).abs() < 8.0 && (ns[(0, 8)] - 589.9).abs() < 20.0,
+            "{} {}",
+            ns[(0, 1)],
+            ns[(0, 8)]
+        );
         assert!(ns[(0, 7)] > ns[(0, 2)], "six hops and one");
     }
 }

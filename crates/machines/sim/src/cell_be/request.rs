@@ -87,17 +87,29 @@ impl fmt::Display for ChannelCall {
                 )
             }
             ChannelCall::List { count, tag, .. } => {
-                write!(f, "hands its MFC a list of {count}, tag {tag}", count = counted(count, "element"))
+                write!(
+                    f,
+                    "hands its MFC a list of {count}, tag {tag}",
+                    count = counted(count, "element")
+                )
             }
             ChannelCall::WaitTags(tags) => write!(f, "waits for its transfers of tags {tags:#x}"),
             ChannelCall::MailboxWrite { to, .. } => write!(f, "writes the mailbox of task {to}"),
             ChannelCall::MailboxRead => f.write_str("waits for a message in its mailbox"),
             ChannelCall::OutboxWrite(_) => f.write_str("waits for its outbound mailbox to be read"),
-            ChannelCall::OutboxRead { from } => write!(f, "waits for the outbound mailbox of task {from}"),
-            ChannelCall::Signal { to, register, .. } => write!(f, "signals task {to}, register {}", number(*register)),
-            ChannelCall::SignalRead(register) => write!(f, "waits for a signal in its register {}", number(*register)),
+            ChannelCall::OutboxRead { from } => {
+                write!(f, "waits for the outbound mailbox of task {from}")
+            }
+            ChannelCall::Signal { to, register, .. } => {
+                write!(f, "signals task {to}, register {}", number(*register))
+            }
+            ChannelCall::SignalRead(register) => {
+                write!(f, "waits for a signal in its register {}", number(*register))
+            }
             ChannelCall::Atomic { at, .. } => write!(f, "works on the word at {at}"),
-            ChannelCall::Compute(cycles) => write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle")),
+            ChannelCall::Compute(cycles) => {
+                write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle"))
+            }
             ChannelCall::Service(_) => f.write_str("is in the operating system"),
             ChannelCall::Program(call) => call.fmt(f),
         }

@@ -1,7 +1,8 @@
 //! Atomics: reserve a line, change it, and store it if no other SPE has (getllar and putllc).
 //!
-//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one line at a time. All units snoop
-//! each other's commands, so this module keeps their caches and reservations by line.
+//! Each SPE's atomic unit keeps lines in a small cache and has a reservation on one line at a time.
+//! All units snoop each other's commands, so this module keeps their caches and reservations by
+//! line.
 
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::invariant::{broken, invariant};
@@ -70,7 +71,12 @@ impl Line {
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
         let is_sound = is_alone && self.reserved & !self.sharers == 0;
-        invariant!(is_sound, "the atomic units", now, "a line is in a state that cannot be: {self:?}");
+        invariant!(
+            is_sound,
+            "the atomic units",
+            now,
+            "a line is in a state that cannot be: {self:?}"
+        );
     }
 }
 
@@ -110,7 +116,12 @@ impl AtomicUnits {
     /// Begins an SPU's atomic.
     pub fn begin(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         let phase = self.phases[spe as usize];
-        invariant!(phase == Phase::Idle, name(spe), out.now(), "{operation:?} is asked for during {phase:?}");
+        invariant!(
+            phase == Phase::Idle,
+            name(spe),
+            out.now(),
+            "{operation:?} is asked for during {phase:?}"
+        );
         self.reserve(spe, operation, out)
     }
 
@@ -130,8 +141,9 @@ impl AtomicUnits {
         Step::Cached
     }
 
-    /// Gives a unit's command for a line its place in the order of commands: a later store breaks its reservation.
-    /// Returns the SPE whose cache supplies the line because it has changed it; `None` if memory supplies it.
+    /// Gives a unit's command for a line its place in the order of commands: a later store breaks
+    /// its reservation. Returns the SPE whose cache supplies the line because it has changed it;
+    /// `None` if memory supplies it.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
         let owner = line.owner.take();
@@ -158,7 +170,11 @@ impl AtomicUnits {
             Phase::BackingOff(operation) => self.reserve(spe, operation, out),
             Phase::Getting(at) => self.held(spe, at),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
-            Phase::Idle => broken(name(spe), out.now(), format_args!("half an atomic is done, and none was asked for")),
+            Phase::Idle => broken(
+                name(spe),
+                out.now(),
+                format_args!("half an atomic is done, and none was asked for"),
+            ),
         }
     }
 
@@ -167,7 +183,9 @@ impl AtomicUnits {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
-            other => broken(name(spe), out.now(), format_args!("a claim is answered during {other:?}")),
+            other => {
+                broken(name(spe), out.now(), format_args!("a claim is answered during {other:?}"))
+            }
         }
     }
 
@@ -207,7 +225,8 @@ impl AtomicUnits {
         Step::Cached
     }
 
-    /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on it is valid.
+    /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on
+    /// it is valid.
     pub fn written(&mut self, at: Ea) {
         if self.lines.is_empty() {
             return;

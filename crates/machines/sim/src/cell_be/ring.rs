@@ -1,8 +1,8 @@
 //! One data ring of a chip's element interconnect bus.
 //!
-//! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its start, for the eight
-//! beats of its data. A model that reserves the whole route at once is far too slow for short routes, compared with
-//! published measurements.
+//! A transfer moves as a wave: it occupies the segment after hop k from k bus cycles after its
+//! start, for the eight beats of its data. A model that reserves the whole route at once is far too
+//! slow for short routes, compared with published measurements.
 
 use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
@@ -11,9 +11,11 @@ use seatmap_statistics::words::counted;
 /// The names of the elements on the ring.
 pub const ELEMENTS: [&str; 12] =
     ["PPE", "SPE0", "SPE1", "SPE2", "SPE3", "SPE4", "SPE5", "SPE6", "SPE7", "MIC", "BIF", "IOIF1"];
-/// The number of elements, and of segments between them: segment p lies between element p and the next.
+/// The number of elements, and of segments between them: segment p lies between element p and the
+/// next.
 pub const ELEMENT_COUNT: usize = ELEMENTS.len();
-/// The number of rings of a chip; data moves up in position on the first half of them, and down on the second half.
+/// The number of rings of a chip; data moves up in position on the first half of them, and down on
+/// the second half.
 pub const RINGS: usize = 4;
 /// The most transfers on one ring at once (Kistler, Perrone & Petrini 2006).
 const MOST_TRANSFERS: usize = 3;
@@ -95,8 +97,8 @@ impl Ring {
         })
     }
 
-    /// The first time from `least` on at which a transfer could start, given all transfers on the ring. Times at or
-    /// after `enough` are not distinguished.
+    /// The first time from `least` on at which a transfer could start, given all transfers on the
+    /// ring. Times at or after `enough` are not distinguished.
     #[inline]
     pub fn earliest(&self, source: usize, hops: usize, least: u64, enough: u64) -> u64 {
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
@@ -114,13 +116,24 @@ impl Ring {
 
     /// Starts a transfer. Returns the time at which its last byte is at the target.
     pub fn start(&mut self, now: u64, source: usize, hops: usize) -> u64 {
-        invariant!(now >= self.next_start, self.name(), now, "a transfer starts before {}", self.next_start);
+        invariant!(
+            now >= self.next_start,
+            self.name(),
+            now,
+            "a transfer starts before {}",
+            self.next_start
+        );
         let end = now + hops as u64 * self.hop + self.transfer;
         self.take_place(now, end);
         let mut reached = now;
         for segment in self.route(source, hops) {
             let free = self.segment_free[segment];
-            invariant!(free <= reached, self.name(), now, "segment {segment} is not free until {free}");
+            invariant!(
+                free <= reached,
+                self.name(),
+                now,
+                "segment {segment} is not free until {free}"
+            );
             self.segment_free[segment] = reached + self.transfer;
             self.busy_cycles[segment] += self.transfer;
             reached += self.hop;
@@ -136,7 +149,12 @@ impl Ring {
         for place in 1..most {
             first = if self.ends[place] < self.ends[first] { place } else { first };
         }
-        invariant!(self.ends[first] <= now, self.name(), now, "{most} transfers are under way, and one more starts");
+        invariant!(
+            self.ends[first] <= now,
+            self.name(),
+            now,
+            "{most} transfers are under way, and one more starts"
+        );
         self.ends[first] = end;
     }
 
@@ -156,7 +174,8 @@ impl Ring {
 
     /// Empties the ring and its counts.
     pub fn reset(&mut self) {
-        (self.segment_free, self.ends, self.next_start) = ([0; ELEMENT_COUNT], [0; MOST_TRANSFERS], 0);
+        (self.segment_free, self.ends, self.next_start) =
+            ([0; ELEMENT_COUNT], [0; MOST_TRANSFERS], 0);
         (self.grants, self.busy_cycles) = (0, [0; ELEMENT_COUNT]);
     }
 }
@@ -180,18 +199,27 @@ mod tests {
     #[test]
     fn a_transfer_is_a_wave() {
         let mut ring = ring(0);
-        assert_eq!(ring.start(0, 0, 4), 4 * 2 + 16, "four hops at a bus cycle each, and eight beats");
+        assert_eq!(
+            ring.start(0, 0, 4),
+            4 * 2 + 16,
+            "four hops at a bus cycle each, and eight beats"
+        );
         let at = |source, hops| ring.earliest(source, hops, 0, u64::MAX);
         assert_eq!(at(6, 2), 6, "elsewhere only the gap between two starts counts");
         assert_eq!(at(0, 1), 16, "the first segment is free after eight beats");
-        assert_eq!(at(3, 1), 3 * 2 + 16, "the wave is at the fourth segment three bus cycles later");
+        assert_eq!(
+            at(3, 1),
+            3 * 2 + 16,
+            "the wave is at the fourth segment three bus cycles later"
+        );
         assert_eq!(at(2, 2), 2 * 2 + 16, "and a transfer from before gets there later by as much");
     }
 
     #[test]
     fn a_ring_carries_three_transfers_at_once() {
         let mut ring = ring(0);
-        let ends: Vec<u64> = [(0, 0), (6, 4), (12, 8)].map(|(now, source)| ring.start(now, source, 2)).to_vec();
+        let ends: Vec<u64> =
+            [(0, 0), (6, 4), (12, 8)].map(|(now, source)| ring.start(now, source, 2)).to_vec();
         assert_eq!(ring.earliest(2, 2, 0, u64::MAX), ends[0].max(20));
     }
 
@@ -204,7 +232,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "ring 2 of chip 0 at core cycle 18: 3 transfers are under way, and one more starts")]
+    #[should_panic(
+        expected = "ring 2 of chip 0 at core cycle 18: 3 transfers are under way, and one more starts"
+    )]
     fn no_ring_carries_four() {
         let mut ring = ring(2);
         for (now, source) in [(0, 11), (6, 7), (12, 3), (18, 11)] {

@@ -8,17 +8,21 @@ use crate::coherent::fabric::{Fabric, LANES, Link};
 const BRIDGE: &str = "BIF";
 
 impl CellModel {
-    /// The elements along the rings as nodes, chip by chip, and the routes of data: the shorter direction around the
-    /// ring, up if both are equal, and from chip to chip over their `BIF`.
+    /// The elements along the rings as nodes, chip by chip, and the routes of data: the shorter
+    /// direction around the ring, up if both are equal, and from chip to chip over their `BIF`.
     ///
-    /// The links of each chip are the upward segments and then the downward segments, by the element that they leave;
-    /// on two chips, the two directions between the chips follow. The two rings of a direction are one link.
+    /// The links of each chip are the upward segments and then the downward segments, by the
+    /// element that they leave; on two chips, the two directions between the chips follow. The two
+    /// rings of a direction are one link.
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         let elements = ELEMENT_COUNT as u16;
-        let on_ring = |node: u16, steps: u16| node / elements * elements + (node % elements + steps) % elements;
+        let on_ring = |node: u16, steps: u16| {
+            node / elements * elements + (node % elements + steps) % elements
+        };
         let link = |from: u16, to: u16| Link { from, to, cycles: 1, busy: [1; LANES] };
-        let (up, down) = (|node: u16| on_ring(node, 1), |node: u16| on_ring(node, elements - 1));
+        let up = |node: u16| on_ring(node, 1);
+        let down = |node: u16| on_ring(node, elements - 1);
         let mut links = Vec::new();
         for chip in 0..self.chips as u16 {
             let nodes = chip * elements..(chip + 1) * elements;
@@ -67,11 +71,16 @@ mod tests {
     fn data_takes_the_shorter_direction_and_the_bridge() {
         let model = catalog::cell("cell-qs22").unwrap().unwrap();
         let fabric = model.fabric().unwrap();
-        let hops = |a: u32, b: u32| fabric.route(model.node_of_pu(a).unwrap(), model.node_of_pu(b).unwrap()).count();
+        let hops = |a: u32, b: u32| {
+            fabric.route(model.node_of_pu(a).unwrap(), model.node_of_pu(b).unwrap()).count()
+        };
         // PPE, SPE1, SPE3, SPE5, SPE7, IOIF1, BIF, SPE6, SPE4, SPE2, SPE0, MIC.
         assert_eq!((hops(1, 3), hops(0, 1), hops(1, 6)), (1, 3, 6));
         assert_eq!(hops(6, 8 + 6), 1 + 1 + 1, "to the bridge, over it, and off it");
         assert_eq!((fabric.nodes(), fabric.links().len()), (24, 50));
-        assert_eq!((model.node_of_pu(16), model.node_of_pu(17), model.node_of_pu(18)), (Some(0), Some(12), None));
+        assert_eq!(
+            (model.node_of_pu(16), model.node_of_pu(17), model.node_of_pu(18)),
+            (Some(0), Some(12), None)
+        );
     }
 }

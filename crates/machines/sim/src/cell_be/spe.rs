@@ -60,7 +60,9 @@ impl Spe {
     pub fn task(&self, now: u64) -> u16 {
         match self.task {
             Some(task) => task,
-            None => broken(format_args!("SPE {}", self.number), now, "it works, and no task runs on it"),
+            None => {
+                broken(format_args!("SPE {}", self.number), now, "it works, and no task runs on it")
+            }
         }
     }
 
@@ -69,7 +71,8 @@ impl Spe {
         self.inbound.has_room()
     }
 
-    /// Takes a value that arrives at a mapped register; `gathers` says whether a signal is added to the earlier ones.
+    /// Takes a value that arrives at a mapped register; `gathers` says whether a signal is added to
+    /// the earlier ones.
     pub fn write(&mut self, register: MappedRegister, value: u32, gathers: bool) {
         match register {
             MappedRegister::Mailbox => self.inbound.write(value),
@@ -109,7 +112,10 @@ mod tests {
         let [one, two] = [Register::One, Register::Two].map(MappedRegister::Signal);
         spe.write(two, 4, true);
         spe.write(MappedRegister::Mailbox, 9, true);
-        assert_eq!((spe.read(one), spe.read(two), spe.read(MappedRegister::Mailbox)), (None, Some(4), Some(9)));
+        assert_eq!(
+            (spe.read(one), spe.read(two), spe.read(MappedRegister::Mailbox)),
+            (None, Some(4), Some(9))
+        );
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The token manager: software can have a command to memory wait for a token.
 //!
-//! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets tokens for the even
-//! and for the odd banks of each memory, so many a second; a token that nobody takes is lost. So far the processor's
-//! own counters tell (OProfile, `events/ppc64/cell-be/events`: requests for tokens). Software chooses the
-//! groups' members and rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
+//! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets
+//! tokens for the even and for the odd banks of each memory, so many a second; a token that nobody
+//! takes is lost. So far the processor's own counters tell (OProfile,
+//! `events/ppc64/cell-be/events`: requests for tokens). Software chooses the groups' members and
+//! rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
 //! and all get the same rate; without one, nothing waits.
 
 use crate::cell_be::memory::LINE_BYTES;
@@ -33,15 +34,16 @@ impl Tokens {
         Tokens { interval: timing.token_interval, due: Default::default() }
     }
 
-    /// Takes the next token for a transaction whose command is ready, and returns when that is there. The commands of a
-    /// group have theirs in the order in which they ask.
+    /// Takes the next token for a transaction whose command is ready, and returns when that is
+    /// there. The commands of a group have theirs in the order in which they ask.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
         // A claim moves no data.
         if self.interval == 0 || transaction.purpose == Purpose::Claim {
             return ready;
         }
-        let (chip, element) = (transaction.requester.chip as usize, transaction.requester.element as usize);
+        let chip = transaction.requester.chip as usize;
+        let element = transaction.requester.element as usize;
         let parity = (offset / LINE_BYTES) as usize % PARITIES;
         let due = &mut self.due[module as usize][chip][element * GROUPS / ELEMENT_COUNT][parity];
         let time = ready.max(*due);
@@ -70,7 +72,8 @@ mod tests {
     fn read(element: u8, offset: u32) -> Transaction {
         let requester = Node { chip: 0, element };
         let ea = Ea::Memory { module: 0, offset };
-        let (purpose, node) = (Purpose::Get, Node::default());
+        let purpose = Purpose::Get;
+        let node = Node::default();
         Transaction {
             purpose,
             spe: 0,
@@ -105,10 +108,12 @@ mod tests {
     }
 
     proptest! {
-        /// No group has more tokens in a stretch of time than its rate gives, and without a rate nothing waits.
+        /// No group has more tokens in a stretch of time than its rate gives, and without a rate
+        /// nothing waits.
         #[test]
         fn a_group_keeps_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
-            let (mut tokens, mut now) = (tokens(interval), 0);
+            let mut tokens = tokens(interval);
+            let mut now = 0;
             let mut taken: [Vec<u64>; GROUPS] = Default::default();
             for (pause, element) in asked {
                 now += pause;

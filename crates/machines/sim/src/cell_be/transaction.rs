@@ -109,7 +109,8 @@ impl Transactions {
         }
     }
 
-    /// Sets the element from which the data continues: the link of another chip, or the cache that holds the line.
+    /// Sets the element from which the data continues: the link of another chip, or the cache that
+    /// holds the line.
     pub fn set_source(&mut self, id: u32, source: Node, now: u64) {
         match &mut self.all[id as usize] {
             Some(transaction) => transaction.source = source,
@@ -143,7 +144,8 @@ mod tests {
 
     fn transaction(value: u32) -> Transaction {
         let node = Node::default();
-        let (purpose, ea) = (Purpose::Get, Ea::Memory { module: 0, offset: 0 });
+        let purpose = Purpose::Get;
+        let ea = Ea::Memory { module: 0, offset: 0 };
         Transaction {
             purpose,
             spe: 0,
@@ -171,7 +173,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "the transactions under way at core cycle 7: transaction 0 has ended")]
+    #[should_panic(
+        expected = "the transactions under way at core cycle 7: transaction 0 has ended"
+    )]
     fn a_transaction_ends_once() {
         let mut under_way = Transactions::default();
         let id = under_way.add(transaction(1));

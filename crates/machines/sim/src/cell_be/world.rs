@@ -71,7 +71,14 @@ pub struct World {
 
 impl Task {
     fn new(seat: Seat) -> Self {
-        Task { seat, request: None, answer: 0, has_polled: false, called: None, progress: Progress::default() }
+        Task {
+            seat,
+            request: None,
+            answer: 0,
+            has_polled: false,
+            called: None,
+            progress: Progress::default(),
+        }
     }
 }
 
@@ -81,7 +88,8 @@ impl World {
         let timing = Timing::new(model);
         let each = model.spes.len();
         let spe = |number: usize| {
-            let place = node(model, (number / each) as u8, &format!("SPE{}", model.spes[number % each]));
+            let place =
+                node(model, (number / each) as u8, &format!("SPE{}", model.spes[number % each]));
             Spe::new(number as u16, place, &timing)
         };
         World {
@@ -183,7 +191,9 @@ impl World {
             }
             Event::CrossedLink(id) => self.interconnect.crossed_link(id, &mut self.out),
             Event::Delivered(id) => self.delivered(id),
-            Event::RegisterWrite { to, register, value } => self.write_register(to, register, value),
+            Event::RegisterWrite { to, register, value } => {
+                self.write_register(to, register, value)
+            }
             Event::AtomicHalf(spe) => {
                 let step = self.atomics.half_done(spe, &mut self.out);
                 self.advance_atomic(spe, step);
@@ -218,7 +228,11 @@ impl World {
     fn request_of(&self, task: u16) -> ChannelCall {
         match self.tasks[task as usize].request {
             Some(request) => request,
-            None => broken(format_args!("task {task}"), self.out.now(), "a call is tried that has ended"),
+            None => broken(
+                format_args!("task {task}"),
+                self.out.now(),
+                "a call is tried that has ended",
+            ),
         }
     }
 
@@ -227,7 +241,12 @@ impl World {
     fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
         let state = &mut self.tasks[task as usize];
         let ended = state.request.take();
-        invariant!(ended.is_some(), format_args!("task {task}"), self.out.now(), "a call ends twice");
+        invariant!(
+            ended.is_some(),
+            format_args!("task {task}"),
+            self.out.now(),
+            "a call ends twice"
+        );
         state.answer = answer;
         self.out.send(self.out.now() + cycles, Event::Resume(task));
     }
@@ -251,7 +270,9 @@ impl World {
                 self.out.now(),
                 format_args!("task {task} is asked for registers that only an SPE has"),
             ),
-            Seat::Stored => broken(format_args!("task {task}"), self.out.now(), "it is not on an SPE"),
+            Seat::Stored => {
+                broken(format_args!("task {task}"), self.out.now(), "it is not on an SPE")
+            }
         }
     }
 }
@@ -278,7 +299,12 @@ impl Machine for World {
         let called = self.trace.is_some().then(|| (request.name(), now));
         let state = &mut self.tasks[task as usize];
         let before = state.request;
-        invariant!(before.is_none(), format_args!("task {task}"), now, "it calls {request:?} during {before:?}");
+        invariant!(
+            before.is_none(),
+            format_args!("task {task}"),
+            now,
+            "it calls {request:?} during {before:?}"
+        );
         (state.request, state.has_polled, state.called) = (Some(request), false, called);
         self.try_call(task);
     }

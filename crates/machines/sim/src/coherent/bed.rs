@@ -13,7 +13,8 @@ use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A coherent machine that runs workloads, one after the other. Its caches are cold at the start of each.
+/// A coherent machine that runs workloads, one after the other. Its caches are cold at the start of
+/// each.
 pub struct CoherentBed {
     model: Arc<CoherentModel>,
     world: RefCell<World>,
@@ -75,16 +76,33 @@ impl CoherentBed {
         seats.iter().map(|pu| cache(pu).ok_or_else(|| missing(pu))).collect()
     }
 
-    fn play<W: Workload>(&mut self, seats: &[u32], workload: &W, seed: u64) -> Result<Vec<W::Output>, SimError> {
+    fn play<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+        seed: u64,
+    ) -> Result<Vec<W::Output>, SimError> {
         let caches = self.caches(seats, workload.tasks())?;
         self.world.get_mut().reset(&caches, workload.lines(), seed);
         let clock = Cell::new(0);
         let words = workload.lines() * WORDS_PER_LINE;
-        let (world, ticks_per_ns) = (&self.world, 1.0 / self.model.ns_per_tick());
-        let (looks, ticks_per_cycle) = (&self.model.layout.looks, self.model.ticks_per_cycle.into());
+        let world = &self.world;
+        let ticks_per_ns = 1.0 / self.model.ns_per_tick();
+        let looks = &self.model.layout.looks;
+        let ticks_per_cycle = self.model.ticks_per_cycle.into();
         let outputs = self.stage.play(world, &clock, ticks_per_ns, seats.len(), |rank, yielder| {
             let look = looks[caches[rank] as usize];
-            workload.task(&CoherentPort { clock: &clock, yielder, pu: seats[rank], words, look, ticks_per_cycle }, rank)
+            workload.task(
+                &CoherentPort {
+                    clock: &clock,
+                    yielder,
+                    pu: seats[rank],
+                    words,
+                    look,
+                    ticks_per_cycle,
+                },
+                rank,
+            )
         });
         let world = self.world.get_mut();
         self.counters = Counters::of(world);
@@ -98,7 +116,11 @@ impl CoherentBed {
 impl Testbed for CoherentBed {
     type Error = SimError;
 
-    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
+    fn run<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+    ) -> Result<Vec<W::Output>, SimError> {
         self.play(seats, workload, self.seed)
     }
 
@@ -122,9 +144,14 @@ impl Testbed for CoherentBed {
 impl Bed for CoherentBed {
     type Error = SimError;
 
-    fn run<P: Program>(&mut self, seats: &[u32], program: &P, seed: u64) -> Result<Vec<P::Output>, SimError> {
-        let workload =
-            OnLines::new(program, self.model.modules()).map_err(|error| SimError::Seat(error.to_string()))?;
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, SimError> {
+        let workload = OnLines::new(program, self.model.modules())
+            .map_err(|error| SimError::Seat(error.to_string()))?;
         self.world.get_mut().clear_memory();
         self.play(seats, &workload, seed)
     }

@@ -1,4 +1,5 @@
-//! Message buffers: homes that keep their lines. Caches read and write the lines there over the fabric.
+//! Message buffers: homes that keep their lines. Caches read and write the lines there over the
+//! fabric.
 
 use crate::coherent::intake::Intake;
 use crate::coherent::invariant::{broken, invariant};
@@ -12,8 +13,8 @@ use std::sync::Arc;
 
 const NAME: &str = "message buffer";
 
-/// The message buffers of a machine. No line is cached: every request carries its operation, and every answer the
-/// value.
+/// The message buffers of a machine. No line is cached: every request carries its operation, and
+/// every answer the value.
 #[derive(Clone, Debug)]
 pub struct Buffers {
     layout: Arc<Layout>,
@@ -68,8 +69,8 @@ impl Buffers {
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
     }
 
-    /// Wakes the threads that poll the line. They find the change with a later poll: after half the time between two
-    /// polls, on average.
+    /// Wakes the threads that poll the line. They find the change with a later poll: after half the
+    /// time between two polls, on average.
     fn wake(&mut self, line: u32, out: &mut Outbox) {
         while let Some(packet) = out.unpark(&mut self.polls[line as usize]) {
             let poll = *out.message(packet);
@@ -80,8 +81,10 @@ impl Buffers {
 
     /// The time from one poll of a thread to the next.
     fn poll_ticks(&self, poll: &Message) -> u64 {
-        let (timing, look) = (&self.layout.timing, self.layout.looks[poll.cache as usize]);
-        let route = self.layout.fabric.cycles(poll.from, poll.at) + self.layout.fabric.cycles(poll.at, poll.from);
+        let timing = &self.layout.timing;
+        let look = self.layout.looks[poll.cache as usize];
+        let route = self.layout.fabric.cycles(poll.from, poll.at)
+            + self.layout.fabric.cycles(poll.at, poll.from);
         timing.hit + timing.miss + route + timing.directory + look
     }
 

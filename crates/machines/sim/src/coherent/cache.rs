@@ -30,8 +30,8 @@ enum Wait {
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
     Asking(u32),
-    /// The home has granted the thread's request for this line. The cache holds a snoop that arrives before the
-    /// answer.
+    /// The home has granted the thread's request for this line. The cache holds a snoop that
+    /// arrives before the answer.
     Coming(u32, Option<u32>),
     /// The thread sleeps until this line changes.
     Watching(u32),
@@ -66,8 +66,8 @@ pub struct Counts {
     pub early_snoops: u64,
 }
 
-/// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no lines, and passes
-/// every access on.
+/// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no
+/// lines, and passes every access on.
 #[derive(Clone, Debug)]
 pub struct Cache {
     layout: Arc<Layout>,
@@ -86,7 +86,9 @@ pub struct Cache {
 impl Cache {
     /// A cold cache.
     pub fn new(layout: Arc<Layout>, id: u16) -> Self {
-        let (states, threads, snoops) = (Vec::new(), Vec::new(), 0);
+        let states = Vec::new();
+        let threads = Vec::new();
+        let snoops = 0;
         let node = layout.node_of_cache[id as usize];
         Cache { layout, id, node, states, threads, coming: 0, snoops, counts: Counts::default() }
     }
@@ -103,7 +105,14 @@ impl Cache {
     /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
     pub fn seat(&mut self, task: u16, lines: usize) -> u16 {
         let thread = self.threads.len();
-        invariant!(thread < self.layout.threads, NAME, 0, format_args!("task {task}"), "cache {} is full", self.id);
+        invariant!(
+            thread < self.layout.threads,
+            NAME,
+            0,
+            format_args!("task {task}"),
+            "cache {} is full",
+            self.id
+        );
         self.threads.push(Thread { task, wait: Wait::Nothing });
         self.states.resize(if self.layout.is_uncached { 0 } else { lines }, State::Invalid);
         thread as u16
@@ -121,21 +130,27 @@ impl Cache {
         self.state(line) >= if writes { State::Exclusive } else { State::Shared }
     }
 
-    /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the home, which
-    /// delivers the answer.
+    /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the
+    /// home, which delivers the answer.
     #[inline]
     pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
-        let (writes, is_uncached) = (request.writes(), self.layout.is_uncached);
+        let writes = request.writes();
+        let is_uncached = self.layout.is_uncached;
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
             return true;
         }
         self.counts.misses += 1;
         self.threads[thread as usize].wait = Wait::Asking(line);
-        let (at, cache, kind) = (self.node, self.id, Kind::LineCall { writes });
+        let at = self.node;
+        let cache = self.id;
+        let kind = Kind::LineCall { writes };
         let parcel = if is_uncached { out.pack(Parcel::Operation(request)) } else { NO_PARCEL };
         let to = self.layout.first_home(at, line);
-        out.send(Message { kind, cache, thread, from: at, at, to, line, parcel }, self.layout.timing.miss);
+        out.send(
+            Message { kind, cache, thread, from: at, at, to, line, parcel },
+            self.layout.timing.miss,
+        );
         false
     }
 
@@ -151,7 +166,9 @@ impl Cache {
         if self.coming == 0 {
             return None;
         }
-        self.threads.iter().position(|thread| matches!(thread.wait, Wait::Coming(coming, _) if coming == line))
+        self.threads
+            .iter()
+            .position(|thread| matches!(thread.wait, Wait::Coming(coming, _) if coming == line))
     }
 
     /// Notice: the home has granted a thread's request.
@@ -159,7 +176,12 @@ impl Cache {
     pub fn expect(&mut self, thread: u16, now: u64) {
         let wait = &mut self.threads[thread as usize].wait;
         let Wait::Asking(line) = *wait else {
-            broken(NAME, now, &format_args!("cache {}", self.id), format_args!("thread {thread} asked for nothing"))
+            broken(
+                NAME,
+                now,
+                &format_args!("cache {}", self.id),
+                format_args!("thread {thread} asked for nothing"),
+            )
         };
         *wait = Wait::Coming(line, None);
         self.coming += 1;
@@ -170,7 +192,15 @@ impl Cache {
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) -> Option<Delivery> {
         let message = *out.message(packet);
         let is_here = message.cache == self.id && message.at == self.node;
-        invariant!(is_here, NAME, out.now(), message, "it arrived at cache {} at node {}", self.id, self.node);
+        invariant!(
+            is_here,
+            NAME,
+            out.now(),
+            message,
+            "it arrived at cache {} at node {}",
+            self.id,
+            self.node
+        );
         match message.kind {
             Kind::Forward | Kind::Invalidate { .. } => {
                 self.snoops += 1;
@@ -190,20 +220,30 @@ impl Cache {
 
     /// Sends the request out again, as the first time, because the home was full.
     fn ask_again(&mut self, packet: u32, nack: Message, writes: bool, out: &mut Outbox) {
-        let asks = self.threads.get(nack.thread as usize).is_some_and(|it| it.wait == Wait::Asking(nack.line));
+        let asks = self
+            .threads
+            .get(nack.thread as usize)
+            .is_some_and(|it| it.wait == Wait::Asking(nack.line));
         invariant!(asks, NAME, out.now(), nack, "the thread did not ask for the line");
         let to = self.layout.first_home(nack.at, nack.line);
         let request = Message { kind: Kind::LineCall { writes }, from: nack.at, to, ..nack };
         out.answer(packet, request, self.layout.timing.miss);
     }
 
-    /// Takes an answer that has arrived. A grant may overtake the line that was sent earlier to another thread of
-    /// this core: the grant raises the right to the line, and the line then does not lower it.
+    /// Takes an answer that has arrived. A grant may overtake the line that was sent earlier to
+    /// another thread of this core: the grant raises the right to the line, and the line then does
+    /// not lower it.
     fn deliver(&mut self, answer: Message, exclusive: bool, out: &mut Outbox) -> Delivery {
         let Message { line, thread, .. } = answer;
         let wait = std::mem::replace(&mut self.threads[thread as usize].wait, Wait::Nothing);
         if self.layout.is_uncached {
-            invariant!(wait == Wait::Asking(line), NAME, out.now(), answer, "the thread waits for {wait:?}");
+            invariant!(
+                wait == Wait::Asking(line),
+                NAME,
+                out.now(),
+                answer,
+                "the thread waits for {wait:?}"
+            );
             let Parcel::Value(value) = out.unpack(answer.parcel) else {
                 broken(NAME, out.now(), &answer, format_args!("an answer without value"))
             };
@@ -217,14 +257,21 @@ impl Cache {
         let has_line = matches!(answer.kind, Kind::Line { .. })
             || self.state(line) != State::Invalid
             || self.thread_expecting(line).is_some();
-        invariant!(has_line, NAME, out.now(), answer, "a grant for a line that is neither here nor on its way");
+        invariant!(
+            has_line,
+            NAME,
+            out.now(),
+            answer,
+            "a grant for a line that is neither here nor on its way"
+        );
         let right = if exclusive { State::Exclusive } else { State::Shared };
         let state = &mut self.states[line as usize];
         *state = right.max(*state);
         Delivery { thread, value: None, held }
     }
 
-    /// Takes a snoop from the home. If the line itself is still on its way here, the snoop waits for it.
+    /// Takes a snoop from the home. If the line itself is still on its way here, the snoop waits
+    /// for it.
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {
@@ -233,7 +280,13 @@ impl Cache {
         self.counts.early_snoops += 1;
         let wait = &mut self.threads[expecting].wait;
         let is_first = *wait == Wait::Coming(line, None);
-        invariant!(is_first, NAME, out.now(), out.message(packet), "a second snoop for one line: {wait:?}");
+        invariant!(
+            is_first,
+            NAME,
+            out.now(),
+            out.message(packet),
+            "a second snoop for one line: {wait:?}"
+        );
         *wait = Wait::Coming(line, Some(packet));
     }
 
@@ -250,7 +303,13 @@ impl Cache {
                 if is_owner && wants_line { Kind::Data } else { Kind::InvAck }
             }
             _ => {
-                invariant!(is_owner, NAME, out.now(), snoop, "the line is here, and another cache answers for it");
+                invariant!(
+                    is_owner,
+                    NAME,
+                    out.now(),
+                    snoop,
+                    "the line is here, and another cache answers for it"
+                );
                 self.states[snoop.line as usize] = State::Owned;
                 Kind::Data
             }
@@ -295,7 +354,15 @@ impl Cache {
     pub fn assert_idle(&self, now: u64) {
         let waiting = self.threads.iter().find(|thread| thread.wait != Wait::Nothing);
         let is_idle = waiting.is_none() && self.coming == 0 && self.snoops == 0;
-        invariant!(is_idle, NAME, now, "the end", "cache {}: {waiting:?}, {} snoops", self.id, self.snoops);
+        invariant!(
+            is_idle,
+            NAME,
+            now,
+            "the end",
+            "cache {}: {waiting:?}, {} snoops",
+            self.id,
+            self.snoops
+        );
     }
 }
 

@@ -1,10 +1,11 @@
 //! Copies: a load and a store for each word, in one call.
 //!
-//! Word by word, a task would be resumed for each access, although the lines in its cache cannot change until another
-//! thread or cache accesses them. A copy therefore runs ahead to the end of two such lines, and one event stands for
-//! all its steps. If a thread or cache accesses one of the lines sooner, it finds all steps done that would have been
-//! done by then, and the copy continues from there. All steps happen at the times of single loads and stores; only
-//! the order of two events in the same tick may differ.
+//! Word by word, a task would be resumed for each access, although the lines in its cache cannot
+//! change until another thread or cache accesses them. A copy therefore runs ahead to the end of
+//! two such lines, and one event stands for all its steps. If a thread or cache accesses one of the
+//! lines sooner, it finds all steps done that would have been done by then, and the copy continues
+//! from there. All steps happen at the times of single loads and stores; only the order of two
+//! events in the same tick may differ.
 
 use crate::coherent::cores::{Core, Thread};
 use crate::coherent::invariant::invariant;
@@ -13,7 +14,8 @@ use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
-/// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps have begun.
+/// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps
+/// have begun.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Copying {
     from: u32,
@@ -58,7 +60,8 @@ impl Copying {
 }
 
 impl Core {
-    /// Begins the next steps of a thread's copy. Returns false if there are none, and the task itself continues.
+    /// Begins the next steps of a thread's copy. Returns false if there are none, and the task
+    /// itself continues.
     #[inline]
     pub fn copies_on(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;
@@ -76,7 +79,8 @@ impl Core {
         let copying = &mut state.copying;
         let [from, to] = copying.words(copying.begun);
         let is_load = copying.begun.is_multiple_of(2);
-        state.request = Some(if is_load { LineCall::Load(from) } else { LineCall::Store(to, state.answer) });
+        state.request =
+            Some(if is_load { LineCall::Load(from) } else { LineCall::Store(to, state.answer) });
         copying.begun += 1;
         self.look(thread, memory, out);
     }
@@ -84,13 +88,20 @@ impl Core {
     /// Runs ahead if the cache has both lines, and no thread of this core waits for them.
     fn runs_ahead(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
         let Thread { copying, task, .. } = self.threads[thread as usize];
-        let ([from, to], until, hit) = (copying.lines(), copying.leaves(), self.layout.timing.hit);
-        if self.layout.is_uncached || hit == 0 || !self.may_copy([from, to]) || self.cache.is_wanted([from, to]) {
+        let [from, to] = copying.lines();
+        let until = copying.leaves();
+        let hit = self.layout.timing.hit;
+        if self.layout.is_uncached
+            || hit == 0
+            || !self.may_copy([from, to])
+            || self.cache.is_wanted([from, to])
+        {
             return false;
         }
         self.catch_up(to, true, memory, out);
         self.catch_up(from, false, memory, out);
-        let (since, first) = (out.now(), copying.begun);
+        let since = out.now();
+        let first = copying.begun;
         self.threads[thread as usize].copying.ahead = Some(Ahead { since, first, until });
         self.ahead += 1;
         out.schedule(Event::Copied(task, copying.run), hit * u64::from(until - first));
@@ -102,8 +113,8 @@ impl Core {
         self.cache.permits(from, false) && self.cache.permits(to, true)
     }
 
-    /// Ends a run ahead whose time is over. Returns false if that run was cut in the meantime, so that the event does
-    /// not count.
+    /// Ends a run ahead whose time is over. Returns false if that run was cut in the meantime, so
+    /// that the event does not count.
     pub fn has_copied(&mut self, thread: u16, run: u16, memory: &mut Memory, now: u64) -> bool {
         let copying = &mut self.threads[thread as usize].copying;
         let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
@@ -114,8 +125,8 @@ impl Core {
         true
     }
 
-    /// Cuts the copies that run ahead on a line of this cache, because the line is about to be read, written or given
-    /// up: only the steps whose time has come are done.
+    /// Cuts the copies that run ahead on a line of this cache, because the line is about to be
+    /// read, written or given up: only the steps whose time has come are done.
     #[inline]
     pub fn catch_up(&mut self, line: u32, changes: bool, memory: &mut Memory, out: &mut Outbox) {
         if self.ahead == 0 {
@@ -134,7 +145,8 @@ impl Core {
 
     /// Begins the steps whose time has come, and lets the others wait for their times.
     fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut Memory, out: &mut Outbox) {
-        let (hit, now) = (self.layout.timing.hit, out.now());
+        let hit = self.layout.timing.hit;
+        let now = out.now();
         let due = ahead.first + ((now - ahead.since) / hit) as u32 + 1;
         let until = due.min(ahead.until);
         self.begin_until(thread, until, memory, now);
@@ -154,13 +166,20 @@ impl Core {
         if copying.begun < until {
             let [from, to] = copying.lines();
             let may_copy = self.cache.permits(from, false) && self.cache.permits(to, true);
-            invariant!(may_copy, "core", now, format_args!("lines {from} and {to}"), "a copy ahead lost a line");
+            invariant!(
+                may_copy,
+                "core",
+                now,
+                format_args!("lines {from} and {to}"),
+                "a copy ahead lost a line"
+            );
         }
         for step in copying.begun..until {
             let [from, to] = copying.words(step);
-            match step.is_multiple_of(2) {
-                true => *answer = memory.read(from),
-                false => memory.write(to, *answer),
+            if step.is_multiple_of(2) {
+                *answer = memory.read(from)
+            } else {
+                memory.write(to, *answer)
             }
         }
         copying.begun = until;

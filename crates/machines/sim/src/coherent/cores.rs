@@ -85,7 +85,12 @@ impl Core {
     #[inline]
     fn request(&self, thread: u16, out: &Outbox) -> LineCall {
         let Some(request) = self.threads[thread as usize].request else {
-            broken(NAME, out.now(), &format_args!("thread {thread}"), format_args!("it has no request"))
+            broken(
+                NAME,
+                out.now(),
+                &format_args!("thread {thread}"),
+                format_args!("it has no request"),
+            )
         };
         request
     }
@@ -99,9 +104,18 @@ impl Core {
 
     /// Carries out a request on a word to which the cache has the right.
     fn perform(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
-        let Some(word) = request.word() else { broken(NAME, out.now(), &request, format_args!("it names no word")) };
-        let (line, writes) = (word.line_index(), request.writes());
-        invariant!(self.cache.permits(line, writes), NAME, out.now(), request, "the cache may not do this");
+        let Some(word) = request.word() else {
+            broken(NAME, out.now(), &request, format_args!("it names no word"))
+        };
+        let line = word.line_index();
+        let writes = request.writes();
+        invariant!(
+            self.cache.permits(line, writes),
+            NAME,
+            out.now(),
+            request,
+            "the cache may not do this"
+        );
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
         if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
@@ -163,6 +177,13 @@ impl Core {
     pub fn assert_idle(&self, now: u64) {
         self.cache.assert_idle(now);
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));
-        invariant!(busy.is_none() && self.ahead == 0, NAME, now, "the end", "{busy:?}, {} copies", self.ahead);
+        invariant!(
+            busy.is_none() && self.ahead == 0,
+            NAME,
+            now,
+            "the end",
+            "{busy:?}, {} copies",
+            self.ahead
+        );
     }
 }

@@ -84,8 +84,9 @@ impl Counters {
     pub(crate) fn of(world: &World) -> Self {
         let links = links(world);
         let of_directories = world.directory().map(Directory::counts).unwrap_or_default();
-        let of_caches =
-            |count: fn(&cache::Counts) -> u64| world.cores().iter().map(|core| count(&core.cache().counts())).sum();
+        let of_caches = |count: fn(&cache::Counts) -> u64| {
+            world.cores().iter().map(|core| count(&core.cache().counts())).sum()
+        };
         Counters {
             events: world.events(),
             cycles: world.now(),
@@ -125,7 +126,8 @@ fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCount
 
 fn directories(world: &World) -> Vec<DirectoryCounters> {
     let busy_cycles = world.layout().timing.directory_busy;
-    let used = world.intake().pipelines().iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);
+    let used =
+        world.intake().pipelines().iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);
     let counters = used.map(|(node, pipeline)| DirectoryCounters {
         node: node as u16,
         lookups: pipeline.lookups,

@@ -1,4 +1,5 @@
-//! The directories: homes that know which caches share each line, and serve one request for a line at a time.
+//! The directories: homes that know which caches share each line, and serve one request for a line
+//! at a time.
 
 use crate::coherent::homes::Homes;
 use crate::coherent::intake::Intake;
@@ -37,9 +38,10 @@ pub struct Counts {
 
 /// The directories of a machine.
 ///
-/// On a ring or mesh each line has one home, and no two homes share anything, so one table holds the records of all
-/// homes. In a hierarchy the levels share one record of each line, as if each level knew at once what the others
-/// know. A request climbs to the first level that has all sharers of its line below it, and that level serves it.
+/// On a ring or mesh each line has one home, and no two homes share anything, so one table holds
+/// the records of all homes. In a hierarchy the levels share one record of each line, as if each
+/// level knew at once what the others know. A request climbs to the first level that has all
+/// sharers of its line below it, and that level serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<Layout>,
@@ -75,7 +77,13 @@ impl Directory {
         let message = out.message(packet);
         if !matches!(message.kind, Kind::LineCall { .. }) {
             let is_awaited = self.lines.get(message.line).transaction != IDLE;
-            invariant!(is_awaited, NAME, out.now(), message, "no request for the line is being served");
+            invariant!(
+                is_awaited,
+                NAME,
+                out.now(),
+                message,
+                "no request for the line is being served"
+            );
         }
         self.intake.receive(packet, out);
     }
@@ -102,7 +110,13 @@ impl Directory {
     #[inline]
     pub fn gone(&mut self, cache: u16, line: u32, now: u64) {
         let had = self.lines.is_shared_by(line, cache);
-        invariant!(had, NAME, now, format_args!("line {line}"), "cache {cache} gives up a line that it does not have");
+        invariant!(
+            had,
+            NAME,
+            now,
+            format_args!("line {line}"),
+            "cache {cache} gives up a line that it does not have"
+        );
         self.lines.remove(line, cache);
         let known = self.lines.get_mut(line);
         if known.owner == cache {
@@ -118,7 +132,13 @@ impl Directory {
             return out.park(&mut self.lines.get_mut(request.line).waiting, packet);
         }
         let has_waiting = !self.lines.get(request.line).waiting.is_empty();
-        invariant!(!has_waiting, NAME, out.now(), request, "others wait for a line that nothing is done to");
+        invariant!(
+            !has_waiting,
+            NAME,
+            out.now(),
+            request,
+            "others wait for a line that nothing is done to"
+        );
         self.begin(packet, request, out);
     }
 
@@ -126,7 +146,9 @@ impl Directory {
     fn climbs(&mut self, packet: u32, request: Message, out: &mut Outbox) -> bool {
         let Homes::Climbing(climbing) = &self.layout.homes else { return false };
         let up = climbing.up(request.at, request.line);
-        if up == request.at || self.lines.are_within(request.line, climbing.below[request.at as usize]) {
+        if up == request.at
+            || self.lines.are_within(request.line, climbing.below[request.at as usize])
+        {
             return false;
         }
         self.intake.release(request.at, &request, out.now());
@@ -173,7 +195,8 @@ impl Directory {
         out.send(Message { kind, cache, thread: 0, from: at, at, to, line, parcel: NO_PARCEL }, 0);
     }
 
-    /// Tells every other sharer to give the line up. Without other sharers the request is granted at once.
+    /// Tells every other sharer to give the line up. Without other sharers the request is granted
+    /// at once.
     fn invalidate(&mut self, transaction: u32, out: &mut Outbox) {
         let Transaction { request, wants_line, .. } = *self.transactions.get(transaction);
         let mut next = self.lines.sharer_from(request.line, 0);
@@ -194,17 +217,29 @@ impl Directory {
         let transaction = self.lines.get(message.line).transaction;
         let writes = self.transactions.get(transaction).writes;
         let has_line = self.lines.is_shared_by(message.line, message.cache);
-        invariant!(has_line != writes, NAME, out.now(), message, "the cache has the line: {has_line}");
+        invariant!(
+            has_line != writes,
+            NAME,
+            out.now(),
+            message,
+            "the cache has the line: {has_line}"
+        );
         let source = (message.kind == Kind::Data).then_some(message.cache);
         self.one_answer_less(message.line, source, out);
     }
 
-    /// Counts an answer. After the last answer, the requester gets the line or the permission, and the requests that
-    /// waited for the line are served.
+    /// Counts an answer. After the last answer, the requester gets the line or the permission, and
+    /// the requests that waited for the line are served.
     fn one_answer_less(&mut self, line: u32, source: Option<u16>, out: &mut Outbox) {
         let transaction = self.lines.get(line).transaction;
         let served = self.transactions.get_mut(transaction);
-        invariant!(served.pending > 0, NAME, out.now(), served.request, "an answer that it does not wait for");
+        invariant!(
+            served.pending > 0,
+            NAME,
+            out.now(),
+            served.request,
+            "an answer that it does not wait for"
+        );
         served.pending -= 1;
         served.source = source.unwrap_or(served.source);
         if served.pending == 0 {
@@ -224,13 +259,21 @@ impl Directory {
         }
     }
 
-    /// Sends the requester the line, or the permission to continue with its copy, and closes the transaction.
+    /// Sends the requester the line, or the permission to continue with its copy, and closes the
+    /// transaction.
     fn grant(&mut self, transaction: u32, out: &mut Outbox) {
-        let Transaction { request, writes, wants_line, source, .. } = self.transactions.take(transaction);
+        let Transaction { request, writes, wants_line, source, .. } =
+            self.transactions.take(transaction);
         let Message { line, cache: own, at, .. } = request;
         let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
         let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
-        invariant!(is_safe, NAME, out.now(), request, "other caches have a line that this one is to write");
+        invariant!(
+            is_safe,
+            NAME,
+            out.now(),
+            request,
+            "other caches have a line that this one is to write"
+        );
         let known = self.lines.get_mut(line);
         known.transaction = IDLE;
         if exclusive {
@@ -238,9 +281,10 @@ impl Directory {
         }
         self.lines.add(line, own);
         self.intake.release(at, &request, out.now());
-        let (kind, after) = match wants_line {
-            true => (Kind::Line { exclusive }, self.layout.passing(source, own)),
-            false => (Kind::Grant { exclusive }, 0),
+        let (kind, after) = if wants_line {
+            (Kind::Line { exclusive }, self.layout.passing(source, own))
+        } else {
+            (Kind::Grant { exclusive }, 0)
         };
         out.notice_coming(own, request.thread);
         out.send(Message { kind, from: at, to: request.from, ..request }, after);

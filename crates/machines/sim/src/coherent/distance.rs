@@ -1,9 +1,10 @@
-//! The time of a round trip without other traffic, by formula; a test compares it with the simulation.
+//! The time of a round trip without other traffic, by formula; a test compares it with the
+//! simulation.
 //!
-//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line with the other task,
-//! so its store makes the home tell the other cache to give the line up. The other task looks again, misses, and
-//! receives the line through the home. On a ring, a round trip is therefore six routes between each of the two caches
-//! and the home.
+//! Two tasks write one word in turn (algorithm 1 of Liu et al. 2015). The writer shares the line
+//! with the other task, so its store makes the home tell the other cache to give the line up. The
+//! other task looks again, misses, and receives the line through the home. On a ring, a round trip
+//! is therefore six routes between each of the two caches and the home.
 
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::Layout;
@@ -14,7 +15,8 @@ pub const ROUTES: u64 = 6;
 /// The time from one PU's store until the other has seen it, and back.
 pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
     let cache = |pu: u32| layout.cache_of_pu.get(pu as usize).copied().flatten();
-    let (from, to) = (cache(a)?, cache(b)?);
+    let from = cache(a)?;
+    let to = cache(b)?;
     if a == b || layout.is_uncached {
         return None;
     }
@@ -35,7 +37,8 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
     match &layout.homes {
         Homes::Hashed { .. } => layout.first_home(0, line),
         Homes::Climbing(climbing) => {
-            let (mut a, mut b) = (layout.node_of_cache[a as usize], layout.node_of_cache[b as usize]);
+            let mut a = layout.node_of_cache[a as usize];
+            let mut b = layout.node_of_cache[b as usize];
             // A parent has a larger number than its child.
             while a != b {
                 if a < b { a = climbing.up(a, line) } else { b = climbing.up(b, line) }
@@ -48,7 +51,8 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
 /// The time that a request spends in directories below the home.
 fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
-    let above = |node: &u16| Some(parent[*node as usize]).filter(|up| *up != home && up < first_top);
+    let above =
+        |node: &u16| Some(parent[*node as usize]).filter(|up| *up != home && up < first_top);
     let from = layout.node_of_cache[from as usize];
     let lookups = std::iter::successors(above(&from), |node| above(node)).count();
     lookups as u64 * layout.timing.directory
@@ -57,9 +61,11 @@ fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
 fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
     let timing = &layout.timing;
     let route = |cache: u16, node: u16| route(layout, cache, node);
-    let request = timing.miss + route(writer, home) + climbing(layout, writer, home) + timing.directory;
+    let request =
+        timing.miss + route(writer, home) + climbing(layout, writer, home) + timing.directory;
     let give_up = route(reader, home) + timing.cache;
-    // The reader sends its acknowledgement and, after its look, its request: the home takes one after the other.
+    // The reader sends its acknowledgement and, after its look, its request: the home takes one
+    // after the other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
     let again = route(reader, home) + asks.max(timing.directory_busy) + timing.directory;
     let forward = route(writer, home) + timing.cache + route(writer, home) + timing.directory;

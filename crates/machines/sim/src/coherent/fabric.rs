@@ -52,11 +52,12 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// A fabric in which `towards(at, to)` names the neighbour to go to next. `None` if it names a neighbour without
-    /// a link, or if a route never arrives.
+    /// A fabric in which `towards(at, to)` names the neighbour to go to next. `None` if it names a
+    /// neighbour without a link, or if a route never arrives.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
-        let link = |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
+        let link =
+            |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
         let mut next = vec![0; nodes * nodes];
         for at in 0..nodes {
             for to in (0..nodes).filter(|to| *to != at) {
@@ -64,7 +65,9 @@ impl Fabric {
             }
         }
         let fabric = Fabric { nodes, links, next };
-        let arrives = |from: u16| (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes);
+        let arrives = |from: u16| {
+            (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes)
+        };
         (0..nodes as u16).all(arrives).then_some(fabric)
     }
 
@@ -100,15 +103,19 @@ impl Fabric {
     }
 }
 
-/// A ring of stops with links in both directions; messages take the shorter direction, and clockwise if both are
-/// equal.
+/// A ring of stops with links in both directions; messages take the shorter direction, and
+/// clockwise if both are equal.
 #[must_use]
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let up = |at: u16| (at + 1) % stops;
     let down = |at: u16| (at + stops - 1) % stops;
     let link = |from: u16, to: u16| Link { from, to, cycles, busy };
-    let links = (0..stops).map(|at| link(at, up(at))).chain((0..stops).map(|at| link(at, down(at)))).collect();
-    let towards = |at: u16, to: u16| if 2 * ((to + stops - at) % stops) <= stops { up(at) } else { down(at) };
+    let links = (0..stops)
+        .map(|at| link(at, up(at)))
+        .chain((0..stops).map(|at| link(at, down(at))))
+        .collect();
+    let towards =
+        |at: u16, to: u16| if 2 * ((to + stops - at) % stops) <= stops { up(at) } else { down(at) };
     Fabric::new(stops.into(), links, towards)
 }
 
@@ -116,7 +123,8 @@ pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
 #[must_use]
 pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let tiles = columns * rows;
-    let apart = |a: u16, b: u16| (a % columns).abs_diff(b % columns) + (a / columns).abs_diff(b / columns);
+    let apart =
+        |a: u16, b: u16| (a % columns).abs_diff(b % columns) + (a / columns).abs_diff(b / columns);
     let neighbours = |from: u16| (0..tiles).filter(move |to| apart(from, *to) == 1);
     let link = |from: u16| neighbours(from).map(move |to| Link { from, to, cycles, busy });
     let towards = |at: u16, to: u16| match ((at % columns).cmp(&(to % columns)), at < to) {
@@ -128,14 +136,16 @@ pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<
     Fabric::new(tiles.into(), (0..tiles).flat_map(link).collect(), towards)
 }
 
-/// A tree: `up[n]` is the link from node n to its parent, which has a larger number; the last node is the root.
+/// A tree: `up[n]` is the link from node n to its parent, which has a larger number; the last node
+/// is the root.
 #[must_use]
 pub fn tree(up: &[Link]) -> Option<Fabric> {
     let root = up.len() as u16;
     let down = |link: &Link| Link { from: link.to, to: link.from, ..*link };
     let links = up.iter().copied().chain(up.iter().map(down)).collect();
     let parent = |node: u16| up.get(node as usize).map_or(root, |link| link.to);
-    // A child has a smaller number than its parent: going up from the target ends at, or passes, the message's node.
+    // A child has a smaller number than its parent: going up from the target ends at, or passes,
+    // the message's node.
     let towards = |at: u16, to: u16| {
         let mut below = to;
         while parent(below) < at {
@@ -176,9 +186,13 @@ mod tests {
     fn a_tree_is_climbed_as_far_as_needed() {
         // Leaves 0 to 3, two groups 4 and 5, root 6.
         let link = |from: u16, to: u16| Link { from, to, cycles: 5, busy: BUSY };
-        let tree = tree(&[link(0, 4), link(1, 4), link(2, 5), link(3, 5), link(4, 6), link(5, 6)]).unwrap();
+        let tree = tree(&[link(0, 4), link(1, 4), link(2, 5), link(3, 5), link(4, 6), link(5, 6)])
+            .unwrap();
         let route = |from, to| tree.route(from, to).map(|link| link.to).collect::<Vec<_>>();
-        assert_eq!((route(0, 1), route(3, 0), route(6, 2)), (vec![4, 1], vec![5, 6, 4, 0], vec![5, 2]));
+        assert_eq!(
+            (route(0, 1), route(3, 0), route(6, 2)),
+            (vec![4, 1], vec![5, 6, 4, 0], vec![5, 2])
+        );
     }
 
     #[test]
@@ -186,20 +200,29 @@ mod tests {
         let link = |(from, to)| Link { from, to, cycles: 1, busy: BUSY };
         assert_eq!(Fabric::new(2, vec![link((0, 1))], |at, _| 1 - at), None, "no link back");
         let around = [(0, 1), (1, 2), (2, 0)].map(link);
-        assert_eq!(Fabric::new(3, around.to_vec(), |at, _| (at + 1) % 3).map(|it| it.nodes()), Some(3));
+        assert_eq!(
+            Fabric::new(3, around.to_vec(), |at, _| (at + 1) % 3).map(|it| it.nodes()),
+            Some(3)
+        );
         let back = [(0, 1), (1, 0), (1, 2), (2, 1)].map(link);
-        assert_eq!(Fabric::new(3, back.to_vec(), |at, _| if at == 1 { 0 } else { 1 }), None, "there and back for ever");
+        assert_eq!(
+            Fabric::new(3, back.to_vec(), |at, _| if at == 1 { 0 } else { 1 }),
+            None,
+            "there and back for ever"
+        );
     }
 
     proptest! {
         #[test]
         fn every_way_is_as_short_as_can_be(stops in 2_u16..90, columns in 1_u16..9, rows in 1_u16..9, a: u16, b: u16) {
             let ring = ring(stops, 1, BUSY).unwrap();
-            let (from, to) = (a % stops, b % stops);
+            let from = a % stops;
+            let to = b % stops;
             let around = from.abs_diff(to);
             prop_assert_eq!(hops(&ring, from, to), around.min(stops - around) as usize);
             let mesh = mesh(columns, rows, 1, BUSY).unwrap();
-            let (from, to) = (a % (columns * rows), b % (columns * rows));
+            let from = a % (columns * rows);
+            let to = b % (columns * rows);
             let apart = (from % columns).abs_diff(to % columns) + (from / columns).abs_diff(to / columns);
             prop_assert_eq!(hops(&mesh, from, to), apart as usize);
         }

@@ -12,7 +12,8 @@ pub enum Homes {
         /// The start of the hash.
         seed: u64,
     },
-    /// The first node above the cache that has all sharers below it, as with inclusive caches, level by level.
+    /// The first node above the cache that has all sharers below it, as with inclusive caches,
+    /// level by level.
     Climbing(Climbing),
 }
 
@@ -21,9 +22,11 @@ pub enum Homes {
 pub struct Climbing {
     /// The node above each node; for a node just below the tops, the first top.
     pub parent: Vec<u16>,
-    /// The caches below each node, from the first to before the second. It has an entry for each node, tops included.
+    /// The caches below each node, from the first to before the second. It has an entry for each
+    /// node, tops included.
     pub below: Vec<(u16, u16)>,
-    /// The first of the homes at the top, which are the last nodes; lines are dealt to them by number.
+    /// The first of the homes at the top, which are the last nodes; lines are dealt to them by
+    /// number.
     pub first_top: u16,
     /// The start of the hash.
     pub seed: u64,
@@ -36,7 +39,8 @@ impl Climbing {
         self.parent.len() - self.first_top as usize
     }
 
-    /// The node to which a request for a line climbs from a node; for a node at the top, the node itself.
+    /// The node to which a request for a line climbs from a node; for a node at the top, the node
+    /// itself.
     #[inline]
     #[must_use]
     pub fn up(&self, node: u16, line: u32) -> u16 {
@@ -51,12 +55,15 @@ impl Climbing {
 }
 
 impl Homes {
-    /// The number of homes to which lines are dealt by number; 0 if the home depends on the sharers.
+    /// The number of homes to which lines are dealt by number; 0 if the home depends on the
+    /// sharers.
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
-            Homes::Climbing(climbing) => Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0),
+            Homes::Climbing(climbing) => {
+                Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0)
+            }
         }
     }
 
@@ -72,9 +79,9 @@ impl Homes {
     }
 }
 
-/// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the line's number, in
-/// which every bit of the number affects every bit of the result, scaled to the homes (Lemire 2019). The true hashes
-/// are unpublished.
+/// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the
+/// line's number, in which every bit of the number affects every bit of the result, scaled to the
+/// homes (Lemire 2019). The true hashes are unpublished.
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));

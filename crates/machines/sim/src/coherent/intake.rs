@@ -66,7 +66,13 @@ impl Intake {
     #[inline]
     pub fn release(&mut self, node: u16, message: &Message, now: u64) {
         let held = &mut self.pipelines[node as usize].held;
-        invariant!(*held > 0, "home", now, message, "it leaves node {node}, where no request is inside");
+        invariant!(
+            *held > 0,
+            "home",
+            now,
+            message,
+            "it leaves node {node}, where no request is inside"
+        );
         *held -= 1;
     }
 
@@ -83,7 +89,14 @@ impl Intake {
     /// Stops the run unless every request has left.
     pub fn assert_idle(&self, now: u64) {
         for (node, pipeline) in self.pipelines.iter().enumerate() {
-            invariant!(pipeline.held == 0, "home", now, format_args!("node {node}"), "{} requests left", pipeline.held);
+            invariant!(
+                pipeline.held == 0,
+                "home",
+                now,
+                format_args!("node {node}"),
+                "{} requests left",
+                pipeline.held
+            );
         }
     }
 }
@@ -91,5 +104,9 @@ impl Intake {
 /// Sends a request back as a Nack.
 fn refuse(packet: u32, writes: bool, out: &mut Outbox) {
     let request = *out.message(packet);
-    out.answer(packet, Message { kind: Kind::Nack { writes }, from: request.at, to: request.from, ..request }, 0);
+    out.answer(
+        packet,
+        Message { kind: Kind::Nack { writes }, from: request.at, to: request.from, ..request },
+        0,
+    );
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::{Arguments, Display};
 
-/// Stops the simulation if a condition is false: `invariant!(condition, component, tick, message, "why,
-/// {formatted}")`.
+/// Stops the simulation if a condition is false: `invariant!(condition, component, tick, message,
+/// "why, {formatted}")`.
 macro_rules! invariant {
     ($holds:expr, $component:expr, $now:expr, $about:expr, $($why:tt)+) => {
         if !$holds {
@@ -13,8 +13,8 @@ macro_rules! invariant {
 }
 pub(crate) use invariant;
 
-/// Stops the simulation: a component is in a state that its protocol does not have. This is always a mistake of the
-/// simulator, and never one of the simulated program.
+/// Stops the simulation: a component is in a state that its protocol does not have. This is always
+/// a mistake of the simulator, and never one of the simulated program.
 #[cold]
 #[inline(never)]
 #[expect(clippy::panic, reason = "a simulation in an impossible state has no result")]

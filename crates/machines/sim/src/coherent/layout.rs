@@ -43,10 +43,12 @@ pub struct Layout {
     pub node_of_cache: Vec<u16>,
     /// Ticks from a change of a line until a thread that waits for it looks again, by cache.
     pub looks: Vec<u64>,
-    /// Additional ticks for passing a line on, by the cache that sends it and the cache that gets it: the part of a
-    /// described distance that whole ticks of links leave. Empty if there are none.
+    /// Additional ticks for passing a line on, by the cache that sends it and the cache that gets
+    /// it: the part of a described distance that whole ticks of links leave. Empty if there are
+    /// none.
     pub passing: Vec<u32>,
-    /// Additional ticks of a route between each cache (row) and each home at the top; empty if there are none.
+    /// Additional ticks of a route between each cache (row) and each home at the top; empty if
+    /// there are none.
     pub extra: Vec<u32>,
     /// The times of all other operations.
     pub timing: Timing,
@@ -79,12 +81,14 @@ impl Layout {
     #[inline]
     pub fn extra(&self, cache: u16, node: u16) -> u64 {
         match &self.homes {
-            Homes::Climbing(climbing) if !self.extra.is_empty() => match node.checked_sub(climbing.first_top) {
-                Some(top) if (top as usize) < climbing.tops() => {
-                    self.extra[cache as usize * climbing.tops() + top as usize].into()
+            Homes::Climbing(climbing) if !self.extra.is_empty() => {
+                match node.checked_sub(climbing.first_top) {
+                    Some(top) if (top as usize) < climbing.tops() => {
+                        self.extra[cache as usize * climbing.tops() + top as usize].into()
+                    }
+                    _ => 0,
                 }
-                _ => 0,
-            },
+            }
             _ => 0,
         }
     }

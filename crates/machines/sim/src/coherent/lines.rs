@@ -1,4 +1,5 @@
-//! The directory's record of each line: its owner, its sharers, and whether a request for it is being served.
+//! The directory's record of each line: its owner, its sharers, and whether a request for it is
+//! being served.
 
 use crate::coherent::slab::Queue;
 
@@ -7,11 +8,12 @@ pub const NO_CACHE: u16 = u16::MAX;
 /// Stands for no transaction.
 pub const IDLE: u32 = u32::MAX;
 
-/// The record of a line. The states modified and exclusive are one: the only sharer of a line may write it.
+/// The record of a line. The states modified and exclusive are one: the only sharer of a line may
+/// write it.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// The cache that answers for the line: the last one that could write it. The owner may share the line with other
-    /// caches.
+    /// The cache that answers for the line: the last one that could write it. The owner may share
+    /// the line with other caches.
     pub owner: u16,
     /// The transaction that serves a request for it; [`IDLE`] for none.
     pub transaction: u32,
@@ -21,7 +23,8 @@ pub struct Line {
 
 const UNKNOWN: Line = Line { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
 
-/// The records of all lines, and for each line its sharers: the caches that have a copy, the owner among them.
+/// The records of all lines, and for each line its sharers: the caches that have a copy, the owner
+/// among them.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     lines: Vec<Line>,
@@ -114,9 +117,14 @@ mod tests {
             lines.add(1, cache);
         }
         let found: Vec<u16> =
-            std::iter::successors(lines.sharer_from(1, 0), |at| lines.sharer_from(1, at + 1)).collect();
+            std::iter::successors(lines.sharer_from(1, 0), |at| lines.sharer_from(1, at + 1))
+                .collect();
         assert_eq!(found, [0, 63, 64, 129]);
-        assert!(lines.are_within(1, (0, 130)) && !lines.are_within(1, (0, 129)) && !lines.are_within(1, (1, 130)));
+        assert!(
+            lines.are_within(1, (0, 130))
+                && !lines.are_within(1, (0, 129))
+                && !lines.are_within(1, (1, 130))
+        );
         lines.remove(1, 129);
         assert!(lines.are_within(1, (0, 65)) && lines.are_within(2, (7, 8)));
         [0, 63].into_iter().for_each(|cache| lines.remove(1, cache));

@@ -5,9 +5,9 @@ use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// The words of the shared memory.
 ///
-/// The protocol gives one cache at a time the right to write a line, and takes every other copy away first. All
-/// copies are therefore equal, and one store of values serves all of them. Cores and message buffers check their
-/// right before they read or write.
+/// The protocol gives one cache at a time the right to write a line, and takes every other copy
+/// away first. All copies are therefore equal, and one store of values serves all of them. Cores
+/// and message buffers check their right before they read or write.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     words: Vec<u64>,

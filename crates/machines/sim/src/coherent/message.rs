@@ -7,8 +7,8 @@ use std::fmt;
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A cache asks the home for a line that it misses, or for the right to write a line that it shares (step 1 of
-    /// figure 6 of Liu et al. 2015).
+    /// A cache asks the home for a line that it misses, or for the right to write a line that it
+    /// shares (step 1 of figure 6 of Liu et al. 2015).
     LineCall {
         /// Whether the cache asks to write.
         writes: bool,
@@ -59,9 +59,9 @@ impl Kind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It travels with a message and is kept
-/// beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages between caches and directories have none
-/// and stay small.
+/// The operation of a request to a message buffer, or the value of its answer. It travels with a
+/// message and is kept beside it, in the [`Outbox`](crate::coherent::outbox::Outbox): messages
+/// between caches and directories have none and stay small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
     /// The operation of a request.
@@ -80,8 +80,8 @@ pub struct Message {
     pub kind: Kind,
     /// The cache that sends or receives it.
     pub cache: u16,
-    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer, which serve another
-    /// cache.
+    /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer,
+    /// which serve another cache.
     pub thread: u16,
     /// The node that sent it first.
     pub from: u16,
@@ -98,7 +98,10 @@ pub struct Message {
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Message { kind, cache, thread, from, at, to, line, .. } = self;
-        write!(f, "{kind:?} of line {line}, cache {cache}, thread {thread}, at node {at} from {from} to {to}")
+        write!(
+            f,
+            "{kind:?} of line {line}, cache {cache}, thread {thread}, at node {at} from {from} to {to}"
+        )
     }
 }
 

@@ -10,8 +10,8 @@ use crate::coherent::shape::Shape;
 use crate::coherent::written::{Figures, Written};
 use seatmap_machine::{Profile, Topology};
 
-/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers), with the cost of
-/// every operation.
+/// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers),
+/// with the cost of every operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoherentModel {
     /// Its name on the command line.
@@ -22,7 +22,8 @@ pub struct CoherentModel {
     pub sources: Vec<String>,
     /// The core clock.
     pub frequency_ghz: f64,
-    /// Ticks of a core cycle, the unit of time: 1, or more if distances are known to a part of a cycle.
+    /// Ticks of a core cycle, the unit of time: 1, or more if distances are known to a part of a
+    /// cycle.
     pub ticks_per_cycle: u32,
     /// Its PUs.
     pub topology: Topology,
@@ -49,13 +50,18 @@ impl CoherentModel {
         }
     }
 
-    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described core distances: the
-    /// simulation gives every distance back to the tick. Figures that a profile does not give (how long directories
-    /// and links are busy) are taken from [`hierarchy::ORDINARY`].
+    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described
+    /// core distances: the simulation gives every distance back to the tick. Figures that a profile
+    /// does not give (how long directories and links are busy) are taken from
+    /// [`hierarchy::ORDINARY`].
     ///
     /// # Errors
     /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
-    pub fn from_profile(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
+    pub fn from_profile(
+        profile: &Profile,
+        summary: &str,
+        frequency_ghz: f64,
+    ) -> Result<Self, ModelError> {
         Hierarchy::described(profile, summary, frequency_ghz)?.model(&profile.name)
     }
 
@@ -65,23 +71,23 @@ impl CoherentModel {
         1.0 / (self.frequency_ghz * f64::from(self.ticks_per_cycle))
     }
 
-    /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead of simulation.
-    /// `None` for PUs that do not exist, for a PU and itself, and if lines stay in message buffers: there the time
-    /// depends on when two polls happen.
+    /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead
+    /// of simulation. `None` for PUs that do not exist, for a PU and itself, and if lines stay in
+    /// message buffers: there the time depends on when two polls happen.
     #[must_use]
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }
 
-    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` if lines have no home of their
-    /// own.
+    /// The PUs nearest to the home of a line: on the same stop, else beside it. `None` if lines
+    /// have no home of their own.
     #[must_use]
     pub fn pus_at_home(&self, line: u32) -> Option<Vec<u32>> {
         distance::nearest_pus(&self.layout, line)
     }
 
-    /// The part of a round trip that a PU's routes to the home of a line take: a_i(home), in ticks. `None` if lines
-    /// have no home of their own, or stay at their homes.
+    /// The part of a round trip that a PU's routes to the home of a line take: a_i(home), in ticks.
+    /// `None` if lines have no home of their own, or stay at their homes.
     #[must_use]
     pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {
         distance::routes(&self.layout, pu, line)
@@ -124,7 +130,8 @@ impl CoherentModel {
     /// Memory modules: NUMA nodes, if they are known.
     #[must_use]
     pub fn modules(&self) -> usize {
-        let nodes: std::collections::BTreeSet<_> = self.topology.pus.iter().filter_map(|pu| pu.numa).collect();
+        let nodes: std::collections::BTreeSet<_> =
+            self.topology.pus.iter().filter_map(|pu| pu.numa).collect();
         nodes.len().max(1)
     }
 }

@@ -38,7 +38,8 @@ pub enum Step {
     Arrived(u32),
 }
 
-/// The links of a machine. A message takes one link after the other, first come first served on each lane.
+/// The links of a machine. A message takes one link after the other, first come first served on
+/// each lane.
 #[derive(Clone, Debug)]
 pub struct Network {
     layout: Arc<Layout>,
@@ -51,7 +52,8 @@ pub struct Network {
 impl Network {
     /// A network without messages.
     pub fn new(layout: Arc<Layout>) -> Self {
-        let mut network = Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
+        let mut network =
+            Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
         network.reset();
         network
     }
@@ -67,13 +69,19 @@ impl Network {
             waits: 0,
         };
         self.wires.clear();
-        self.wires.extend(self.layout.fabric.links().iter().flat_map(|link| (0..LANES).map(|lane| wire(link, lane))));
+        self.wires.extend(
+            self.layout
+                .fabric
+                .links()
+                .iter()
+                .flat_map(|link| (0..LANES).map(|lane| wire(link, lane))),
+        );
         self.packets.clear();
         (self.sent, self.received) = (0, 0);
     }
 
-    /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links come first; a Nack
-    /// has none.
+    /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links
+    /// come first; a Nack has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> Step {
         let after = after + self.extra(&message);
@@ -105,7 +113,10 @@ impl Network {
         match message.kind {
             _ if self.layout.extra.is_empty() => 0,
             Kind::Nack { .. } => 0,
-            _ => self.layout.extra(message.cache, message.at) + self.layout.extra(message.cache, message.to),
+            _ => {
+                self.layout.extra(message.cache, message.at)
+                    + self.layout.extra(message.cache, message.to)
+            }
         }
     }
 
@@ -163,7 +174,13 @@ impl Network {
     pub fn assert_idle(&self, now: u64) {
         let (sent, received, under_way) = self.traffic();
         let is_idle = sent == received && under_way == 0;
-        invariant!(is_idle, "network", now, "the end", "{sent} sent, {received} received, {under_way} under way");
+        invariant!(
+            is_idle,
+            "network",
+            now,
+            "the end",
+            "{sent} sent, {received} received, {under_way} under way"
+        );
     }
 }
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub enum Event {
     /// A task continues.
     Resume(u16),
-    /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its number).
+    /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its
+    /// number).
     Copied(u16, u16),
     /// A task tries its request.
     Look(u16),
@@ -59,13 +60,15 @@ pub enum Notice {
 
 /// Takes messages to the network and events to the event queue, for all components.
 ///
-/// Components do not call each other. A message that is at its destination at once is pending, and its receiver gets
-/// it when its sender is done. All later actions are pending too, which keeps the order.
+/// Components do not call each other. A message that is at its destination at once is pending, and
+/// its receiver gets it when its sender is done. All later actions are pending too, which keeps the
+/// order.
 ///
-/// Messages take time. There are also two [`Notice`]s, which take no time and use no link. They are simplifications
-/// of the model:
-/// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds snoops that are
-///   later than the grant, and in the meantime its other threads' accesses to the line go to the home.
+/// Messages take time. There are also two [`Notice`]s, which take no time and use no link. They are
+/// simplifications of the model:
+/// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds
+///   snoops that are later than the grant, and in the meantime its other threads' accesses to the
+///   line go to the home.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
 #[derive(Clone, Debug)]
 pub struct Outbox {
@@ -82,8 +85,10 @@ pub struct Outbox {
 impl Outbox {
     /// An empty network, and no events.
     pub fn new(layout: Arc<Layout>) -> Self {
-        let (pending, notices) = (Vec::new(), Vec::new());
-        let (queue, network) = (Wheel::default(), Network::new(layout));
+        let pending = Vec::new();
+        let notices = Vec::new();
+        let queue = Wheel::default();
+        let network = Network::new(layout);
         Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
     }
 
@@ -230,8 +235,8 @@ impl Outbox {
         self.notices.pop()
     }
 
-    /// The range of the present component's pending actions. The other components now receive them, and may add their
-    /// own.
+    /// The range of the present component's pending actions. The other components now receive them,
+    /// and may add their own.
     #[inline]
     pub fn begin_pending(&mut self) -> std::ops::Range<usize> {
         let own = self.outer..self.pending.len();
@@ -269,6 +274,12 @@ impl Outbox {
     pub fn assert_idle(&self) {
         self.network.assert_idle(self.now());
         let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();
-        invariant!(left == 0, "network", self.now(), "the end", "{left} parcels and notices were never received");
+        invariant!(
+            left == 0,
+            "network",
+            self.now(),
+            "the end",
+            "{left} parcels and notices were never received"
+        );
     }
 }

@@ -30,7 +30,11 @@ impl CoherentPort<'_> {
 
     #[inline]
     fn check(&self, Addr(word): Addr) {
-        assert!(word < self.words, "word {word} lies beyond the {} words that the workload asked for", self.words);
+        assert!(
+            word < self.words,
+            "word {word} lies beyond the {} words that the workload asked for",
+            self.words
+        );
     }
 }
 

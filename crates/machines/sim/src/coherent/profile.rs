@@ -31,7 +31,8 @@ impl Workload for RoundTrips {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
-        let (word, own) = (Addr::line(LINE), rank as u64);
+        let word = Addr::line(LINE);
+        let own = rank as u64;
         if rank == 0 {
             port.store(word, 1);
         }
@@ -47,8 +48,8 @@ impl Workload for RoundTrips {
     }
 }
 
-/// The machine's topology, the simulated distance of every pair of cores for one line, and the homes if lines have
-/// homes of their own.
+/// The machine's topology, the simulated distance of every pair of cores for one line, and the
+/// homes if lines have homes of their own.
 ///
 /// # Errors
 /// [`SimError`], if the model cannot be run.
@@ -58,13 +59,22 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     let numbers: Vec<usize> = (0..cores.len()).collect();
     let bed = || CoherentBed::new(Arc::clone(model));
     let rows: Vec<Vec<f64>> = pool::try_map(&numbers, bed, |bed, core| row(bed, &cores, *core))?;
-    let core_of: HashMap<u32, usize> =
-        cores.iter().enumerate().flat_map(|(core, pus)| pus.iter().map(move |os| (*os, core))).collect();
+    let core_of: HashMap<u32, usize> = cores
+        .iter()
+        .enumerate()
+        .flat_map(|(core, pus)| pus.iter().map(move |os| (*os, core)))
+        .collect();
     let median_ns = Matrix::from_fn(pus.len(), |i, j| {
-        let (a, b) = (core_of[&pus[i]], core_of[&pus[j]]);
+        let a = core_of[&pus[i]];
+        let b = core_of[&pus[j]];
         if i == j { 0.0 } else { rows[a.max(b)][a.min(b)] }
     });
-    let origin = Origin { kind: OriginKind::Model, source: model.sources.join("; "), date: None, tool: None };
+    let origin = Origin {
+        kind: OriginKind::Model,
+        source: model.sources.join("; "),
+        date: None,
+        tool: None,
+    };
     let mut profile = Profile::new(&model.name, origin, model.topology.clone());
     profile.clock.frequency_hz = Some(model.frequency_ghz * 1e9);
     profile.home_model = home_model(model, &pus);
@@ -72,7 +82,8 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     Ok(profile)
 }
 
-/// The PUs of each core: the threads of a core share a cache, so other cores are equally far from all of them.
+/// The PUs of each core: the threads of a core share a cache, so other cores are equally far from
+/// all of them.
 fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     let mut cores = vec![Vec::new(); model.layout.caches()];
     for os in pus {
@@ -82,7 +93,8 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     cores
 }
 
-/// The distances from one core to those before it, and between its own threads; NaN if it has one thread.
+/// The distances from one core to those before it, and between its own threads; NaN if it has one
+/// thread.
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
     let mut distance_ns = |other: usize| {
         let pair = (cores[core].last(), cores[other].first());
@@ -96,8 +108,8 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
     (0..=core).map(&mut distance_ns).collect()
 }
 
-/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have homes of their own and caches keep
-/// them.
+/// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have homes of their
+/// own and caches keep them.
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;
@@ -110,7 +122,9 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let offset_ns = offset_ns?;
     let core = |pu: u32| model.topology.pu(pu).and_then(|pu| pu.core);
     let other = pus.iter().position(|pu| core(*pu) != core(pus[0]))?;
-    let base_ns = ns(model.round_trip_ticks(pus[0], pus[other], first)?) - offset_ns[0][0] - offset_ns[other][0];
+    let base_ns = ns(model.round_trip_ticks(pus[0], pus[other], first)?)
+        - offset_ns[0][0]
+        - offset_ns[other][0];
     let sibling = pus[1..].iter().find(|pu| core(**pu) == core(pus[0]));
     Some(HomeModel {
         groups: vec![pus.to_vec()],
@@ -124,7 +138,10 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
         smt_ns: sibling.and_then(|pu| model.round_trip_ticks(pus[0], *pu, 0)).map(ns),
         lines: Some(HomeLines {
             home_of_line: (0..CANDIDATES).filter_map(|line| model.home_of(LINE + line)).collect(),
-            nearest_pu: lines.iter().filter_map(|line| model.pus_at_home(*line)?.first().copied()).collect(),
+            nearest_pu: lines
+                .iter()
+                .filter_map(|line| model.pus_at_home(*line)?.first().copied())
+                .collect(),
             confidence: 1.0,
             resolvable: true,
             samples: 0,

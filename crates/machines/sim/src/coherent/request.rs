@@ -56,7 +56,10 @@ impl LineCall {
             LineCall::Store(_, value) => Some(value),
             LineCall::Add(_, value) => Some(found.wrapping_add(value)),
             LineCall::Exchange { current, new, .. } => (found == current).then_some(new),
-            LineCall::Load(_) | LineCall::WaitWhile(..) | LineCall::Copy { .. } | LineCall::Compute(_) => None,
+            LineCall::Load(_)
+            | LineCall::WaitWhile(..)
+            | LineCall::Copy { .. }
+            | LineCall::Compute(_) => None,
         }
     }
 }
@@ -69,11 +72,21 @@ impl fmt::Display for LineCall {
             LineCall::Store(word, _) => write!(f, "stores to {}", place(word)),
             LineCall::Add(word, _) => write!(f, "adds to {}", place(word)),
             LineCall::Exchange { word, .. } => write!(f, "exchanges {}", place(word)),
-            LineCall::WaitWhile(word, value) => write!(f, "waits while {} holds {value}", place(word)),
-            LineCall::Copy { from, to, words } => {
-                write!(f, "copies {words} from {} to {}", place(from), place(to), words = counted(words, "word"))
+            LineCall::WaitWhile(word, value) => {
+                write!(f, "waits while {} holds {value}", place(word))
             }
-            LineCall::Compute(cycles) => write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle")),
+            LineCall::Copy { from, to, words } => {
+                write!(
+                    f,
+                    "copies {words} from {} to {}",
+                    place(from),
+                    place(to),
+                    words = counted(words, "word")
+                )
+            }
+            LineCall::Compute(cycles) => {
+                write!(f, "computes for {cycles}", cycles = counted(cycles, "cycle"))
+            }
         }
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Shape {
-    /// Stops around a ring, which has both directions. Each stop has a core, except those that are listed without
-    /// one.
+    /// Stops around a ring, which has both directions. Each stop has a core, except those that are
+    /// listed without one.
     Ring {
         /// The number of stops.
         stops: u32,
@@ -23,7 +23,8 @@ pub enum Shape {
         rows: u32,
         /// Cores that share a tile's place.
         cores_per_tile: u32,
-        /// Tiles beside which memory controllers sit. They are used in drawings only; no message goes there.
+        /// Tiles beside which memory controllers sit. They are used in drawings only; no message
+        /// goes there.
         #[serde(default)]
         memories: Vec<u16>,
     },
@@ -43,7 +44,9 @@ impl Shape {
     #[must_use]
     pub fn cores(&self) -> u32 {
         match self {
-            Shape::Ring { stops, stops_without_core } => stops.saturating_sub(stops_without_core.len() as u32),
+            Shape::Ring { stops, stops_without_core } => {
+                stops.saturating_sub(stops_without_core.len() as u32)
+            }
             Shape::Mesh { cores_per_tile, .. } => self.nodes().saturating_mul(*cores_per_tile),
         }
     }
@@ -53,16 +56,18 @@ impl Shape {
             Shape::Ring { stops, stops_without_core } => {
                 (0..*stops as u16).filter(|stop| !stops_without_core.contains(stop)).collect()
             }
-            Shape::Mesh { cores_per_tile, .. } => {
-                (0..self.nodes() * cores_per_tile).map(|core| (core / cores_per_tile) as u16).collect()
-            }
+            Shape::Mesh { cores_per_tile, .. } => (0..self.nodes() * cores_per_tile)
+                .map(|core| (core / cores_per_tile) as u16)
+                .collect(),
         }
     }
 
     pub(crate) fn fabric(&self, hop_cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
         match self {
             Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop_cycles, busy),
-            Shape::Mesh { columns, rows, .. } => fabric::mesh(*columns as u16, *rows as u16, hop_cycles, busy),
+            Shape::Mesh { columns, rows, .. } => {
+                fabric::mesh(*columns as u16, *rows as u16, hop_cycles, busy)
+            }
         }
     }
 
@@ -73,7 +78,8 @@ impl Shape {
             Shape::Mesh { memories, .. } => ("memories", memories),
         };
         let mut seen = std::collections::BTreeSet::new();
-        let wrong = named.iter().find(|node| u32::from(**node) >= self.nodes() || !seen.insert(**node))?;
+        let wrong =
+            named.iter().find(|node| u32::from(**node) >= self.nodes() || !seen.insert(**node))?;
         let what = if matches!(self, Shape::Ring { .. }) { "stops" } else { "tiles" };
         let last = self.nodes() - 1;
         Some(format!("fabric.{key} holds {wrong}, and the {what} are 0 to {last}, once each"))

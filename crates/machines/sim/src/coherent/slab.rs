@@ -5,7 +5,8 @@ use crate::coherent::invariant::broken;
 /// No place, or nothing further in a queue.
 const NONE: u32 = u32::MAX;
 
-/// Values by place. A value keeps its place until the caller takes it out; values can wait in [`Queue`]s.
+/// Values by place. A value keeps its place until the caller takes it out; values can wait in
+/// [`Queue`]s.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,

@@ -1,4 +1,5 @@
-//! Small machines, and a component's messages and events one by one, for the tests of single components.
+//! Small machines, and a component's messages and events one by one, for the tests of single
+//! components.
 
 use crate::coherent::fabric::{self, Link};
 use crate::coherent::homes::{Climbing, Homes};
@@ -14,11 +15,26 @@ pub const BUSY: [u32; 3] = [1, 4, 2];
 
 /// Times that differ from each other, so that a test sees which one was taken.
 pub fn timing(directory_queue: u32) -> Timing {
-    let (hit, miss, cache, directory, directory_busy) = (2, 5, 7, 11, 4);
-    Timing { hit, miss, cache, directory, directory_busy, directory_queue, memory: 100, atomic: 13, start_skew: 0 }
+    let hit = 2;
+    let miss = 5;
+    let cache = 7;
+    let directory = 11;
+    let directory_busy = 4;
+    Timing {
+        hit,
+        miss,
+        cache,
+        directory,
+        directory_busy,
+        directory_queue,
+        memory: 100,
+        atomic: 13,
+        start_skew: 0,
+    }
 }
 
-/// A ring of four stops. All lines have their home at stop 0; caches 0, 1 and 2 of two threads are at stops 1, 2 and 3.
+/// A ring of four stops. All lines have their home at stop 0; caches 0, 1 and 2 of two threads are
+/// at stops 1, 2 and 3.
 pub fn ring(directory_queue: u32) -> Layout {
     Layout {
         fabric: fabric::ring(4, LINK, BUSY).unwrap(),
@@ -34,7 +50,8 @@ pub fn ring(directory_queue: u32) -> Layout {
     }
 }
 
-/// Caches 0 to 3 of one thread at nodes 0 to 3, groups of two at nodes 4 and 5, and the root at node 6.
+/// Caches 0 to 3 of one thread at nodes 0 to 3, groups of two at nodes 4 and 5, and the root at
+/// node 6.
 pub fn hierarchy(directory_queue: u32) -> Layout {
     let parent = vec![4, 4, 5, 5, 6, 6, 6];
     let link = |from: u16| Link { from, to: parent[from as usize], cycles: LINK, busy: BUSY };
@@ -62,7 +79,8 @@ pub fn message(layout: &Layout, kind: Kind, cache: u16, home: u16, line: u32) ->
     Message { kind, cache, thread: 0, from, at: to, to, line, parcel: NO_PARCEL }
 }
 
-/// Puts a message at its destination, as if it had travelled there. Other events that are due earlier are lost.
+/// Puts a message at its destination, as if it had travelled there. Other events that are due
+/// earlier are lost.
 pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     out.send(message, 1);
     loop {
@@ -85,8 +103,8 @@ pub enum Wish {
     Told(Notice),
 }
 
-/// The actions of a component until no event is due any more, in order. Events go to `dispatch`, which says whether
-/// they were the component's own; the others are listed.
+/// The actions of a component until no event is due any more, in order. Events go to `dispatch`,
+/// which says whether they were the component's own; the others are listed.
 pub fn run(out: &mut Outbox, dispatch: &mut dyn FnMut(Event, &mut Outbox) -> bool) -> Vec<Wish> {
     let mut wishes = at_once(out);
     while let Some((time, event)) = out.next_event() {

@@ -29,7 +29,8 @@ struct Seat {
     thread: u16,
 }
 
-/// A machine in virtual time. It owns the components and the time; the components only exchange messages.
+/// A machine in virtual time. It owns the components and the time; the components only exchange
+/// messages.
 #[derive(Clone, Debug)]
 pub struct World {
     layout: Arc<Layout>,
@@ -44,22 +45,25 @@ pub struct World {
 impl World {
     /// A machine without tasks.
     pub fn new(layout: Arc<Layout>) -> Self {
-        let homes = match layout.is_uncached {
-            true => Homes::Buffers(Buffers::new(Arc::clone(&layout))),
-            false => Homes::Directory(Directory::new(Arc::clone(&layout))),
+        let homes = if layout.is_uncached {
+            Homes::Buffers(Buffers::new(Arc::clone(&layout)))
+        } else {
+            Homes::Directory(Directory::new(Arc::clone(&layout)))
         };
         World {
             outbox: Outbox::new(Arc::clone(&layout)),
             homes,
-            cores: (0..layout.caches() as u16).map(|id| Core::new(Arc::clone(&layout), id)).collect(),
+            cores: (0..layout.caches() as u16)
+                .map(|id| Core::new(Arc::clone(&layout), id))
+                .collect(),
             memory: Memory::default(),
             seats: Vec::new(),
             layout,
         }
     }
 
-    /// Goes back to the beginning, with tasks on these caches; all caches are cold. Memory keeps its contents, and
-    /// grows to this many lines.
+    /// Goes back to the beginning, with tasks on these caches; all caches are cold. Memory keeps
+    /// its contents, and grows to this many lines.
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {
@@ -112,7 +116,9 @@ impl World {
     fn looked_up(&mut self, packet: u32) {
         match &mut self.homes {
             Homes::Directory(directory) => directory.looked_up(packet, &mut self.outbox),
-            Homes::Buffers(buffers) => buffers.looked_up(packet, &mut self.memory, &mut self.outbox),
+            Homes::Buffers(buffers) => {
+                buffers.looked_up(packet, &mut self.memory, &mut self.outbox)
+            }
         }
     }
 
@@ -137,13 +143,14 @@ impl World {
     #[inline]
     fn copies_on(&mut self, task: u16) -> bool {
         let Seat { core, thread } = self.seats[task as usize];
-        let copies = self.cores[core as usize].copies_on(thread, &mut self.memory, &mut self.outbox);
+        let copies =
+            self.cores[core as usize].copies_on(thread, &mut self.memory, &mut self.outbox);
         self.deliver();
         copies
     }
 
-    /// Hands over a component's actions for other components in this tick, in order: all immediate consequences of
-    /// one message come before the next message.
+    /// Hands over a component's actions for other components in this tick, in order: all immediate
+    /// consequences of one message come before the next message.
     #[inline]
     fn deliver(&mut self) {
         if self.outbox.has_more() {
@@ -169,8 +176,12 @@ impl World {
         let now = self.outbox.now();
         match (notice, &mut self.homes) {
             (Notice::Coming { cache, thread }, _) => self.cores[cache as usize].expect(thread, now),
-            (Notice::Gone { cache, line }, Homes::Directory(directory)) => directory.gone(cache, line, now),
-            (Notice::Gone { .. }, Homes::Buffers(_)) => self.misdirected(&format_args!("{notice:?}")),
+            (Notice::Gone { cache, line }, Homes::Directory(directory)) => {
+                directory.gone(cache, line, now)
+            }
+            (Notice::Gone { .. }, Homes::Buffers(_)) => {
+                self.misdirected(&format_args!("{notice:?}"))
+            }
         }
     }
 
@@ -179,7 +190,9 @@ impl World {
         let out = &mut self.outbox;
         let &Message { kind, cache, .. } = out.message(packet);
         match &mut self.homes {
-            _ if !kind.is_to_home() => self.cores[cache as usize].handle(packet, &mut self.memory, out),
+            _ if !kind.is_to_home() => {
+                self.cores[cache as usize].handle(packet, &mut self.memory, out)
+            }
             Homes::Directory(directory) => directory.handle(packet, out),
             Homes::Buffers(buffers) => buffers.handle(packet, out),
         }
@@ -216,8 +229,8 @@ impl World {
         &self.layout
     }
 
-    /// Stops the run unless every message was received and every request answered, which must be so after the last
-    /// task's end.
+    /// Stops the run unless every message was received and every request answered, which must be so
+    /// after the last task's end.
     pub fn assert_idle(&self) {
         let now = self.outbox.now();
         self.outbox.assert_idle();

@@ -43,8 +43,8 @@ enum Numbering {
     /// All threads of a core have consecutive numbers.
     #[default]
     ThreadsAdjacent,
-    /// Consecutive numbers, after a first one that is the last core's last thread: Linux on the Xeon Phi, where cores
-    /// 237 and 0 of Liu et al. 2015 are one.
+    /// Consecutive numbers, after a first one that is the last core's last thread: Linux on the
+    /// Xeon Phi, where cores 237 and 0 of Liu et al. 2015 are one.
     XeonPhi,
 }
 
@@ -83,7 +83,8 @@ figures! {
     hit_cycles,
     /// Cycles from a core's access that misses to the request that leaves its cache.
     miss_cycles,
-    /// Cycles from a change of a line until a task that waits for it looks again: a spin loop with its pause.
+    /// Cycles from a change of a line until a task that waits for it looks again: a spin loop with
+    /// its pause.
     look_cycles,
     /// Cycles in which a cache answers a snoop.
     cache_cycles,
@@ -122,8 +123,8 @@ impl Figures {
             .map(|figure| figure.ticks(ticks_per_cycle) as u32)
     }
 
-    /// The first figure that is out of range. Most figures must not be zero: steps without time would stop the
-    /// model's clock.
+    /// The first figure that is out of range. Most figures must not be zero: steps without time
+    /// would stop the model's clock.
     pub(crate) fn flaw(&self) -> Option<String> {
         let may_be_zero = |key: &str| ["atomic_cycles", "start_skew_cycles"].contains(&key);
         let bad = |(key, figure): &(&str, &Figure)| {
@@ -131,7 +132,10 @@ impl Figures {
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         };
         let (key, figure) = self.all().find(bad)?;
-        Some(format!("figures.{key} is {:?}; what takes no time, or never ends, cannot be run", figure.value))
+        Some(format!(
+            "figures.{key} is {:?}; what takes no time, or never ends, cannot be run",
+            figure.value
+        ))
     }
 }
 
@@ -153,7 +157,10 @@ impl Written {
             .ok_or_else(|| impossible("a way between two stops leads nowhere".to_owned()))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = Layout {
-            homes: Homes::Hashed { nodes: (0..self.homes.count as u16).collect(), seed: self.homes.hash_seed.into() },
+            homes: Homes::Hashed {
+                nodes: (0..self.homes.count as u16).collect(),
+                seed: self.homes.hash_seed.into(),
+            },
             is_uncached: self.homes.kind == HomeKind::Buffers,
             cache_of_pu: topology.pus.iter().map(|pu| pu.core.map(|core| core as u16)).collect(),
             threads: self.threads_per_core as usize,
@@ -231,7 +238,8 @@ impl Written {
     }
 
     fn homes_flaw(&self) -> Option<String> {
-        let (homes, nodes) = (&self.homes, self.fabric.nodes());
+        let homes = &self.homes;
+        let nodes = self.fabric.nodes();
         if homes.count == 0 || homes.count > nodes {
             return Some(format!(
                 "homes.count is {}, and there is one at each of {nodes} at most",
@@ -240,12 +248,13 @@ impl Written {
             ));
         }
         let other = homes.hash_values != homes.count;
-        other.then(|| match homes.hash_values > homes.count {
-            true => format!(
-                "homes.hash_values is {}: some lead to homes that there are not ({})",
-                homes.hash_values, homes.count
-            ),
-            false => {
+        other.then(|| {
+            if homes.hash_values > homes.count {
+                format!(
+                    "homes.hash_values is {}: some lead to homes that there are not ({})",
+                    homes.hash_values, homes.count
+                )
+            } else {
                 format!(
                     "homes.hash_values is {}: some of the {} are never used",
                     homes.hash_values,

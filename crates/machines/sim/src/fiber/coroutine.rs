@@ -28,7 +28,11 @@ impl<S> Fiber<S> {
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(stack: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
         // SAFETY: the caller's promise.
-        Fiber(unsafe { Coroutine::with_stack_unchecked(stack.0, move |yielder: &Yielder<S>, _: u64| task(yielder)) })
+        Fiber(unsafe {
+            Coroutine::with_stack_unchecked(stack.0, move |yielder: &Yielder<S>, _: u64| {
+                task(yielder)
+            })
+        })
     }
 
     /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.

@@ -1,8 +1,9 @@
 //! Tasks that stop in the middle and continue later.
 //!
-//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the feature `threads`,
-//! `SEATMAP_TASKS=threads` in the environment makes each of them a thread, one of which runs at a time. Threads are far
-//! slower, but debuggers, profilers and sanitizers understand them. Tests check that both give the same results.
+//! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
+//! feature `threads`, `SEATMAP_TASKS=threads` in the environment makes each of them a thread, one
+//! of which runs at a time. Threads are far slower, but debuggers, profilers and sanitizers
+//! understand them. Tests check that both give the same results.
 
 mod coroutine;
 #[cfg(feature = "threads")]
@@ -61,7 +62,9 @@ mod tests {
     #[test]
     fn a_panic_comes_out_where_the_task_went_on() {
         // SAFETY: the task borrows nothing.
-        let mut fiber = unsafe { Fiber::new(Stack::new().unwrap(), |_: &Yielder<()>| std::panic::panic_any(7_u64)) };
+        let mut fiber = unsafe {
+            Fiber::new(Stack::new().unwrap(), |_: &Yielder<()>| std::panic::panic_any(7_u64))
+        };
         let panic = catch_unwind(AssertUnwindSafe(|| fiber.resume(0))).unwrap_err();
         assert_eq!(panic.downcast_ref::<u64>(), Some(&7));
         assert!(fiber.into_stack().is_some());
@@ -77,7 +80,8 @@ mod tests {
             }
         };
         // SAFETY: `dropped` outlives the fibers.
-        let [mut begun, fresh] = [(); 2].map(|()| unsafe { Fiber::new(Stack::new().unwrap(), task) });
+        let [mut begun, fresh] =
+            [(); 2].map(|()| unsafe { Fiber::new(Stack::new().unwrap(), task) });
         begun.resume(0);
         drop((begun, fresh));
         assert_eq!(dropped.get(), 1, "the one that had begun");

@@ -15,8 +15,8 @@ struct Dropped;
 /// Carries something to the one thread that runs next.
 struct Handed<T>(T);
 
-// SAFETY: a side that hands over stops until the other side hands something back, so one thread at a time uses the
-// content; and channels order the accesses of both.
+// SAFETY: a side that hands over stops until the other side hands something back, so one thread at
+// a time uses the content; and channels order the accesses of both.
 unsafe impl<T> Send for Handed<T> {}
 
 impl<T> Handed<T> {
@@ -68,7 +68,8 @@ impl<S> Fiber<S> {
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
     pub unsafe fn new(_: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
-        let ((answers, questions), (says, outcomes)) = (channel(), channel());
+        let (answers, questions) = channel();
+        let (says, outcomes) = channel();
         let yielder = Yielder { outcomes: says, answers: questions };
         let body: Box<dyn FnOnce()> = Box::new(move || live(&yielder, task));
         // SAFETY: the caller's promise: the thread has ended when the fiber is dropped.

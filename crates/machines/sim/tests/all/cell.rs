@@ -1,5 +1,9 @@
 //! The Cell model compared with published figures, and its behaviour when programs fail.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do, and one program has to")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do, and one program has to"
+)]
 
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
 use seatmap_sim::{CellBed, catalog};
@@ -33,7 +37,11 @@ impl Program for Task {
     fn task<C: Channels>(&self, c: &C, rank: usize) -> f64 {
         let begin = c.cycles();
         for round in 0..self.rounds {
-            if [2, 3, 4, 7, 8].contains(&self.which) { self.transfer(c, rank) } else { self.talk(c, rank, round) }
+            if [2, 3, 4, 7, 8].contains(&self.which) {
+                self.transfer(c, rank)
+            } else {
+                self.talk(c, rank, round)
+            }
         }
         (c.cycles() - begin) as f64 / 3.2 / f64::from(self.rounds)
     }
@@ -74,11 +82,19 @@ impl Task {
         let own = Ea::Memory { module: self.module, offset: rank as u32 * 32768 };
         match self.which {
             2 => c.get(0, own, self.size, 0, Order::Free),
-            3 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1)),
+            3 => {
+                drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1))
+            }
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
             7 => c.put(0, own, self.size, 0, Order::Free),
             // Each SPE transfers with its neighbour.
-            _ => c.get(0, Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 }, self.size, 0, Order::Free),
+            _ => c.get(
+                0,
+                Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 },
+                self.size,
+                0,
+                Order::Free,
+            ),
         }
         if ![3, 4].contains(&self.which) {
             c.wait_tags(1);
@@ -118,7 +134,9 @@ fn the_memories_give_what_was_published() {
     let mut bed = bed("cell-qs20");
     let eight: Vec<u32> = (0..8).collect();
     let mut gbps = |which, module| 8.0 * 16384.0 / run(&mut bed, &eight, which, 16384, module);
-    let (near, far, put) = (gbps(2, 0), gbps(2, 1), gbps(7, 0));
+    let near = gbps(2, 0);
+    let far = gbps(2, 1);
+    let put = gbps(7, 0);
     within("near GETs of eight SPEs", near, 24.6, 0.1);
     within("far GETs of eight SPEs", far, 13.6, 0.1);
     assert!(put < near, "puts are slower under stress: {put} and {near}");
@@ -183,7 +201,8 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
     within("mailbox, afterwards", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
 }
 
-/// A program whose first task, on the PPE, or second task, on an SPE, asks for registers that the PPE does not have.
+/// A program whose first task, on the PPE, or second task, on an SPE, asks for registers that the
+/// PPE does not have.
 struct WithoutRegisters(u8);
 
 impl Program for WithoutRegisters {
@@ -210,7 +229,8 @@ impl Program for WithoutRegisters {
 #[test]
 fn what_the_ppe_does_not_have_is_refused_at_once() {
     let mut bed = bed("cell-qs20");
-    let mut refusal = |which| bed.run(&[16, 0], &WithoutRegisters(which), 0).unwrap_err().to_string();
+    let mut refusal =
+        |which| bed.run(&[16, 0], &WithoutRegisters(which), 0).unwrap_err().to_string();
     for which in [0, 1, 2, 4] {
         let told = "task 0: task 0 sits on the PPE, which has no mailbox and no signal register of its own";
         assert_eq!(refusal(which), told, "{which}");
@@ -232,11 +252,15 @@ fn seats_must_be_had() {
 
 #[test]
 fn impossible_models_are_refused() {
-    let text =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines/cell-ps3.toml")).unwrap();
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../machines/cell-ps3.toml"
+    ))
+    .unwrap();
     let refusal = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
-        let error = seatmap_sim::CellModel::from_toml("my.toml", &text.replacen(from, to, 1)).unwrap_err();
+        let error =
+            seatmap_sim::CellModel::from_toml("my.toml", &text.replacen(from, to, 1)).unwrap_err();
         error.to_string()
     };
     let told = [
@@ -262,5 +286,8 @@ fn a_trace_is_what_viewers_read() {
     bed.trace().unwrap().write(&mut text).unwrap();
     let read: serde_json::Value = serde_json::from_slice(&text).unwrap();
     let events = read["traceEvents"].as_array().unwrap();
-    assert!(events.len() > 200 && events.iter().all(|event| event["ph"] == "X" && event["dur"].as_f64() >= Some(0.0)));
+    assert!(
+        events.len() > 200
+            && events.iter().all(|event| event["ph"] == "X" && event["dur"].as_f64() >= Some(0.0))
+    );
 }

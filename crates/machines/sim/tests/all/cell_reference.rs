@@ -1,14 +1,17 @@
-//! The timings of the Cell models, compared with recorded ones: a change of the simulator's code must not change any
-//! of them.
+//! The timings of the Cell models, compared with recorded ones: a change of the simulator's code
+//! must not change any of them.
 //!
-//! Each line of the snapshot is one program on one model over several placements and seeds: the number of runs, the
-//! cycles of all of them together, and hashes of all tasks' reports and of all counters.
+//! Each line of the snapshot is one program on one model over several placements and seeds: the
+//! number of runs, the cycles of all of them together, and hashes of all tasks' reports and of all
+//! counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape};
 use seatmap_sim::{CellBed, catalog};
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Transfers};
-use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way};
+use seatmap_workload::{
+    BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way,
+};
 use std::fmt::Debug;
 
 /// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.
@@ -53,7 +56,8 @@ struct Lines {
 
 impl Lines {
     fn add<P: Program<Output: Debug>>(&mut self, what: &str, placements: &[Vec<u32>], program: &P) {
-        let Sum { runs, cycles, events, outputs, counters } = sum(&mut self.bed, placements, program);
+        let Sum { runs, cycles, events, outputs, counters } =
+            sum(&mut self.bed, placements, program);
         let name = &self.bed.model().name;
         self.text += &format!("{name} {what}: {runs} runs, {cycles} cycles, {events} events, ");
         self.text += &format!("tasks {outputs:016x}, counters {counters:016x}\n");
@@ -83,11 +87,21 @@ impl Lines {
         };
         let placements = self.placements(tasks);
         for is_get in [true, false] {
-            for source in [Source::Memory(0), Source::Memory(self.bed.modules() as u8 - 1), Source::FirstLocal] {
+            for source in [
+                Source::Memory(0),
+                Source::Memory(self.bed.modules() as u8 - 1),
+                Source::FirstLocal,
+            ] {
                 let one = Transfers { is_get, source, ..base };
                 self.add(&format!("transfers {is_get} {source:?}"), &placements, &one);
             }
-            let list = Transfers { is_get, size_bytes: 48, elements: Some(40), stride_bytes: None, ..base };
+            let list = Transfers {
+                is_get,
+                size_bytes: 48,
+                elements: Some(40),
+                stride_bytes: None,
+                ..base
+            };
             self.add(&format!("lists {is_get}"), &placements, &list);
             let small = Transfers { is_get, size_bytes: 8, stride_bytes: None, ..base };
             self.add(&format!("small {is_get}"), &placements, &small);
@@ -99,7 +113,8 @@ impl Lines {
         for way in [Way::Naive, Way::Tree, Way::TwoRoots] {
             for is_blocking in [false, true] {
                 let first_chip = tasks.min(8) / if way == Way::TwoRoots { 2 } else { 1 };
-                let barrier = BarrierBySignal { way, tasks, first_chip, is_blocking, iterations: 6 };
+                let barrier =
+                    BarrierBySignal { way, tasks, first_chip, is_blocking, iterations: 6 };
                 self.add(&format!("barrier {way:?} {is_blocking}"), &placements, &barrier);
             }
         }
@@ -111,19 +126,27 @@ impl Lines {
             let ring = MessageRing { tasks, packet_bytes, rounds: 4, is_unidirectional };
             self.add(&format!("ring {is_unidirectional} {packet_bytes}"), &placements, &ring);
         }
-        let to = |from: usize| Message { from, to: (from + 1) % tasks, step: 0, size_bytes: 40_000 };
+        let to =
+            |from: usize| Message { from, to: (from + 1) % tasks, step: 0, size_bytes: 40_000 };
         let long = LongMessages { tasks, messages: (0..tasks).map(to).collect(), rounds: 2 };
         self.add("long messages", &placements, &long);
     }
 
     fn exchanges(&mut self) {
         let spes = self.bed.model().spes() as u32;
-        let (last, ppe) = (spes - 1, self.bed.model().ppe());
+        let last = spes - 1;
+        let ppe = self.bed.model().ppe();
         for means in [Means::Mailbox, Means::Signal] {
             for has_controller in [false, true] {
                 for by_system_call in [false, true] {
                     let first = if has_controller { ppe } else { 0 };
-                    let exchange = Exchange { means, has_controller, by_system_call, warm_up: 2, iterations: 12 };
+                    let exchange = Exchange {
+                        means,
+                        has_controller,
+                        by_system_call,
+                        warm_up: 2,
+                        iterations: 12,
+                    };
                     let what = format!("exchange {means:?} {has_controller} {by_system_call}");
                     self.add(&what, &[vec![first, 1], vec![first, last]], &exchange);
                 }
@@ -136,8 +159,15 @@ impl Lines {
         let placements = self.placements(tasks);
         for operation in [Atomic::Add, Atomic::Set, Atomic::Read] {
             for stride_bytes in [None, Some(32), Some(128)] {
-                let base =
-                    Atomics { operation, operand: 3, tasks, stride_bytes, module: 0, warm_up: 2, iterations: 10 };
+                let base = Atomics {
+                    operation,
+                    operand: 3,
+                    tasks,
+                    stride_bytes,
+                    module: 0,
+                    warm_up: 2,
+                    iterations: 10,
+                };
                 self.add(&format!("atomics {operation:?} {stride_bytes:?}"), &placements, &base);
             }
         }
@@ -148,12 +178,17 @@ impl Lines {
         let mut placements = self.placements(tasks);
         placements.iter_mut().for_each(|seats| seats.push(ppe));
         for seed in 0..4 {
-            self.add(&format!("traffic {seed}"), &placements, &Traffic { workers: tasks, steps: 30, seed });
+            self.add(
+                &format!("traffic {seed}"),
+                &placements,
+                &Traffic { workers: tasks, steps: 30, seed },
+            );
         }
     }
 }
 
-/// A random mix of all operations of programs: workers that transfer, send and count, and a controller beside them.
+/// A random mix of all operations of programs: workers that transfer, send and count, and a
+/// controller beside them.
 struct Traffic {
     workers: usize,
     steps: u32,
@@ -167,7 +202,12 @@ impl Program for Traffic {
     type Output = (Vec<u64>, u64);
 
     fn shape(&self) -> Shape {
-        Shape { tasks: self.workers + 1, local_bytes: LOCAL_BYTES, memory_bytes: MEMORY_BYTES, signals_or: true }
+        Shape {
+            tasks: self.workers + 1,
+            local_bytes: LOCAL_BYTES,
+            memory_bytes: MEMORY_BYTES,
+            signals_or: true,
+        }
     }
 
     fn task<C: Channels>(&self, c: &C, rank: usize) -> (Vec<u64>, u64) {
@@ -177,15 +217,20 @@ impl Program for Traffic {
         let bytes: Vec<u8> = (0..LOCAL_BYTES).map(|at| (at * 7 + rank as u32) as u8).collect();
         c.poke(0, &bytes);
         for step in 0..self.steps {
-            match rank == self.workers {
-                true => self.control(c, step),
-                false => self.work(c, rank, step, (&mut random, &mut heard)),
+            if rank == self.workers {
+                self.control(c, step)
+            } else {
+                self.work(c, rank, step, (&mut random, &mut heard))
             }
             times.push(c.cycles());
         }
         let mut held = vec![0; LOCAL_BYTES as usize];
         c.peek(0, &mut held);
-        (times, held.chunks(1024).fold(u64::from(c.decrementer()), |sum, part| hash(&format!("{part:?}"), sum)))
+        (
+            times,
+            held.chunks(1024)
+                .fold(u64::from(c.decrementer()), |sum, part| hash(&format!("{part:?}"), sum)),
+        )
     }
 }
 
@@ -198,7 +243,13 @@ impl Traffic {
         }
     }
 
-    fn work<C: Channels>(&self, c: &C, rank: usize, step: u32, (random, heard): (&mut fastrand::Rng, &mut u32)) {
+    fn work<C: Channels>(
+        &self,
+        c: &C,
+        rank: usize,
+        step: u32,
+        (random, heard): (&mut fastrand::Rng, &mut u32),
+    ) {
         for _ in 0..random.u32(0..24) {
             self.transfer(c, rank, random);
         }
@@ -245,12 +296,14 @@ impl Traffic {
         let at = random.u32(0..100) * 16 + if size < 16 { size } else { 0 };
         let local = 32 * 1024 + at;
         let far = at + 1024 * random.u32(0..16);
-        let ea = match random.bool() {
-            true => Ea::Memory { module: 0, offset: far },
-            false => Ea::Local { rank: random.usize(0..self.workers) as u16, offset: far },
+        let ea = if random.bool() {
+            Ea::Memory { module: 0, offset: far }
+        } else {
+            Ea::Local { rank: random.usize(0..self.workers) as u16, offset: far }
         };
-        let elements: Vec<Element> =
-            (0..random.u32(1..20)).map(|at| Element { ea: ea.further(at * 160), size: 16 * (1 + at % 9) }).collect();
+        let elements: Vec<Element> = (0..random.u32(1..20))
+            .map(|at| Element { ea: ea.further(at * 160), size: 16 * (1 + at % 9) })
+            .collect();
         match (random.u8(0..8), rank % 2) {
             (0, _) if size >= 16 => c.get_list(local, &elements, tag, order),
             (1, _) if size >= 16 => c.put_list(local, &elements, tag, order),
@@ -264,7 +317,9 @@ impl Traffic {
 fn every_timing_is_as_it_was() {
     let mut told = String::new();
     // Tasks on a part of the SPEs, and on all of them.
-    for (name, sizes) in [("cell-ps3", [6].as_slice()), ("cell-qs20", &[6, 16]), ("cell-qs22", &[16])] {
+    for (name, sizes) in
+        [("cell-ps3", [6].as_slice()), ("cell-qs20", &[6, 16]), ("cell-qs22", &[16])]
+    {
         let bed = CellBed::new(catalog::cell(name).unwrap().unwrap());
         let mut lines = Lines { bed, text: String::new() };
         lines.exchanges();
@@ -288,5 +343,9 @@ fn every_trace_is_as_it_was() {
     let mut text = Vec::new();
     bed.trace().unwrap().write(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
-    insta::assert_snapshot!(format!("{} spans, {:016x}", text.lines().count() - 2, hash(&text, START)));
+    insta::assert_snapshot!(format!(
+        "{} spans, {:016x}",
+        text.lines().count() - 2,
+        hash(&text, START)
+    ));
 }

@@ -14,7 +14,8 @@ fn bed(name: &str) -> CoherentBed {
     CoherentBed::new(model(name))
 }
 
-/// Algorithm 1 of Liu et al. 2015, for pairs of tasks with a line each: core cycles of each round trip.
+/// Algorithm 1 of Liu et al. 2015, for pairs of tasks with a line each: core cycles of each round
+/// trip.
 struct PingPong {
     lines: Vec<u32>,
     rounds: usize,
@@ -32,7 +33,8 @@ impl Workload for PingPong {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
-        let (word, own) = (Addr::line(self.lines[rank / 2]), (rank % 2) as u64);
+        let word = Addr::line(self.lines[rank / 2]);
+        let own = (rank % 2) as u64;
         if own == 0 {
             port.store(word, 1);
         }
@@ -57,7 +59,8 @@ proptest! {
     #[test]
     fn an_unloaded_pair_takes_what_the_formula_says(a in 0_u32..240, b in 0_u32..240, line in 1_u32..5000) {
         for (name, pus) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32)] {
-            let (a, b) = (a % pus, b % pus);
+            let a = a % pus;
+            let b = b % pus;
             prop_assume!(a != b);
             let mut bed = bed(name);
             let wanted = bed.model().round_trip_ticks(a, b, line);
@@ -68,10 +71,12 @@ proptest! {
 
 #[test]
 fn levels_give_back_the_distances_they_were_made_of() {
-    let (name, profile) = ("xeon-e5-2680-2s", seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap());
+    let name = "xeon-e5-2680-2s";
+    let profile = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let simulated = seatmap_sim::coherent::profile(&model(name)).unwrap();
     simulated.check().unwrap();
-    let (seen, wanted) = (simulated.core_distance.unwrap().median_ns, profile.core_distance.unwrap().median_ns);
+    let seen = simulated.core_distance.unwrap().median_ns;
+    let wanted = profile.core_distance.unwrap().median_ns;
     // Distances are twice a whole number of cycles.
     let cycle_ns = 1.0 / 2.7;
     assert!(wanted.pairs().all(|(i, j, ns)| (seen[(i, j)] - ns).abs() <= 1.01 * cycle_ns));
@@ -82,12 +87,14 @@ fn the_profile_of_a_ring_knows_its_homes() {
     let model = model("xeon-phi-5110p");
     let profile = seatmap_sim::coherent::profile(&model).unwrap();
     profile.check().unwrap();
-    let (distance, homes) = (profile.core_distance.unwrap(), profile.home_model.unwrap());
+    let distance = profile.core_distance.unwrap();
+    let homes = profile.home_model.unwrap();
     assert_eq!((homes.homes(), homes.lines.as_ref().unwrap().nearest_pu.len()), (64, 64));
     let home = model.home_of(64).unwrap() as usize;
     let core = |pu: usize| profile.topology.pus[pu].core;
     for (i, j, ns) in distance.median_ns.pairs().filter(|(i, j, _)| core(*i) != core(*j)) {
-        let explained = homes.between_ns[(0, 0)] + homes.offset_ns[i][home] + homes.offset_ns[j][home];
+        let explained =
+            homes.between_ns[(0, 0)] + homes.offset_ns[i][home] + homes.offset_ns[j][home];
         assert!((explained - ns).abs() < 1e-6, "{i} {j}");
     }
 }
@@ -126,7 +133,8 @@ impl Workload for Storm {
 }
 
 fn assert_failed() -> u64 {
-    let (one, two) = (1, 2);
+    let one = 1;
+    let two = 2;
     assert_eq!(one, two, "a task that fails");
     0
 }
@@ -136,7 +144,8 @@ fn nothing_is_lost_when_everybody_wants_one_line() {
     for (name, tasks) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32), ("scc-48", 48)] {
         let mut bed = bed(name);
         let seats: Vec<u32> = (0..tasks).collect();
-        let seen: u64 = bed.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap().iter().sum();
+        let seen: u64 =
+            bed.run(&seats, &Storm { tasks: tasks as usize, which: 0 }).unwrap().iter().sum();
         let last = 20 * u64::from(tasks);
         assert_eq!(seen, last * (last - 1) / 2, "{name}");
         let first = bed.counters().clone();
@@ -163,8 +172,12 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
 
 #[test]
 fn seats_must_be_had() {
-    let refusal = |seats: &[u32], tasks| bed("scc-48").run(seats, &Storm { tasks, which: 0 }).unwrap_err().to_string();
-    insta::assert_snapshot!([refusal(&[0], 2), refusal(&[0, 48], 2), refusal(&[7, 7], 2)].join("\n"));
+    let refusal = |seats: &[u32], tasks| {
+        bed("scc-48").run(seats, &Storm { tasks, which: 0 }).unwrap_err().to_string()
+    };
+    insta::assert_snapshot!(
+        [refusal(&[0], 2), refusal(&[0, 48], 2), refusal(&[7, 7], 2)].join("\n")
+    );
 }
 
 #[test]

@@ -53,7 +53,12 @@ impl Workload for Copies {
     }
 }
 
-fn run(model: &str, seats: &[u32], others: &[(u64, u32)], in_one_call: bool) -> (Vec<Vec<u64>>, u64, u64) {
+fn run(
+    model: &str,
+    seats: &[u32],
+    others: &[(u64, u32)],
+    in_one_call: bool,
+) -> (Vec<Vec<u64>>, u64, u64) {
     let mut bed = CoherentBed::new(catalog::coherent(model).unwrap().unwrap());
     let outputs = bed.run(seats, &Copies { in_one_call, others: others.to_vec() }).unwrap();
     (outputs, bed.counters().hits, bed.counters().events)
@@ -64,12 +69,17 @@ fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
     for model in ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"] {
         let [whole, words] = [true, false].map(|in_one_call| run(model, &[0], &[], in_one_call));
         assert_eq!((&whole.0, whole.1), (&words.0, words.1), "{model}");
-        assert!(model == "scc-48" || whole.2 + 100 < words.2, "{model}: {} events for {}", whole.2, words.2);
+        assert!(
+            model == "scc-48" || whole.2 + 100 < words.2,
+            "{model}: {} events for {}",
+            whole.2,
+            words.2
+        );
     }
 }
 
-/// The number of cases, and the most of them that events of the same cycle may decide: their order is chance there,
-/// and a copy word by word may have another order.
+/// The number of cases, and the most of them that events of the same cycle may decide: their order
+/// is chance there, and a copy word by word may have another order.
 const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 
@@ -79,7 +89,8 @@ fn who_comes_in_between_finds_what_single_words_leave() {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut draw = || (rng.u64(1..30_000), rng.u32(0..WORDS));
     let differs = |others: &[(u64, u32)]| {
-        let [whole, words] = [true, false].map(|in_one_call| run("xeon-phi-5110p", &[1, 2, 77], others, in_one_call));
+        let [whole, words] = [true, false]
+            .map(|in_one_call| run("xeon-phi-5110p", &[1, 2, 77], others, in_one_call));
         whole.0 != words.0
     };
     let ties = (0..CASES).map(|_| [draw(), draw()]).filter(|others| differs(others)).count();

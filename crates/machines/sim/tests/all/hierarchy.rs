@@ -1,4 +1,5 @@
-//! Hierarchical machines: the simulation gives the distances in the file, and impossible files are refused.
+//! Hierarchical machines: the simulation gives the distances in the file, and impossible files are
+//! refused.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
@@ -14,8 +15,8 @@ fn model(levels: &Hierarchy) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &levels.to_toml()).unwrap()
 }
 
-/// Two packages of two groups; the second group of each package has cores with two threads. Packages are far, groups
-/// are near, and one pair is odd.
+/// Two packages of two groups; the second group of each package has cores with two threads.
+/// Packages are far, groups are near, and one pair is odd.
 fn small() -> Hierarchy {
     let core = |at: u32| CoreWritten {
         pus: if at % 4 < 2 { vec![at] } else { vec![at, at + 8] },
@@ -29,7 +30,8 @@ fn small() -> Hierarchy {
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();
     levels.ticks_per_cycle = 4;
     levels.cores = (0..8).map(core).collect();
-    let between = |a: i32, b: i32| if a == b { 50.0 } else { 90.0 + 60.0 * f64::from((a / 2 - b / 2).abs()) };
+    let between =
+        |a: i32, b: i32| if a == b { 50.0 } else { 90.0 + 60.0 * f64::from((a / 2 - b / 2).abs()) };
     levels.distances.between_ns = (0..4).map(|a| (0..4).map(|b| between(a, b)).collect()).collect();
     levels.distances.rest_ns = (0..8).map(|a| vec![0.0; a]).collect();
     levels.distances.rest_ns[7][1] = -2.5;
@@ -43,19 +45,21 @@ fn simulated(model: CoherentModel) -> seatmap_machine::Profile {
 
 #[test]
 fn every_pair_is_as_far_as_the_file_says() {
-    let (levels, tick_ns) = (small(), 0.1);
+    let levels = small();
+    let tick_ns = 0.1;
     let profile = simulated(model(&levels));
     let distance = profile.core_distance.unwrap();
     let core = |pu: u32| levels.cores.iter().position(|core| core.pus.contains(&pu)).unwrap();
     for (i, j, ns) in distance.median_ns.pairs() {
-        let (a, b) = (core(distance.pus[i]), core(distance.pus[j]));
+        let a = core(distance.pus[i]);
+        let b = core(distance.pus[j]);
         let wanted = if a == b { 20.0 } else { levels.round_trip_ns(a, b, 0) };
         assert!((ns - wanted).abs() < 0.51 * tick_ns, "{i} {j}: {ns}, {wanted}");
     }
 }
 
-/// Cores in groups with offsets by home. Distances inside groups are so much shorter that offsets cannot make up for
-/// it.
+/// Cores in groups with offsets by home. Distances inside groups are so much shorter that offsets
+/// cannot make up for it.
 fn machines() -> impl Strategy<Value = Hierarchy> {
     let hundredths = |range: std::ops::Range<u32>| range.prop_map(|value| f64::from(value) / 100.0);
     let core = (0_u32..4, prop::collection::vec(hundredths(0..500), 6), 0_u32..2);
@@ -71,16 +75,21 @@ fn machines() -> impl Strategy<Value = Hierarchy> {
             let mut levels = small();
             levels.distances.rest_ns.clear();
             let cell = |a: usize, b: usize| if a == b { inside } else { outside };
-            levels.distances.between_ns = (0..4).map(|a| (0..4).map(|b| cell(a, b)).collect()).collect();
-            levels.homes =
-                (homes > 1).then_some(HierarchyHomes { count: homes, hash_seed: seed, settled_in_groups: settled });
-            let core = |(at, (group, offsets, package)): (usize, (u32, Vec<f64>, u32))| CoreWritten {
-                pus: vec![at as u32],
-                group,
-                package: Some(package),
-                offset_ns: offsets[..homes as usize].to_vec(),
-                ..CoreWritten::default()
-            };
+            levels.distances.between_ns =
+                (0..4).map(|a| (0..4).map(|b| cell(a, b)).collect()).collect();
+            levels.homes = (homes > 1).then_some(HierarchyHomes {
+                count: homes,
+                hash_seed: seed,
+                settled_in_groups: settled,
+            });
+            let core =
+                |(at, (group, offsets, package)): (usize, (u32, Vec<f64>, u32))| CoreWritten {
+                    pus: vec![at as u32],
+                    group,
+                    package: Some(package),
+                    offset_ns: offsets[..homes as usize].to_vec(),
+                    ..CoreWritten::default()
+                };
             levels.cores = cores.into_iter().enumerate().map(core).collect();
             levels
         })
@@ -105,8 +114,8 @@ proptest! {
         }
     }
 
-    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve routes and half a
-    /// tick of each direction, which is rounded as a whole.
+    /// Lines of other homes are as far as their offsets say, up to a tick of each of the twelve
+    /// routes and half a tick of each direction, which is rounded as a whole.
     #[test]
     fn every_home_has_its_offsets(levels in machines()) {
         let model = model(&levels);
@@ -149,8 +158,24 @@ proptest! {
     }
 }
 
-const POISON: [&str; 16] =
-    ["", "nan", "inf", "-1", "0", "1e300", "4294967296", "]", "[", "}", "\"", "\n", "=", "null", "é", "[[1.0]]"];
+const POISON: [&str; 16] = [
+    "",
+    "nan",
+    "inf",
+    "-1",
+    "0",
+    "1e300",
+    "4294967296",
+    "]",
+    "[",
+    "}",
+    "\"",
+    "\n",
+    "=",
+    "null",
+    "é",
+    "[[1.0]]",
+];
 
 #[test]
 fn impossible_files_are_refused() {
@@ -191,10 +216,17 @@ fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
     let far = |i: usize, j: usize| topology.are_smt_siblings(pus[i], pus[j]);
     let known = distance.median_ns.clone();
     distance.median_ns =
-        seatmap_machine::Matrix::from_fn(pus.len(), |i, j| if far(i, j) { 900.0 } else { known[(i, j)] });
+        seatmap_machine::Matrix::from_fn(
+            pus.len(),
+            |i, j| if far(i, j) { 900.0 } else { known[(i, j)] },
+        );
     let levels = Hierarchy::described(&profile, "a test", 2.7).unwrap();
     let nearest = levels.round_trip_ns(0, 1, 0);
-    assert!(levels.cores.iter().all(|core| core.sibling_ns == Some(nearest)), "{nearest}: {:?}", levels.cores[0]);
+    assert!(
+        levels.cores.iter().all(|core| core.sibling_ns == Some(nearest)),
+        "{nearest}: {:?}",
+        levels.cores[0]
+    );
     assert!(levels.model("a test").is_ok());
 }
 

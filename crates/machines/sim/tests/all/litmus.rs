@@ -1,5 +1,6 @@
-//! Litmus tests of the memory model. A task of these machines waits until its store is done before it continues, so
-//! exactly the outcomes of sequential consistency must appear: no other outcome, and each of them.
+//! Litmus tests of the memory model. A task of these machines waits until its store is done before
+//! it continues, so exactly the outcomes of sequential consistency must appear: no other outcome,
+//! and each of them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
@@ -9,8 +10,8 @@ use std::sync::Arc;
 
 /// Runs of each test on each machine.
 const RUNS: u64 = 2500;
-/// The binary logarithm of the most ticks for which a task computes before each step: far longer than an access
-/// takes, so that every order of the steps appears.
+/// The binary logarithm of the most ticks for which a task computes before each step: far longer
+/// than an access takes, so that every order of the steps appears.
 const LONGEST_DELAY_LOG: u32 = 13;
 
 /// A step of a task.
@@ -50,9 +51,11 @@ impl Workload for Litmus<'_> {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
-        // Generators with consecutive seeds begin alike, so each task's seed is drawn from one generator for the run.
+        // Generators with consecutive seeds begin alike, so each task's seed is drawn from one
+        // generator for the run.
         let mut seeds = fastrand::Rng::with_seed(self.seed);
-        let mut rng = (0..=rank).fold(fastrand::Rng::with_seed(0), |_, _| fastrand::Rng::with_seed(seeds.u64(..)));
+        let mut rng = (0..=rank)
+            .fold(fastrand::Rng::with_seed(0), |_, _| fastrand::Rng::with_seed(seeds.u64(..)));
         let longest = 1 << rng.u32(0..=LONGEST_DELAY_LOG);
         let barrier = Barrier::new(Addr::line(0), self.tasks.len());
         if rank == 0 {
@@ -80,10 +83,13 @@ impl Workload for Litmus<'_> {
 
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
     let bundled = |name: &'static str| (name, catalog::coherent(name).unwrap().unwrap());
-    let mesh =
-        include_str!("../../../../../machines/scc-48.toml").replace("kind = \"buffers\"", "kind = \"directories\"");
+    let mesh = include_str!("../../../../../machines/scc-48.toml")
+        .replace("kind = \"buffers\"", "kind = \"directories\"");
     let mut machines = ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"].map(bundled).to_vec();
-    machines.push(("mesh with directories", Arc::new(CoherentModel::from_toml("x.toml", &mesh).unwrap())));
+    machines.push((
+        "mesh with directories",
+        Arc::new(CoherentModel::from_toml("x.toml", &mesh).unwrap()),
+    ));
     machines
 }
 
@@ -106,8 +112,12 @@ fn outcomes(model: &Arc<CoherentModel>, tasks: &[&[Step]]) -> BTreeSet<Vec<u64>>
 
 /// All outcomes of this many reads, except the forbidden ones.
 fn all_but(reads: u32, forbidden: &[&[u64]]) -> BTreeSet<Vec<u64>> {
-    let outcome = |bits: u32| (0..reads).map(|read| u64::from(bits >> read & 1)).collect::<Vec<_>>();
-    (0..1 << reads).map(outcome).filter(|outcome| !forbidden.contains(&outcome.as_slice())).collect()
+    let outcome =
+        |bits: u32| (0..reads).map(|read| u64::from(bits >> read & 1)).collect::<Vec<_>>();
+    (0..1 << reads)
+        .map(outcome)
+        .filter(|outcome| !forbidden.contains(&outcome.as_slice()))
+        .collect()
 }
 
 fn check(tasks: &[&[Step]], reads: u32, forbidden: &[&[u64]]) {

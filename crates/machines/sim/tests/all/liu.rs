@@ -1,5 +1,5 @@
-//! Liu et al. 2015 on the model: the results that its two calibrated figures reproduce, and the results that they do
-//! not.
+//! Liu et al. 2015 on the model: the results that its two calibrated figures reproduce, and the
+//! results that they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::{Addr, Testbed};
@@ -35,8 +35,8 @@ impl Draws {
         ((z ^ (z >> 31)) % u64::from(limit)) as u32
     }
 
-    /// Draws this many pairs of PUs, without the given PUs. The PUs of a pair are on two cores: a pair on one core
-    /// would end ten times as fast.
+    /// Draws this many pairs of PUs, without the given PUs. The PUs of a pair are on two cores: a
+    /// pair on one core would end ten times as fast.
     fn pairs(&mut self, count: u32, among: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut free: Vec<u32> = (0..4 * CORES).filter(|pu| among(*pu)).collect();
         let mut seats = Vec::new();
@@ -56,9 +56,11 @@ impl Draws {
 
 /// Mean core cycles of a round trip of each pair, with all pairs at once.
 fn distances(bed: &mut CoherentBed, seats: &[u32], lines: &[u32], batches: u32) -> Vec<f64> {
-    let (round_trips, gate) = (2, Addr::line(0));
+    let round_trips = 2;
+    let gate = Addr::line(0);
     let lines = lines.iter().map(|line| Addr::line(*line)).collect();
-    let traces = bed.run(seats, &PingPong { lines, gate, batches: batches + 1, round_trips }).unwrap();
+    let traces =
+        bed.run(seats, &PingPong { lines, gate, batches: batches + 1, round_trips }).unwrap();
     let of_pair = |at: usize| {
         let stamps = &traces[at].stamps;
         let until = traces.iter().map(|trace| trace.stamps.last().unwrap().ticks).min().unwrap();
@@ -79,42 +81,54 @@ fn shortest(bed: &mut CoherentBed, seats: &[u32], lines: &[u32]) -> u64 {
 /// Seats and lines of the pairs that run beside the pair on these PUs.
 type Others<'a> = dyn FnMut(&[u32]) -> (Vec<u32>, Vec<u32>) + 'a;
 
-/// FindTD (algorithm 2), with this many looks at each core: it finds the core from which the line is nearest to core
-/// 0, and leaves out core 0's own core. Under load, the distances of single cores are off by more than a hop, so it
-/// takes the core from which distances grow most evenly with the way around the ring.
+/// FindTD (algorithm 2), with this many looks at each core: it finds the core from which the line
+/// is nearest to core 0, and leaves out core 0's own core. Under load, the distances of single
+/// cores are off by more than a hop, so it takes the core from which distances grow most evenly
+/// with the way around the ring.
 fn find_td(bed: &mut CoherentBed, line: u32, looks: u32, others: &mut Others) -> u32 {
     let mut look = |pu: u32| {
         let (seats, lines) = others(&[0, pu]);
         shortest(bed, &[&[0, pu][..], &seats].concat(), &[&[line], &lines[..]].concat())
     };
-    let seen = (0..CORES - 1).map(|core| (0..looks).map(|_| look(first_thread(core))).min().unwrap() as f64);
+    let seen = (0..CORES - 1)
+        .map(|core| (0..looks).map(|_| look(first_thread(core))).min().unwrap() as f64);
     let seen: Vec<f64> = seen.collect();
     let left = |home: &u32| unexplained(&seen, *home);
     first_thread((0..CORES).min_by(|a, b| left(a).total_cmp(&left(b))).unwrap())
 }
 
-/// The part of the distances' squares that a straight line over the way from `home` does not explain.
+/// The part of the distances' squares that a straight line over the way from `home` does not
+/// explain.
 fn unexplained(seen: &[f64], home: u32) -> f64 {
-    let way = |core: usize| f64::from(home.abs_diff(core as u32).min(CORES - home.abs_diff(core as u32)));
-    let points: Vec<(f64, f64)> = seen.iter().enumerate().map(|(core, cycles)| (way(core), *cycles)).collect();
+    let way =
+        |core: usize| f64::from(home.abs_diff(core as u32).min(CORES - home.abs_diff(core as u32)));
+    let points: Vec<(f64, f64)> =
+        seen.iter().enumerate().map(|(core, cycles)| (way(core), *cycles)).collect();
     let n = points.len() as f64;
-    let (x, y) = (points.iter().map(|at| at.0).sum::<f64>() / n, points.iter().map(|at| at.1).sum::<f64>() / n);
+    let x = points.iter().map(|at| at.0).sum::<f64>() / n;
+    let y = points.iter().map(|at| at.1).sum::<f64>() / n;
     let sum = |of: fn(f64, f64) -> f64| points.iter().map(|at| of(at.0 - x, at.1 - y)).sum::<f64>();
-    let (xx, xy, yy) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y));
+    let xx = sum(|x, _| x * x);
+    let xy = sum(|x, y| x * y);
+    let yy = sum(|_, y| y * y);
     // Falling distances belong to the opposite core.
     yy - xy.max(0.0).powi(2) / xx
 }
 
 #[test]
 fn the_calibrated_distances_come_out() {
-    let (mut bed, model) = (CoherentBed::new(model()), model());
-    let line = (FIRST_LINE..).find(|line| model.pus_at_home(*line).unwrap().contains(&125)).unwrap();
-    // Figure 5 is measured from core 0, whose directory is opposite; figure 8 has one thread at the directory.
+    let mut bed = CoherentBed::new(model());
+    let model = model();
+    let line =
+        (FIRST_LINE..).find(|line| model.pus_at_home(*line).unwrap().contains(&125)).unwrap();
+    // Figure 5 is measured from core 0, whose directory is opposite; figure 8 has one thread at the
+    // directory.
     let from = |bed: &mut CoherentBed, pu: u32| -> Vec<f64> {
         let others = (0..CORES).map(first_thread).filter(|to| *to != pu);
         others.map(|to| distances(bed, &[pu, to], &[line], 1)[0]).collect()
     };
-    let (figure_5, figure_8) = (from(&mut bed, 0), from(&mut bed, 125));
+    let figure_5 = from(&mut bed, 0);
+    let figure_8 = from(&mut bed, 125);
     // Core 237 is core 0's own core, and core 125 is the nearest of the others.
     let nearest = (0..59).min_by(|a, b| figure_5[*a].total_cmp(&figure_5[*b])).unwrap();
     assert_eq!((figure_5[59], first_thread(nearest as u32)), (96.0, 125));
@@ -125,7 +139,8 @@ fn the_calibrated_distances_come_out() {
 
 #[test]
 fn find_td_is_right_on_a_quiet_chip() {
-    let (mut bed, model) = (CoherentBed::new(model()), model());
+    let mut bed = CoherentBed::new(model());
+    let model = model();
     for line in FIRST_LINE..FIRST_LINE + 24 {
         let homes = model.pus_at_home(line).unwrap();
         let found = find_td(&mut bed, line, 1, &mut |_| (Vec::new(), Vec::new()));
@@ -134,7 +149,8 @@ fn find_td_is_right_on_a_quiet_chip() {
     }
 }
 
-/// This many pairs on random PUs with a line each. The lines differ from each other and from `taken`.
+/// This many pairs on random PUs with a line each. The lines differ from each other and from
+/// `taken`.
 fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let lines = (0..pairs).map(|at| FIRST_LINE + 4096 + 64 * at + draws.below(64)).collect();
     (draws.pairs(pairs, |pu| !taken.contains(&pu)), lines)
@@ -142,7 +158,9 @@ fn busy(draws: &mut Draws, pairs: u32, taken: &[u32]) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 fn find_td_is_right_on_a_busy_chip() {
-    let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(1));
+    let mut bed = CoherentBed::new(model());
+    let model = model();
+    let mut draws = Draws(1);
     // Each line takes 118 runs of 60 pairs.
     for line in [FIRST_LINE, FIRST_LINE + 3] {
         let homes = model.pus_at_home(line).unwrap();
@@ -156,12 +174,14 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, chosen from a quarter more
-/// lines than there are pairs.
+/// Pairs in four sections of 15 cores. Each pair has a line whose home is in its section, chosen
+/// from a quarter more lines than there are pairs.
 fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, Vec<u32>) {
     let section_of = |pu: u32| core(pu) as usize / 15;
-    let mut lines: Vec<u32> = (0..pairs as u32 * 5 / 4).map(|at| FIRST_LINE + 64 * at + draws.below(64)).collect();
-    let (mut seats, mut chosen) = (Vec::new(), Vec::new());
+    let mut lines: Vec<u32> =
+        (0..pairs as u32 * 5 / 4).map(|at| FIRST_LINE + 64 * at + draws.below(64)).collect();
+    let mut seats = Vec::new();
+    let mut chosen = Vec::new();
     for pair in 0..pairs {
         let mut home = |line: &u32| section_of(model.pus_at_home(*line).unwrap()[0]) == pair % 4;
         // If no line has its home there, any line must do; footnote 3 allows that.
@@ -175,8 +195,11 @@ fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, V
 
 #[test]
 fn what_was_not_calibrated_is_what_it_is() {
-    let (mut bed, model, mut draws) = (CoherentBed::new(model()), model(), Draws(7));
-    let (mut random, mut sliced) = (Vec::new(), Vec::new());
+    let mut bed = CoherentBed::new(model());
+    let model = model();
+    let mut draws = Draws(7);
+    let mut random = Vec::new();
+    let mut sliced = Vec::new();
     for _ in 0..5 {
         let (seats, lines) = busy(&mut draws, 60, &[]);
         random.extend(distances(&mut bed, &seats, &lines, 4));
@@ -184,20 +207,24 @@ fn what_was_not_calibrated_is_what_it_is() {
         sliced.extend(distances(&mut bed, &seats, &lines, 4));
     }
     let most = random.iter().copied().fold(0.0, f64::max);
-    // The paper has more than 7000 cycles, up to 10,000, and less than 1000: its chip is far busier with the same
-    // pairs.
+    // The paper has more than 7000 cycles, up to 10,000, and less than 1000: its chip is far busier
+    // with the same pairs.
     assert_eq!((median(random), most, median(sliced)), (1119.0, 1813.5, 712.5));
-    let (mut bed, mut gain) = (CoherentBed::new(Arc::clone(&model)), [0.0, 0.0]);
+    let mut bed = CoherentBed::new(Arc::clone(&model));
+    let mut gain = [0.0, 0.0];
     for at in 0..100 {
         let line = FIRST_LINE + at;
         let home = model.pus_at_home(line).unwrap()[0];
         let mut cycles = |seats: &[u32]| {
-            let both = bed.run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values: 50 }).unwrap();
+            let both = bed
+                .run(seats, &ProducerConsumer { channels: vec![Addr::line(line)], values: 50 })
+                .unwrap();
             both[1].ended.ticks as f64
         };
         let usual = cycles(&draws.pairs(1, |_| true));
         let next = (home + 4) % 240;
-        gain[0] += usual / cycles(&[first_thread(core(home)), first_thread(core(home)) + 1]) / 100.0;
+        gain[0] +=
+            usual / cycles(&[first_thread(core(home)), first_thread(core(home)) + 1]) / 100.0;
         gain[1] += usual / cycles(&[home, next]) / 100.0;
     }
     // The paper has 11.66 and 1.45, including the time of looking for the directory.

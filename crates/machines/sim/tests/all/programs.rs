@@ -18,11 +18,13 @@ fn ns(timed: &[Timed]) -> f64 {
 #[test]
 fn two_roots_are_faster_than_one_across_chips() {
     let barrier = |way, is_blocking| {
-        let program = BarrierBySignal { way, tasks: 16, first_chip: 8, is_blocking, iterations: 50 };
+        let program =
+            BarrierBySignal { way, tasks: 16, first_chip: 8, is_blocking, iterations: 50 };
         ns(&run(&(0..16).collect::<Vec<_>>(), &program))
     };
     for is_blocking in [false, true] {
-        let [naive, tree, two] = [Way::Naive, Way::Tree, Way::TwoRoots].map(|way| barrier(way, is_blocking));
+        let [naive, tree, two] =
+            [Way::Naive, Way::Tree, Way::TwoRoots].map(|way| barrier(way, is_blocking));
         println!("naive {naive:.0} ns, tree {tree:.0} ns, two roots {two:.0} ns");
         assert!(two < tree && two < naive);
     }
@@ -37,13 +39,18 @@ fn collectives_compute_what_they_say() {
             run(&seats, &program).iter().map(|task| task.sum).collect::<Vec<_>>()
         };
         assert_eq!(sums(CollectiveKind::Broadcast), vec![8 + 7; tasks]);
-        assert_eq!(sums(CollectiveKind::Reduce)[0], (0..tasks as u64).map(|rank| 8 + rank).sum::<u64>());
+        assert_eq!(
+            sums(CollectiveKind::Reduce)[0],
+            (0..tasks as u64).map(|rank| 8 + rank).sum::<u64>()
+        );
     }
 }
 
 #[test]
 fn long_messages_arrive() {
-    let messages = (0..8).map(|from| Message { from, to: (from + 1) % 8, step: 0, size_bytes: 65536 }).collect();
+    let messages = (0..8)
+        .map(|from| Message { from, to: (from + 1) % 8, step: 0, size_bytes: 65536 })
+        .collect();
     let program = LongMessages { tasks: 8, messages, rounds: 5 };
     let moved = run(&[0, 1, 2, 3, 4, 5, 6, 7], &program);
     for (rank, task) in moved.iter().enumerate() {
@@ -54,12 +61,18 @@ fn long_messages_arrive() {
 
 #[test]
 fn cell_stats_loops() {
-    let exchange =
-        |means, has_controller| Exchange { means, has_controller, by_system_call: false, warm_up: 5, iterations: 50 };
+    let exchange = |means, has_controller| Exchange {
+        means,
+        has_controller,
+        by_system_call: false,
+        warm_up: 5,
+        iterations: 50,
+    };
     let told = run(&[16, 0], &exchange(Means::Mailbox, true));
     assert_eq!(told[0].sum, (1..=55).sum::<u64>());
     assert_eq!(run(&[0, 8], &exchange(Means::Signal, false))[1].sum, (1..=55).sum::<u64>());
-    let (warm_up, iterations) = (2, 20);
+    let warm_up = 2;
+    let iterations = 20;
     let list = Transfers {
         is_get: true,
         tasks: 8,
@@ -75,8 +88,15 @@ fn cell_stats_loops() {
     let plain_ns = ns(&run(&seats, &Transfers { size_bytes: 16384, elements: None, ..list }));
     println!("list {list_ns:.0} ns, plain {plain_ns:.0} ns");
     assert!(list_ns > 4.0 * plain_ns);
-    let atomics =
-        Atomics { operation: Atomic::Add, operand: 1, tasks: 8, stride_bytes: None, module: 0, warm_up, iterations };
+    let atomics = Atomics {
+        operation: Atomic::Add,
+        operand: 1,
+        tasks: 8,
+        stride_bytes: None,
+        module: 0,
+        warm_up,
+        iterations,
+    };
     let shared = ns(&run(&seats, &atomics));
     let private = ns(&run(&seats, &Atomics { stride_bytes: Some(128), ..atomics }));
     println!("atomic shared {shared:.0} ns, private {private:.0} ns");

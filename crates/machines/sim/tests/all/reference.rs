@@ -1,5 +1,5 @@
-//! Timings of many runs on all kinds of coherent machines, as recorded: a change of the simulator that changes one of
-//! them is either a mistake or must say why.
+//! Timings of many runs on all kinds of coherent machines, as recorded: a change of the simulator
+//! that changes one of them is either a mistake or must say why.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_port::channels::{Atomic, Bed, Program};
@@ -8,7 +8,9 @@ use seatmap_sim::coherent::{Counters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use seatmap_workload::mandelbrot::View;
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
-use seatmap_workload::{Handoff, Handoffs, LineByLine, Mandelbrot, MessageRing, PingPong, ProducerConsumer};
+use seatmap_workload::{
+    Handoff, Handoffs, LineByLine, Mandelbrot, MessageRing, PingPong, ProducerConsumer,
+};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
@@ -30,7 +32,12 @@ fn hash(outputs: &impl Debug, counters: &Counters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     write!(hash, "{outputs:?}").unwrap();
     let of = counters;
-    write!(hash, "{:?}", [of.events, of.cycles, of.hits, of.misses, of.invalidations, of.memory_reads]).unwrap();
+    write!(
+        hash,
+        "{:?}",
+        [of.events, of.cycles, of.hits, of.misses, of.invalidations, of.memory_reads]
+    )
+    .unwrap();
     write!(hash, "{}", of.early_snoops).unwrap();
     for lane in &of.lanes {
         write!(hash, "{:?}", [lane.grants, lane.busy_cycles, lane.wait_cycles]).unwrap();
@@ -39,7 +46,8 @@ fn hash(outputs: &impl Debug, counters: &Counters) -> u64 {
         write!(hash, "{:?}", (link.from, link.to, link.grants, link.wait_cycles)).unwrap();
     }
     for at in &of.directories {
-        write!(hash, "{:?}", (at.node, at.lookups, at.busy_cycles, at.wait_cycles, at.nacks)).unwrap();
+        write!(hash, "{:?}", (at.node, at.lookups, at.busy_cycles, at.wait_cycles, at.nacks))
+            .unwrap();
     }
     hash.0
 }
@@ -95,7 +103,8 @@ impl Workload for Traffic {
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> (u64, u64) {
         let mut rng = fastrand::Rng::with_seed(self.seed * 1000 + rank as u64);
-        let (barrier, mut sum) = (Barrier::new(Addr::line(0), self.tasks), 0_u64);
+        let barrier = Barrier::new(Addr::line(0), self.tasks);
+        let mut sum = 0_u64;
         for step in 0..self.steps {
             let seen = self.step(port, &mut rng);
             sum = sum.wrapping_mul(31).wrapping_add(seen).wrapping_add(port.stamp().ticks);
@@ -117,7 +126,9 @@ impl Runs {
     fn note(&mut self, what: &str, seed: u64, outputs: &impl Debug) {
         let counters = self.bed.counters();
         let hash = hash(outputs, counters);
-        let (events, cycles, early) = (counters.events, counters.cycles, counters.early_snoops);
+        let events = counters.events;
+        let cycles = counters.cycles;
+        let early = counters.early_snoops;
         let refused: u64 = counters.directories.iter().map(|at| at.nacks).sum();
         let line = format!(
             "{} {what} {seed}: {events} events, {cycles} cycles, {early} early, {refused} refused, {hash:016x}",
@@ -189,8 +200,10 @@ impl Runs {
     }
 
     fn pairs(&mut self, where_to: &str, seats: &[u32]) {
-        let lines: Vec<Addr> = (0..seats.len() as u32 / 2).map(|pair| Addr::line(3 + pair)).collect();
-        let pairs = PingPong { lines: lines.clone(), gate: Addr::line(0), batches: 3, round_trips: 2 };
+        let lines: Vec<Addr> =
+            (0..seats.len() as u32 / 2).map(|pair| Addr::line(3 + pair)).collect();
+        let pairs =
+            PingPong { lines: lines.clone(), gate: Addr::line(0), batches: 3, round_trips: 2 };
         self.workload(&format!("ping-pong {where_to}"), seats, &pairs);
         let handed = ProducerConsumer { channels: lines, values: 12 };
         self.workload(&format!("producer-consumer {where_to}"), seats, &handed);
@@ -208,7 +221,11 @@ impl Runs {
             line: Addr::line(at as u32),
         };
         let handoffs = (0..tasks).filter(|at| (at * 5 + 1) % tasks != *at).map(handoff).collect();
-        self.workload(&format!("hand-offs {where_to}"), seats, &Handoffs { tasks, handoffs, rounds: 3 });
+        self.workload(
+            &format!("hand-offs {where_to}"),
+            seats,
+            &Handoffs { tasks, handoffs, rounds: 3 },
+        );
         let traffic = Traffic { tasks, lines: 12, steps: 80, seed: 1 };
         self.workload(&format!("traffic {where_to}"), seats, &traffic);
         let rendering = Mandelbrot {
@@ -220,7 +237,9 @@ impl Runs {
             view: View { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
             points: 3,
             cycles_per_iteration: 10,
-            channels: (0..tasks as u32 - 1).map(|at| [8 + 2 * at, 9 + 2 * at].map(Addr::line)).collect(),
+            channels: (0..tasks as u32 - 1)
+                .map(|at| [8 + 2 * at, 9 + 2 * at].map(Addr::line))
+                .collect(),
         };
         self.workload(&format!("mandelbrot {where_to}"), seats, &rendering);
         let ring = MessageRing { tasks, packet_bytes: 256, rounds: 3, is_unidirectional: false };
@@ -228,9 +247,15 @@ impl Runs {
     }
 
     fn programs(&mut self, where_to: &str, seats: &[u32]) {
-        let (warm_up, iterations) = (1, 10);
-        let exchange =
-            Exchange { means: Means::Mailbox, has_controller: false, by_system_call: false, warm_up, iterations };
+        let warm_up = 1;
+        let iterations = 10;
+        let exchange = Exchange {
+            means: Means::Mailbox,
+            has_controller: false,
+            by_system_call: false,
+            warm_up,
+            iterations,
+        };
         self.program(&format!("mailbox {where_to}"), seats, &exchange);
         let transfers = Transfers {
             is_get: true,
@@ -265,13 +290,17 @@ fn changed(text: &str, changes: &[(&str, &str)]) -> CoherentModel {
     CoherentModel::from_toml("x.toml", &text).unwrap()
 }
 
-/// A hierarchical machine with this many homes, groups that settle lines or do not, and a queue of this length at
-/// each directory.
+/// A hierarchical machine with this many homes, groups that settle lines or do not, and a queue of
+/// this length at each directory.
 fn hierarchical(homes: u32, settled: bool, queue: f64) -> CoherentModel {
     let described = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();
     levels.ticks_per_cycle = 4;
-    levels.homes = (homes > 1).then_some(HierarchyHomes { count: homes, hash_seed: 5, settled_in_groups: settled });
+    levels.homes = (homes > 1).then_some(HierarchyHomes {
+        count: homes,
+        hash_seed: 5,
+        settled_in_groups: settled,
+    });
     for (at, core) in levels.cores.iter_mut().enumerate() {
         core.offset_ns = (0..homes).map(|home| f64::from(home * 3 % 5) + at as f64 / 4.0).collect();
     }
@@ -284,12 +313,11 @@ fn described(name: &str) -> CoherentModel {
 }
 
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
-    let (phi, scc) = (
-        include_str!("../../../../../machines/xeon-phi-5110p.toml"),
-        include_str!("../../../../../machines/scc-48.toml"),
-    );
+    let phi = include_str!("../../../../../machines/xeon-phi-5110p.toml");
+    let scc = include_str!("../../../../../machines/scc-48.toml");
     let bundled = |name: &'static str| (name, catalog::coherent(name).unwrap().unwrap());
-    let mut machines: Vec<_> = ["xeon-phi-5110p", "scc-48", "xeon-e5-2680-2s"].map(bundled).to_vec();
+    let mut machines: Vec<_> =
+        ["xeon-phi-5110p", "scc-48", "xeon-e5-2680-2s"].map(bundled).to_vec();
     let queue = phi.lines().find(|line| line.starts_with("directory_queue")).unwrap();
     let two = r#"directory_queue = { value = 2, kind = "assumption", source = "a test" }"#;
     machines.push(("ring, queue of 2", Arc::new(changed(phi, &[(queue, two)]))));
@@ -312,7 +340,8 @@ fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
 fn timings_are_as_recorded() {
     let mut lines = Vec::new();
     for (name, model) in machines() {
-        let mut runs = Runs { bed: CoherentBed::new(model), name: name.to_owned(), lines: Vec::new() };
+        let mut runs =
+            Runs { bed: CoherentBed::new(model), name: name.to_owned(), lines: Vec::new() };
         runs.all();
         lines.append(&mut runs.lines);
     }

@@ -3,7 +3,8 @@
 use super::{Loop, Timed};
 use seatmap_port::channels::{Atomic, Channels, Ea, Program, Shape};
 
-/// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats, section 3.1.5).
+/// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats,
+/// section 3.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomics {
     /// The operation.
@@ -36,7 +37,10 @@ impl Program for Atomics {
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
-        let at = Ea::Memory { module: self.module, offset: self.stride_bytes.unwrap_or(0) * rank as u32 };
+        let at = Ea::Memory {
+            module: self.module,
+            offset: self.stride_bytes.unwrap_or(0) * rank as u32,
+        };
         let Atomics { warm_up, iterations, tasks, .. } = *self;
         Loop { warm_up, iterations, tasks, repeats: Some(64) }.timed(channels, |rounds| {
             let times = rounds.end - rounds.start;

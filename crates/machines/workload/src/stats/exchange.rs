@@ -12,13 +12,14 @@ pub enum Means {
     Signal,
 }
 
-/// One task sends to another, which answers; each operation is a round trip (CellStats, sections 3.1.2 and 3.1.3).
-/// Task 0 begins.
+/// One task sends to another, which answers; each operation is a round trip (CellStats, sections
+/// 3.1.2 and 3.1.3). Task 0 begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// The means by which messages travel.
     pub means: Means,
-    /// Whether task 0 is a controller (the PPE), which reads the answer from the worker's outbound mailbox.
+    /// Whether task 0 is a controller (the PPE), which reads the answer from the worker's outbound
+    /// mailbox.
     pub has_controller: bool,
     /// Whether the controller calls the operating system instead of writing the mapped register.
     pub by_system_call: bool,
@@ -50,7 +51,11 @@ impl Exchange {
     fn control<C: Channels>(&self, channels: &C, round: u64) -> u64 {
         let value = word(round);
         if self.by_system_call {
-            channels.service(if self.means == Means::Mailbox { Service::Mailbox } else { Service::Signal });
+            channels.service(if self.means == Means::Mailbox {
+                Service::Mailbox
+            } else {
+                Service::Signal
+            });
         }
         match self.means {
             Means::Mailbox => channels.mailbox_write(1, value),

@@ -3,7 +3,8 @@
 use super::{Loop, Timed};
 use seatmap_port::channels::{Channels, Program, Service, Shape};
 
-/// A controller creates an empty thread and finds it ended, again and again (CellStats, section 3.1.1).
+/// A controller creates an empty thread and finds it ended, again and again (CellStats, section
+/// 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threads {
     /// Operations before the timed ones.

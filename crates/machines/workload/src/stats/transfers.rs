@@ -12,8 +12,8 @@ pub enum Source {
     FirstLocal,
 }
 
-/// Every task transfers a buffer and waits for it, again and again: a buffer of its own, or one for all tasks
-/// (CellStats, section 3.1.4).
+/// Every task transfers a buffer and waits for it, again and again: a buffer of its own, or one for
+/// all tasks (CellStats, section 3.1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfers {
     /// Whether the transfers are gets; else they are puts.
@@ -72,14 +72,20 @@ impl Program for Transfers {
             Source::Memory(module) => Ea::Memory { module, offset },
             Source::FirstLocal => Ea::Local { rank: 0, offset },
         };
-        let element = |at: usize| Element { ea: there.further(at as u32 * self.size_bytes), size: self.size_bytes };
+        let element = |at: usize| Element {
+            ea: there.further(at as u32 * self.size_bytes),
+            size: self.size_bytes,
+        };
         let list: Vec<Element> = (0..self.elements.unwrap_or(0)).map(element).collect();
         let Transfers { warm_up, iterations, tasks, .. } = *self;
-        Loop { warm_up, iterations, tasks: tasks - first, repeats: Some(1) }.timed_each(channels, |_| {
-            self.transfer(channels, there, &list);
-            channels.wait_tags(1);
-            1
-        })
+        Loop { warm_up, iterations, tasks: tasks - first, repeats: Some(1) }.timed_each(
+            channels,
+            |_| {
+                self.transfer(channels, there, &list);
+                channels.wait_tags(1);
+                1
+            },
+        )
     }
 }
 

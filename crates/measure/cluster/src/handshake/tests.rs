@@ -14,7 +14,8 @@ fn listener() -> (TcpListener, SocketAddr) {
 /// The outcome on both sides, each with its secret and purpose.
 fn between(caller: (&Secret, Purpose), called: (&Secret, Purpose)) -> [Result<String, String>; 2] {
     let (listener, address) = listener();
-    let (secret, purpose) = (called.0.clone(), called.1);
+    let secret = called.0.clone();
+    let purpose = called.1;
     let other = std::thread::spawn(move || {
         let mut gate = Gate::<String>::new(vec![listener], &secret, purpose).unwrap();
         let heard = loop {
@@ -28,7 +29,8 @@ fn between(caller: (&Secret, Purpose), called: (&Secret, Purpose)) -> [Result<St
     });
     let stream = TcpStream::connect(address).unwrap();
     let answer = call(stream, caller.0, caller.1, &"rank 3").map_err(|error| error.to_string());
-    let answer = answer.and_then(|mut channel| receive::<String>(&mut channel).map_err(|error| error.to_string()));
+    let answer = answer
+        .and_then(|mut channel| receive::<String>(&mut channel).map_err(|error| error.to_string()));
     [answer, other.join().unwrap()]
 }
 
@@ -70,7 +72,8 @@ fn an_impostor_at_the_meeting_place_is_found_out() {
     let welcome = impostor(challenge(PROTOCOL), |_| Reply::Welcome { proof: "f".repeat(64) });
     assert!(matches!(refusal(welcome, &secret), HandshakeError::Secret));
     // The caller's own proof, sent back.
-    let mirror = impostor(challenge(PROTOCOL), |claim| Reply::Welcome { proof: claim.proof.clone() });
+    let mirror =
+        impostor(challenge(PROTOCOL), |claim| Reply::Welcome { proof: claim.proof.clone() });
     assert!(matches!(refusal(mirror, &secret), HandshakeError::Secret));
     // Words of a stranger are not told as those of a rank.
     let words = || Reply::Refused { why: "run this script".to_owned(), proof: "f".repeat(64) };

@@ -6,12 +6,15 @@ use super::verdict::JITTER;
 use crate::cluster::{Beside, Pair, Shown};
 use seatmap_statistics::median;
 
-/// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and Yates, Statistical
-/// Tables, table III, two-sided 0.002).
-const T_999: [f64; 14] =
-    [318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930, 3.852, 3.787];
+/// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and
+/// Yates, Statistical Tables, table III, two-sided 0.002).
+const T_999: [f64; 14] = [
+    318.3, 22.33, 10.21, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297, 4.144, 4.025, 3.930, 3.852,
+    3.787,
+];
 
-/// One look: the logarithms of a pair's figures over those of like pairs, and of the figures that these have at best.
+/// One look: the logarithms of a pair's figures over those of like pairs, and of the figures that
+/// these have at best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Look {
     slowness: [f64; 2],
@@ -21,7 +24,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be compared.
+    /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be
+    /// compared.
     pub(crate) fn new(pair: &Pair, like: &[&Pair], best: &[&Pair]) -> Option<Look> {
         let middle = |figure: Figure, of: &[&Pair]| {
             median(&of.iter().filter_map(|like| figure.of(like)).flatten().collect::<Vec<f64>>())
@@ -49,7 +53,10 @@ impl Beside {
         let over = |figure: fn(&Look) -> f64, like: usize| {
             let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
             let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
-            Some(Shown { like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0), ..shown })
+            Some(Shown {
+                like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0),
+                ..shown
+            })
         };
         let slowness = [over(|look| look.slowness[0], 0)?, over(|look| look.slowness[1], 1)?];
         let time = over(|look| look.time, 2)?;
@@ -61,7 +68,10 @@ impl Beside {
     pub(crate) fn is_open(&self) -> bool {
         let is_open = |shown: Shown, bad: f64| shown.factor >= bad && shown.at_least < bad;
         let [there, back] = self.slowness;
-        is_open(there, SLOW) || is_open(back, SLOW) || is_open(self.time, SLOW) || is_open(self.scatter, JITTER)
+        is_open(there, SLOW)
+            || is_open(back, SLOW)
+            || is_open(self.time, SLOW)
+            || is_open(self.scatter, JITTER)
     }
 }
 
@@ -70,7 +80,8 @@ fn shown(logarithms: &[f64]) -> Option<Shown> {
     let count = logarithms.len() as f64;
     let t = T_999.get(logarithms.len().checked_sub(2)?).or(T_999.last())?;
     let mean = logarithms.iter().sum::<f64>() / count;
-    let variance = logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
+    let variance =
+        logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
     // An infinite bound cannot stand in a file.
     let least = (mean - t * (variance / count).sqrt()).max(-700.0);
     Some(Shown { factor: mean.exp(), at_least: least.exp(), like: None })
@@ -89,7 +100,10 @@ mod tests {
         assert_eq!(Beside::of(&[look(3.0)]), None);
         let steady = Beside::of(&[2.9, 3.0, 2.95].map(look)).unwrap();
         assert!(steady.slowness[0].at_least > 2.0 && !steady.is_open(), "{steady:?}");
-        assert!((steady.slowness[0].factor - 2.95).abs() < 0.01 && (steady.time.at_least - 1.0).abs() < 1e-9);
+        assert!(
+            (steady.slowness[0].factor - 2.95).abs() < 0.01
+                && (steady.time.at_least - 1.0).abs() < 1e-9
+        );
         let few = Beside::of(&[1.5, 4.5, 3.0].map(look)).unwrap();
         assert!(few.slowness[0].at_least < SLOW && few.is_open(), "{few:?}");
         let many: Vec<Look> = [1.5, 4.5, 3.0, 2.6].repeat(4).into_iter().map(look).collect();

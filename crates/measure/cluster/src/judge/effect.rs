@@ -46,7 +46,8 @@ fn least_sigma(figure: Figure) -> f64 {
 /// A busy computer scatters figures at most so many times as much: what is beyond is bad.
 const MOST_SIGMAS: f64 = 2.5;
 
-/// The scatter of figures of which many may be bad: that of the better half of their ratios to the usual ones.
+/// The scatter of figures of which many may be bad: that of the better half of their ratios to the
+/// usual ones.
 pub(super) fn sigma(figure: Figure, ascending: &[f64]) -> f64 {
     let least = least_sigma(figure);
     // From the tenth to the fiftieth percentile a normal distribution has 1.28 standard deviations.
@@ -54,7 +55,8 @@ pub(super) fn sigma(figure: Figure, ascending: &[f64]) -> f64 {
     ((better(0.5) - better(0.1)) / 1.28).clamp(least, MOST_SIGMAS * least)
 }
 
-/// One figure that is far worse than the model says costs at most this: busy moments make single ones as bad as any.
+/// One figure that is far worse than the model says costs at most this: busy moments make single
+/// ones as bad as any.
 const MOST_WORSE: f64 = 4.0;
 
 /// Nothing makes a figure better than its way is, so that one that is far better disproves a model.
@@ -95,16 +97,24 @@ pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Cha
         Figure::Slowness => {
             let limits = at(&ascending(&|(_, value, _)| *value), &[0.0, 0.1, 0.2, 0.35, 0.5]);
             let factors = at(&ascending(&|(_, value, model)| value / model), &[0.1, 0.3, 0.5]);
-            limits.into_iter().map(Change::Limit).chain(factors.into_iter().map(Change::Factor)).collect()
+            limits
+                .into_iter()
+                .map(Change::Limit)
+                .chain(factors.into_iter().map(Change::Factor))
+                .collect()
         }
         Figure::Time => {
             let more = at(&ascending(&|(_, value, model)| value - model), &[0.0, 0.15, 0.3, 0.5]);
             let factors = at(&ascending(&|(_, value, model)| value / model), &[0.15, 0.5]);
-            more.into_iter().map(Change::More).chain(factors.into_iter().map(Change::Factor)).collect()
+            more.into_iter()
+                .map(Change::More)
+                .chain(factors.into_iter().map(Change::Factor))
+                .collect()
         }
-        Figure::Scatter | Figure::Wait => {
-            at(&ascending(&|(_, value, _)| *value), &[0.1, 0.3, 0.5]).into_iter().map(Change::Limit).collect()
-        }
+        Figure::Scatter | Figure::Wait => at(&ascending(&|(_, value, _)| *value), &[0.1, 0.3, 0.5])
+            .into_iter()
+            .map(Change::Limit)
+            .collect(),
         Figure::Lost => {
             let sent: f64 = items.iter().map(|(item, _, _)| item.segments).sum();
             let resent: f64 = items.iter().map(|(_, value, _)| value).sum();
@@ -115,7 +125,8 @@ pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Cha
     }
 }
 
-/// Whether a change is one at all: a factor or a limit that is not worse than the model changes nothing.
+/// Whether a change is one at all: a factor or a limit that is not worse than the model changes
+/// nothing.
 pub(super) fn is_worse(change: Change) -> bool {
     match change {
         Change::Limit(limit) => limit.is_finite() && limit > 0.0,

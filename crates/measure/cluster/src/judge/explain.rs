@@ -1,15 +1,17 @@
 //! One explanation for all figures at once: the fewest causes that leave the rest as usual.
 //!
-//! A cause is a bad part of the network with its effects on figures. Each costs as much as a few figures that are far
-//! from what the model says, so that a cause pays where it explains more than that. The best one is added, then the
-//! next; afterwards each is taken out again, and stays out where the others explain the figures as well without it.
+//! A cause is a bad part of the network with its effects on figures. Each costs as much as a few
+//! figures that are far from what the model says, so that a cause pays where it explains more than
+//! that. The best one is added, then the next; afterwards each is taken out again, and stays out
+//! where the others explain the figures as well without it.
 
 use super::effect::{Change, Effect, candidates, is_worse, misfit};
 use super::figures::{Figure, Item};
 use super::network::Network;
 use super::part::{Direction, Part, Place};
 
-/// The costs of causes, in the units of [`misfit`]. A pair's is below the most that one figure costs.
+/// The costs of causes, in the units of [`misfit`]. A pair's is below the most that one figure
+/// costs.
 const NODE: f64 = 4.0;
 const PAIR: f64 = 3.5;
 const UPLINK: f64 = 5.0;
@@ -73,8 +75,9 @@ impl<'a> Explanation<'a> {
             let changed: Vec<usize> = best.covered.iter().map(|(at, _)| *at).collect();
             self.causes.push(cause);
             self.model = self.modelled(&self.causes);
-            let is_changed =
-                |candidate: &Candidate| candidate.covered.iter().any(|(at, _)| changed.binary_search(at).is_ok());
+            let is_changed = |candidate: &Candidate| {
+                candidate.covered.iter().any(|(at, _)| changed.binary_search(at).is_ok())
+            };
             let own = self.causes.iter().map(|cause| cause.place).collect::<Vec<Place>>();
             open.retain(|candidate| !own.contains(&candidate.place));
             for candidate in open.iter_mut().filter(|candidate| is_changed(candidate)) {
@@ -83,7 +86,8 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Takes out each cause without which the others explain the figures as well, the last one first.
+    /// Takes out each cause without which the others explain the figures as well, the last one
+    /// first.
     fn take_out(&mut self) {
         for at in (0..self.causes.len()).rev() {
             let before = self.total();
@@ -106,13 +110,16 @@ impl<'a> Explanation<'a> {
         };
         for step in 0..3 {
             for cause in causes {
-                let effects: Vec<&Effect> = cause.effects.iter().filter(|effect| rank(effect.change) == step).collect();
+                let effects: Vec<&Effect> =
+                    cause.effects.iter().filter(|effect| rank(effect.change) == step).collect();
                 if effects.is_empty() {
                     continue;
                 }
                 for (value, item) in model.iter_mut().zip(self.network.items) {
                     let Some(side) = cause.place.side(&self.network.group, item) else { continue };
-                    let own = effects.iter().find(|effect| effect.figure == item.figure && effect.side == side);
+                    let own = effects
+                        .iter()
+                        .find(|effect| effect.figure == item.figure && effect.side == side);
                     *value = own.map_or(*value, |effect| effect.change.of(*value));
                 }
             }
@@ -122,7 +129,8 @@ impl<'a> Explanation<'a> {
 
     /// The figures without one of the causes.
     pub(super) fn without(&self, cause: &Cause) -> Vec<f64> {
-        let others: Vec<Cause> = self.causes.iter().filter(|other| other.place != cause.place).cloned().collect();
+        let others: Vec<Cause> =
+            self.causes.iter().filter(|other| other.place != cause.place).cloned().collect();
         self.modelled(&others)
     }
 
@@ -132,7 +140,8 @@ impl<'a> Explanation<'a> {
     }
 
     fn total(&self) -> f64 {
-        let unexplained: f64 = (0..self.model.len()).map(|at| self.misfit(at, self.model[at])).sum();
+        let unexplained: f64 =
+            (0..self.model.len()).map(|at| self.misfit(at, self.model[at])).sum();
         unexplained + self.causes.iter().map(|cause| price(cause.place)).sum::<f64>()
     }
 
@@ -142,8 +151,11 @@ impl<'a> Explanation<'a> {
         candidate.effects.clear();
         for figure in Figure::ALL {
             for side in 0..2 {
-                let of_side = |(at, own): &&(usize, usize)| *own == side && self.network.items[*at].figure == figure;
-                let covered: Vec<usize> = candidate.covered.iter().filter(of_side).map(|(at, _)| *at).collect();
+                let of_side = |(at, own): &&(usize, usize)| {
+                    *own == side && self.network.items[*at].figure == figure
+                };
+                let covered: Vec<usize> =
+                    candidate.covered.iter().filter(of_side).map(|(at, _)| *at).collect();
                 if let Some((change, gain)) = self.best_change(figure, &covered) {
                     candidate.effects.push(Effect { figure, side, change });
                     candidate.gain += gain;
@@ -157,10 +169,13 @@ impl<'a> Explanation<'a> {
         if now < LEAST_GAIN {
             return None;
         }
-        let items: Vec<(&Item, f64, f64)> =
-            covered.iter().map(|at| (&self.network.items[*at], self.network.value[*at], self.model[*at])).collect();
-        let gain =
-            |change: Change| now - covered.iter().map(|at| self.misfit(*at, change.of(self.model[*at]))).sum::<f64>();
+        let items: Vec<(&Item, f64, f64)> = covered
+            .iter()
+            .map(|at| (&self.network.items[*at], self.network.value[*at], self.model[*at]))
+            .collect();
+        let gain = |change: Change| {
+            now - covered.iter().map(|at| self.misfit(*at, change.of(self.model[*at]))).sum::<f64>()
+        };
         let changes = candidates(figure, &items).into_iter().filter(|change| is_worse(*change));
         let best = changes.map(|change| (change, gain(change))).max_by(|a, b| a.1.total_cmp(&b.1));
         best.filter(|(_, gain)| *gain >= LEAST_GAIN)
@@ -169,7 +184,8 @@ impl<'a> Explanation<'a> {
     /// All places that may be bad.
     fn candidates(&self) -> Vec<Candidate> {
         let group = &self.network.group;
-        let mut parts: Vec<Part> = (0..group.len()).filter(|node| self.has_others(*node)).map(Part::Node).collect();
+        let mut parts: Vec<Part> =
+            (0..group.len()).filter(|node| self.has_others(*node)).map(Part::Node).collect();
         let mut groups: Vec<usize> = group.clone();
         groups.sort_unstable();
         groups.dedup();
@@ -177,18 +193,21 @@ impl<'a> Explanation<'a> {
         let several: Vec<usize> = groups.iter().copied().filter(is_group).collect();
         if groups.len() > 1 {
             // Of two groups, the way out of one is the way into the other.
-            let uplinks = if groups.len() == 2 { &several[..several.len().min(1)] } else { &several[..] };
+            let uplinks =
+                if groups.len() == 2 { &several[..several.len().min(1)] } else { &several[..] };
             parts.extend(uplinks.iter().map(|group| Part::Uplink(*group)));
             parts.extend(several.iter().map(|group| Part::Switch(*group)));
         }
         if groups.len() > 2 {
-            let tiers = several.iter().flat_map(|g| several.iter().filter(move |h| g < h).map(move |h| [*g, *h]));
+            let tiers = several
+                .iter()
+                .flat_map(|g| several.iter().filter(move |h| g < h).map(move |h| [*g, *h]));
             parts.extend(tiers.map(Part::Tier));
         }
         parts.extend(self.suspicious_pairs().into_iter().map(Part::Pair));
-        let places = parts
-            .into_iter()
-            .flat_map(|part| directions(part).iter().map(move |direction| Place { part, direction: *direction }));
+        let places = parts.into_iter().flat_map(|part| {
+            directions(part).iter().map(move |direction| Place { part, direction: *direction })
+        });
         places.map(|place| self.candidate(place)).collect()
     }
 

@@ -19,7 +19,8 @@ pub(crate) enum Figure {
 }
 
 impl Figure {
-    pub(super) const ALL: [Figure; 5] = [Figure::Slowness, Figure::Time, Figure::Scatter, Figure::Lost, Figure::Wait];
+    pub(super) const ALL: [Figure; 5] =
+        [Figure::Slowness, Figure::Time, Figure::Scatter, Figure::Lost, Figure::Wait];
 
     /// The figures of a pair, from its first node and from the second.
     pub(crate) fn of(self, pair: &Pair) -> Option<[f64; 2]> {
@@ -36,8 +37,8 @@ impl Figure {
         }
     }
 
-    /// The figures that are held against the usual ones. Of times it is the tenth percentile: even the fastest tenth
-    /// takes longer than others usually do, so that no busy moment makes it late.
+    /// The figures that are held against the usual ones. Of times it is the tenth percentile: even
+    /// the fastest tenth takes longer than others usually do, so that no busy moment makes it late.
     pub(super) fn held(self, pair: &Pair) -> Option<[f64; 2]> {
         match self {
             Figure::Time => Some([pair.trip(SMALL_BYTES)?.p10_ns; 2]),
@@ -69,8 +70,8 @@ impl Figure {
 /// Shares of waiting are compared as factors; less than this does not count as waiting.
 pub(super) const LEAST_WAIT: f64 = 0.02;
 
-/// One figure of one way. A figure of a pair stands once, from its first node to its second; that of an end from this
-/// end.
+/// One figure of one way. A figure of a pair stands once, from its first node to its second; that
+/// of an end from this end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub figure: Figure,
@@ -91,7 +92,11 @@ pub(super) fn items(cluster: &Cluster) -> Vec<Item> {
             let Some(values) = figure.held(pair) else { continue };
             let ends = if figure.is_of_pair() { 1 } else { 2 };
             for end in 0..ends {
-                let beside = pair.beside.as_ref().and_then(|beside| figure.beside(beside)).map(|shown| shown[end]);
+                let beside = pair
+                    .beside
+                    .as_ref()
+                    .and_then(|beside| figure.beside(beside))
+                    .map(|shown| shown[end]);
                 items.push(Item {
                     figure,
                     from: pair.nodes[end],

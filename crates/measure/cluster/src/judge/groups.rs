@@ -1,5 +1,6 @@
-//! The group that a node is held against, which need not be the one that it seems to stand in: a node behind a bad
-//! cable seems to stand alone. Of several networks, the one that needs the least to be explained is taken.
+//! The group that a node is held against, which need not be the one that it seems to stand in: a
+//! node behind a bad cable seems to stand alone. Of several networks, the one that needs the least
+//! to be explained is taken.
 
 use super::explain::Explanation;
 use super::figures::{Figure, Item};
@@ -9,8 +10,8 @@ use crate::cluster::Cluster;
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// The usual figure is one of these quantiles of all like ones, best first: of four nodes on a switch, one bad one
-/// spoils half of the pairs.
+/// The usual figure is one of these quantiles of all like ones, best first: of four nodes on a
+/// switch, one bad one spoils half of the pairs.
 const SHARES: [f64; 3] = [0.15, 0.35, 0.5];
 
 /// A node belongs to a group from whose nodes all others are farther by this factor.
@@ -19,14 +20,16 @@ const NEARER: f64 = 1.15;
 /// The cost of a node that stands alone though others do not, in the units of a cause.
 const ALONE: f64 = 2.0;
 
-/// From so many lone nodes on, if they are more than a quarter of all, it is twice that: a switch for each is unlikely.
+/// From so many lone nodes on, if they are more than a quarter of all, it is twice that: a switch
+/// for each is unlikely.
 const MANY: usize = 3;
 
-/// The cost more if no other way leads between switches, so that its ways cannot be compared with any.
+/// The cost more if no other way leads between switches, so that its ways cannot be compared with
+/// any.
 const UNCOMPARED: f64 = 4.0;
 
-/// A lone node whose small messages take longer than those inside groups by a factor of this range may be behind
-/// another switch; a very slow link makes them later than that.
+/// A lone node whose small messages take longer than those inside groups by a factor of this range
+/// may be behind another switch; a very slow link makes them later than that.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
 /// The most groups that a node is tried in.
@@ -54,7 +57,8 @@ pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation
     };
     for left in left_alone(&alone) {
         let mut together = own.clone();
-        let joined: Vec<usize> = alone.iter().copied().filter(|node| !left.contains(node)).collect();
+        let joined: Vec<usize> =
+            alone.iter().copied().filter(|node| !left.contains(node)).collect();
         joined.iter().for_each(|node| together[*node] = own[joined[0]]);
         consider(&together, &left);
     }
@@ -79,7 +83,10 @@ pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation
 fn best_share(items: &[Item], group: Vec<usize>) -> Explanation<'_> {
     let of = |share: f64| Explanation::of(Network::new(items, group.clone(), share));
     let [first, others @ ..] = SHARES;
-    others.into_iter().map(of).fold(of(first), |best, next| if next.cost < best.cost { next } else { best })
+    others
+        .into_iter()
+        .map(of)
+        .fold(of(first), |best, next| if next.cost < best.cost { next } else { best })
 }
 
 /// Nodes of which no two stand in one group have no groups.
@@ -91,7 +98,11 @@ fn one_group_if_none(group: Vec<usize>) -> Vec<usize> {
 /// The nodes that are the only ones of their groups.
 fn lone(group: &[usize]) -> Vec<usize> {
     let size = |node: &usize| group.iter().filter(|other| **other == group[*node]).count();
-    if group.len() < 2 { Vec::new() } else { (0..group.len()).filter(|node| size(node) == 1).collect() }
+    if group.len() < 2 {
+        Vec::new()
+    } else {
+        (0..group.len()).filter(|node| size(node) == 1).collect()
+    }
 }
 
 /// Lone nodes may be those of one switch, all or all but one: lists of those that are none of it.
@@ -124,8 +135,8 @@ fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
 /// The bits of a small message with the headers of Ethernet, IP and TCP.
 const SMALL_BITS: f64 = 8.0 * 74.0;
 
-/// Whether the small messages of a node take longer than those inside groups, besides the time that its link needs for
-/// their bits.
+/// Whether the small messages of a node take longer than those inside groups, besides the time that
+/// its link needs for their bits.
 fn is_farther(items: &[Item], group: &[usize], node: usize) -> bool {
     let middle = |figure: Figure, counts: &dyn Fn(&Item) -> bool| {
         let of = items.iter().filter(|item| item.figure == figure && counts(item));
@@ -142,14 +153,17 @@ fn is_farther(items: &[Item], group: &[usize], node: usize) -> bool {
     own.zip(inside).is_some_and(|(own, inside)| FARTHER.contains(&(own / inside)))
 }
 
-/// The groups of others that a node may belong to: the one that is nearer to it than all others, or else the
-/// nearest ones.
+/// The groups of others that a node may belong to: the one that is nearer to it than all others, or
+/// else the nearest ones.
 fn nearest(cluster: &Cluster, group: &[usize], alone: &[usize], node: usize) -> Vec<usize> {
     let mut trips = BTreeMap::<usize, Vec<f64>>::new();
     for pair in cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node)) {
         let other = pair.nodes[usize::from(pair.nodes[0] == node)];
         if !alone.contains(&other) {
-            trips.entry(group[other]).or_default().extend(pair.trip(SIZE_BYTES).map(|trip| trip.median_ns));
+            trips
+                .entry(group[other])
+                .or_default()
+                .extend(pair.trip(SIZE_BYTES).map(|trip| trip.median_ns));
         }
     }
     let mut middles: Vec<(f64, usize)> =

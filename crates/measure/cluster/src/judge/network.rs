@@ -25,7 +25,9 @@ pub(super) struct Network<'a> {
 impl<'a> Network<'a> {
     /// The usual figure is this quantile of all like ones, best first.
     pub(super) fn new(items: &'a [Item], group: Vec<usize>, share: f64) -> Self {
-        let kind = |item: &Item| (item.figure, item.figure.has_distance() && group[item.from] != group[item.to]);
+        let kind = |item: &Item| {
+            (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
+        };
         let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
         for item in items {
             like.entry(kind(item)).or_default().push(share_of(item));
@@ -35,20 +37,33 @@ impl<'a> Network<'a> {
             Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
         };
         let by_kind: BTreeMap<(Figure, bool), f64> = like.iter().filter_map(usual_of).collect();
-        let usual: Vec<f64> = items.iter().map(|item| by_kind.get(&kind(item)).copied().unwrap_or(1.0)).collect();
+        let usual: Vec<f64> =
+            items.iter().map(|item| by_kind.get(&kind(item)).copied().unwrap_or(1.0)).collect();
         let beside = |item: &Item, usual: f64, of: fn(&crate::Shown) -> f64| {
-            item.beside.map_or(item.value, |shown| item.value.min(of(&shown) * shown.like.unwrap_or(usual)))
+            item.beside.map_or(item.value, |shown| {
+                item.value.min(of(&shown) * shown.like.unwrap_or(usual))
+            })
         };
         let each = |of: fn(&crate::Shown) -> f64| {
-            items.iter().zip(&usual).map(|(item, usual)| beside(item, *usual, of)).collect::<Vec<f64>>()
+            items
+                .iter()
+                .zip(&usual)
+                .map(|(item, usual)| beside(item, *usual, of))
+                .collect::<Vec<f64>>()
         };
         let value = each(|shown| shown.factor);
         let shown = each(|shown| shown.at_least.min(shown.factor));
         let ratios = |figure: Figure| {
-            let all = items.iter().zip(value.iter().zip(&usual)).filter(|(item, _)| item.figure == figure);
+            let all = items
+                .iter()
+                .zip(value.iter().zip(&usual))
+                .filter(|(item, _)| item.figure == figure);
             sorted(&all.map(|(_, (value, usual))| value / usual).collect::<Vec<f64>>())
         };
-        let sigmas = Figure::ALL.map(|figure| (figure, sigma(figure, &centred(ratios(figure))))).into_iter().collect();
+        let sigmas = Figure::ALL
+            .map(|figure| (figure, sigma(figure, &centred(ratios(figure)))))
+            .into_iter()
+            .collect();
         Network { items, group, usual, value, shown, sigmas }
     }
 

@@ -6,18 +6,22 @@ use seatmap_statistics::median;
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
-/// Clocks are apart if they differ by more than this and more than a round trip takes, in nanoseconds.
+/// Clocks are apart if they differ by more than this and more than a round trip takes, in
+/// nanoseconds.
 const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
-    /// Nodes whose packets differ in size from those of most. Each end tells its own; where no size has a majority,
-    /// nobody is named.
+    /// Nodes whose packets differ in size from those of most. Each end tells its own; where no size
+    /// has a majority, nobody is named.
     pub(super) fn mtu(&self) -> Vec<Fault> {
-        let sizes: BTreeMap<usize, u32> =
-            (0..self.cluster.nodes.len()).filter_map(|node| Some((node, self.packet_bytes(node)?))).collect();
+        let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
+            .filter_map(|node| Some((node, self.packet_bytes(node)?)))
+            .collect();
         let mut counts = BTreeMap::<u32, usize>::new();
         sizes.values().for_each(|size| *counts.entry(*size).or_default() += 1);
-        let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return Vec::new() };
+        let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else {
+            return Vec::new();
+        };
         if 2 * count <= sizes.len() {
             return Vec::new();
         }
@@ -32,12 +36,14 @@ impl Court<'_> {
         sizes.iter().filter(|(_, size)| **size != usual).map(fault).collect()
     }
 
-    /// The size of a node's packets, if it is the same on most of its ways. A file without figures of the ends has one
-    /// size for both: the node's is the one that all of its pairs have, or else the largest.
+    /// The size of a node's packets, if it is the same on most of its ways. A file without figures
+    /// of the ends has one size for both: the node's is the one that all of its pairs have, or else
+    /// the largest.
     fn packet_bytes(&self, node: usize) -> Option<u32> {
         let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
         let of_end = |pair: &Pair| pair.end_of(node).and_then(|end| end.mtu_bytes);
-        let (mut ends, mut pairs) = (Vec::new(), Vec::new());
+        let mut ends = Vec::new();
+        let mut pairs = Vec::new();
         for pair in own {
             ends.extend(of_end(pair));
             pairs.extend(pair.mtu_bytes);
@@ -63,8 +69,11 @@ impl Court<'_> {
         let fault = |node: usize| {
             let offset_ns = offset(node).filter(|ns| ns.abs() > CLOCK_NS)?;
             let ahead = if offset_ns > 0.0 { "ahead of" } else { "behind" };
-            let sentence =
-                format!("{}: its clock is {:.3} s {ahead} those of the others", self.name(node), offset_ns.abs() / 1e9);
+            let sentence = format!(
+                "{}: its clock is {:.3} s {ahead} those of the others",
+                self.name(node),
+                offset_ns.abs() / 1e9
+            );
             Some(self.fault(Kind::Clock, &[node], None, sentence))
         };
         (0..self.cluster.nodes.len()).filter_map(fault).collect()
@@ -77,12 +86,15 @@ impl Court<'_> {
         for fact in 0..kinds.first().map_or(0, Vec::len) {
             let mut counts = BTreeMap::<&str, usize>::new();
             kinds.iter().for_each(|kind| *counts.entry(&kind[fact].1).or_default() += 1);
-            let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { continue };
+            let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else {
+                continue;
+            };
             // A cluster may have two kinds of nodes.
             if 4 * count < 3 * kinds.len() || kinds.len() < 3 {
                 continue;
             }
-            for (node, kind) in kinds.iter().enumerate().filter(|(_, kind)| kind[fact].1 != **usual) {
+            for (node, kind) in kinds.iter().enumerate().filter(|(_, kind)| kind[fact].1 != **usual)
+            {
                 let (what, own) = &kind[fact];
                 let sentence = format!(
                     "{}: {what} {own}, where {count} of {} have {usual}",
@@ -98,5 +110,8 @@ impl Court<'_> {
 
 /// The value that more than half have.
 fn majority(values: &[u32]) -> Option<u32> {
-    values.iter().copied().find(|value| 2 * values.iter().filter(|other| *other == value).count() > values.len())
+    values
+        .iter()
+        .copied()
+        .find(|value| 2 * values.iter().filter(|other| *other == value).count() > values.len())
 }

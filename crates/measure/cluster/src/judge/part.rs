@@ -85,9 +85,13 @@ impl Place {
             // Waiting is an end's own.
             (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
             (Figure::Wait, _) => None,
-            (figure, part) if figure.is_of_pair() => part.side(group, item.from, item.to).map(|_| 0),
+            (figure, part) if figure.is_of_pair() => {
+                part.side(group, item.from, item.to).map(|_| 0)
+            }
             (Figure::Lost | Figure::Scatter, Part::Tier(_)) => None,
-            (_, part) => part.side(group, item.from, item.to).filter(|side| self.direction.has(*side)),
+            (_, part) => {
+                part.side(group, item.from, item.to).filter(|side| self.direction.has(*side))
+            }
         }
     }
 }

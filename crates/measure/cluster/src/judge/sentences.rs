@@ -10,8 +10,8 @@ use crate::topology::short;
 use seatmap_statistics::median;
 use seatmap_statistics::words::counted;
 
-/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a packet that is late
-/// on one way moves the middle of a round trip by half of that.
+/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a
+/// packet that is late on one way moves the middle of a round trip by half of that.
 const HALF: f64 = 0.4;
 
 impl Court<'_> {
@@ -46,9 +46,14 @@ impl Court<'_> {
     pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
         let nodes = self.nodes(cause.place.part);
         let names = self.names(&nodes);
-        let ends = || self.cluster.pairs.iter().flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)));
-        // Kernels differ in whether a process that a quota stopped waits for a CPU. Only a process that tells its stops
-        // is known to have none.
+        let ends = || {
+            self.cluster
+                .pairs
+                .iter()
+                .flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)))
+        };
+        // Kernels differ in whether a process that a quota stopped waits for a CPU. Only a process
+        // that tells its stops is known to have none.
         let is_told = ends().next().is_some() && ends().all(|end| end.stops.is_some());
         let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
@@ -77,23 +82,39 @@ impl Court<'_> {
         };
         let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
         let of_sides = |words: [&str; 2]| {
-            let each = losses.into_iter().zip(words).filter_map(|(losses, words)| Some(counts(losses?, words)));
+            let each = losses
+                .into_iter()
+                .zip(words)
+                .filter_map(|(losses, words)| Some(counts(losses?, words)));
             each.collect::<Vec<String>>().join(", and ")
         };
         let sentence = match place.part {
             Part::Pair([a, b]) => {
                 let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
                 let which = if direction == Direction::Both { "and" } else { "to" };
-                let words = if direction == Direction::Both { [" there", " back"] } else { ["", ""] };
-                format!("{} {which} {}: this way loses packets, {}", self.name(from), self.name(to), of_sides(words))
+                let words =
+                    if direction == Direction::Both { [" there", " back"] } else { ["", ""] };
+                format!(
+                    "{} {which} {}: this way loses packets, {}",
+                    self.name(from),
+                    self.name(to),
+                    of_sides(words)
+                )
             }
             Part::Node(node) => {
-                format!("{}: its link loses packets, {}", self.name(node), of_sides([" it sends", " sent to it"]))
+                format!(
+                    "{}: its link loses packets, {}",
+                    self.name(node),
+                    of_sides([" it sends", " sent to it"])
+                )
             }
             part => {
                 let names = self.names(&self.nodes(part));
                 let words = [" from them", " to them"];
-                format!("{names}: the way between their switch and the others loses packets, {}", of_sides(words))
+                format!(
+                    "{names}: the way between their switch and the others loses packets, {}",
+                    of_sides(words)
+                )
             }
         };
         self.fault_at(Kind::Lossy, place, Some(worst), sentence)
@@ -107,7 +128,8 @@ impl Court<'_> {
         };
         let place = Place { direction, ..cause.place };
         let each = || slow.factors.into_iter().flatten();
-        let (most, least) = (each().fold(1.0, f64::max), each().fold(f64::INFINITY, f64::min));
+        let most = each().fold(1.0, f64::max);
+        let least = each().fold(f64::INFINITY, f64::min);
         // Where both ways are slow by different factors, both are measured.
         let factor = match direction {
             Direction::Both if most >= 1.15 * least => {
@@ -180,7 +202,8 @@ impl Court<'_> {
 
     /// A delay, with the scatter of its messages where that is unusual.
     pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> Fault {
-        let (factor, ms) = (late.factor(), late.excess_ns / 1e6);
+        let factor = late.factor();
+        let ms = late.excess_ns / 1e6;
         let part = cause.place.part;
         let direction = match self.half_ahead(part, late) {
             None => Direction::Both,
@@ -200,14 +223,18 @@ impl Court<'_> {
             (Part::Pair([a, b]), _) => {
                 let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
                 let [from, to] = [self.name(from), self.name(to)];
-                format!("{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both nodes")
+                format!(
+                    "{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both nodes"
+                )
             }
             (Part::Node(_), Direction::Both) => format!(
                 "{names}: its small messages take {factor:.1} times as long as those of its like, by {ms:.2} ms"
             ),
             (Part::Node(_), _) => {
                 let way = direction.words("it");
-                format!("{names}: small messages {way} come {ms:.2} ms late, by the clocks of all nodes")
+                format!(
+                    "{names}: small messages {way} come {ms:.2} ms late, by the clocks of all nodes"
+                )
             }
             _ => format!(
                 "{names}: small messages between their switch and the others take {factor:.1} times as long as those of \
@@ -219,8 +246,9 @@ impl Court<'_> {
         self.fault_at(Kind::Slow, place, Some(factor), sentence)
     }
 
-    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay (`true`: what comes to
-    /// it is late) or behind (`false`); `None` where it seems neither, or clocks differ by as much anyway.
+    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay
+    /// (`true`: what comes to it is late) or behind (`false`); `None` where it seems neither, or
+    /// clocks differ by as much anyway.
     fn half_ahead(&self, part: Part, late: &Late) -> Option<bool> {
         let last = match part {
             Part::Node(node) => node,
@@ -235,8 +263,13 @@ impl Court<'_> {
             Some(if pair.nodes[1] == last { ns } else { -ns })
         };
         let own_ns = median(&own.iter().filter_map(ahead).collect::<Vec<_>>())?;
-        let usual_ns =
-            median(&others.iter().filter_map(|pair| pair.clock_offset_ns).map(f64::abs).collect::<Vec<_>>())?;
+        let usual_ns = median(
+            &others
+                .iter()
+                .filter_map(|pair| pair.clock_offset_ns)
+                .map(f64::abs)
+                .collect::<Vec<_>>(),
+        )?;
         let half_ns = late.excess_ns / 2.0;
         let is_half = (own_ns.abs() / half_ns - 1.0).abs() <= HALF && usual_ns < HALF * half_ns;
         is_half.then_some(own_ns > 0.0)

@@ -1,5 +1,5 @@
-//! Faults of all kinds in clusters of several shapes, on idle and on busy computers: the cause is named, once, and
-//! nothing else; and nothing at all in healthy ones.
+//! Faults of all kinds in clusters of several shapes, on idle and on busy computers: the cause is
+//! named, once, and nothing else; and nothing at all in healthy ones.
 
 use super::*;
 use crate::simulated::{LINK_MBPS, Simulated, WayModel};
@@ -13,9 +13,11 @@ const SEVERAL: [&[usize]; 3] = [&[4, 4], &[3, 3, 3], &[2, 2, 2, 2]];
 /// Draws of each fault in each shape. A hundred were tried when the rules were made.
 const SEEDS: u64 = 1;
 
-const WAY: WayModel = WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
+const WAY: WayModel =
+    WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
 
-/// Puts a fault into a cluster, given a node and another one; returns the nodes to be named and words of the sentence.
+/// Puts a fault into a cluster, given a node and another one; returns the nodes to be named and
+/// words of the sentence.
 type Fault = fn(&mut Simulated, usize, usize) -> (Vec<usize>, &'static str);
 
 fn on_one_switch(cluster: &Simulated, node: usize) -> Vec<usize> {
@@ -112,12 +114,14 @@ const FAULTS: [(&str, Fault); 18] = [
 fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
     let found = faults(cluster);
-    let is_right = matches!(&found[..], [one] if one.nodes == names && one.sentence.contains(words));
+    let is_right =
+        matches!(&found[..], [one] if one.nodes == names && one.sentence.contains(words));
     let sentences: Vec<String> = found.into_iter().map(|fault| fault.sentence).collect();
     (!is_right).then(|| format!("{names:?} {words}: {sentences:#?} groups {:?}", cluster.groups))
 }
 
-/// Puts each fault into clusters of each shape, and returns how many there were, and what went wrong.
+/// Puts each fault into clusters of each shape, and returns how many there were, and what went
+/// wrong.
 fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -157,9 +161,14 @@ fn healthy_clusters_of_every_shape_have_no_fault() {
         for (at, shape) in SHAPES.iter().chain(&[&[4, 1][..], &[2], &[3]]).enumerate() {
             for seed in 0..SEEDS {
                 for uplink_mbps in [400.0, LINK_MBPS] {
-                    let cluster = Simulated::new(shape, uplink_mbps, busy, 1000 + seed * 31 + at as u64).measured();
+                    let cluster =
+                        Simulated::new(shape, uplink_mbps, busy, 1000 + seed * 31 + at as u64)
+                            .measured();
                     let found = faults(&cluster);
-                    assert!(found.is_empty(), "{shape:?} {uplink_mbps} busy {busy} seed {seed}: {found:#?}");
+                    assert!(
+                        found.is_empty(),
+                        "{shape:?} {uplink_mbps} busy {busy} seed {seed}: {found:#?}"
+                    );
                 }
             }
         }
@@ -197,11 +206,21 @@ fn a_slow_node_makes_no_fault_next_door() {
 fn a_quota_is_told_by_its_stops() {
     let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes[2].stopped_share = 0.19;
-    let told = verdict(&cluster.measured(), &[2], "(0.15 CPUs) was used up; raise it in /sys/fs/cgroup/box/cpu.max");
+    let told = verdict(
+        &cluster.measured(),
+        &[2],
+        "(0.15 CPUs) was used up; raise it in /sys/fs/cgroup/box/cpu.max",
+    );
     assert!(told.is_none(), "{told:?}");
     let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3).measured();
     let [first, _] = cluster.pairs[0].ends.as_mut().unwrap();
-    let stop = crate::Stop { cpus: 0.15, period_ms: 100.0, stopped_periods: 1, periods: 2, ..crate::Stop::default() };
+    let stop = crate::Stop {
+        cpus: 0.15,
+        period_ms: 100.0,
+        stopped_periods: 1,
+        periods: 2,
+        ..crate::Stop::default()
+    };
     first.stops = Some(vec![stop]);
     assert_eq!(faults(&cluster), []);
 }
@@ -211,6 +230,10 @@ fn a_quota_is_told_by_its_stops() {
 fn one_quota_on_all_nodes_is_told_once() {
     let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes.iter_mut().for_each(|node| node.stopped_share = 0.5);
-    let told = verdict(&cluster.measured(), &[0, 1, 2, 3, 4, 5, 6, 7], "n[0-7]: the kernel stopped their processes in");
+    let told = verdict(
+        &cluster.measured(),
+        &[0, 1, 2, 3, 4, 5, 6, 7],
+        "n[0-7]: the kernel stopped their processes in",
+    );
     assert!(told.is_none(), "{told:?}");
 }

@@ -1,4 +1,5 @@
-//! Nodes whose process the kernel stopped, as a quota of CPU time was used up. Each end counts its own stops.
+//! Nodes whose process the kernel stopped, as a quota of CPU time was used up. Each end counts its
+//! own stops.
 
 use super::part::{Direction, Part, Place};
 use super::{Court, Fault, Kind};
@@ -7,8 +8,8 @@ use crate::topology::short;
 use seatmap_statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
-/// A quota binds if it was used up in at least so many periods, and in this share of those in which the process ran.
-/// The start of a program uses up a small quota once.
+/// A quota binds if it was used up in at least so many periods, and in this share of those in which
+/// the process ran. The start of a program uses up a small quota once.
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 
@@ -81,8 +82,8 @@ impl Court<'_> {
         Fault { place, ..fault }
     }
 
-    /// Whether stops are enough of a reason for a fault that figures of pairs show: a process that is stopped is slow
-    /// with all others, and loses nothing.
+    /// Whether stops are enough of a reason for a fault that figures of pairs show: a process that
+    /// is stopped is slow with all others, and loses nothing.
     pub(super) fn is_by_stops(&self, fault: &Fault) -> bool {
         let is_of_time = matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Jittery);
         let is_stopped = |node: &usize| self.stops.contains_key(node);
@@ -95,7 +96,8 @@ impl Court<'_> {
             })
     }
 
-    /// Whether at least half of a switch's nodes were stopped: the best of all its ways is then theirs.
+    /// Whether at least half of a switch's nodes were stopped: the best of all its ways is then
+    /// theirs.
     fn are_half_stopped(&self, group: usize) -> bool {
         let members = self.explanation.network.members(group);
         let stopped = members.iter().filter(|node| self.stops.contains_key(node)).count();

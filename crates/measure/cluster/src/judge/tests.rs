@@ -70,16 +70,20 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
 /// The rate between switches.
 const BETWEEN_MBPS: f64 = 190.0;
 
-/// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent again.
+/// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent
+/// again.
 fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
     let is_near = a / on_a_switch == b / on_a_switch;
-    // The rate of the slowest part of the way: the links of the nodes, and what lies between switches.
+    // The rate of the slowest part of the way: the links of the nodes, and what lies between
+    // switches.
     let rate = |from: usize, to: usize| {
         let rate = if is_near { 5000.0 } else { BETWEEN_MBPS };
         match put {
-            Put::Link(node, factor) if from == node || to == node => f64::min(rate, 5000.0 / factor),
+            Put::Link(node, factor) if from == node || to == node => {
+                f64::min(rate, 5000.0 / factor)
+            }
             Put::Upload(node, factor) if from == node => f64::min(rate, 5000.0 / factor),
             Put::Node(node, factor) if from == node || to == node => rate / factor,
             Put::Way(x, y, factor) if (from, to) == (x, y) => rate / factor,
@@ -195,7 +199,8 @@ fn few_pairs_name_a_bad_link_among_64_nodes() {
 fn one_direction_and_jitter_are_told_as_such() {
     let upload = faults(&cluster(8, 4, Put::Upload(2, 3.0), true, 1));
     assert!(
-        upload[0].one_way && upload[0].sentence.starts_with("n2: its link is slow, streams from it have 1/"),
+        upload[0].one_way
+            && upload[0].sentence.starts_with("n2: its link is slow, streams from it have 1/"),
         "{upload:#?}"
     );
     let jitter = faults(&cluster(8, 4, Put::Jitter(5), true, 1));
@@ -203,7 +208,8 @@ fn one_direction_and_jitter_are_told_as_such() {
     assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
 }
 
-/// A relay that keeps each packet for a while of its own makes the middle of all messages late, and the last more so.
+/// A relay that keeps each packet for a while of its own makes the middle of all messages late, and
+/// the last more so.
 #[test]
 fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
@@ -213,7 +219,8 @@ fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
         ([500_000.0, 560_000.0, 900_000.0], Kind::Slow, true),
     ] {
         for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes.contains(&5)) {
-            (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) = (p10_ns, median_ns, p90_ns);
+            (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) =
+                (p10_ns, median_ns, p90_ns);
         }
         let found = faults(&cluster);
         assert_eq!(found.len(), 1, "{found:#?}");
@@ -251,7 +258,10 @@ fn facts_clocks_and_packets_that_differ_are_told() {
             _ => {}
         }
     }
-    cluster.missing.push(Missing { nodes: vec!["n9".to_owned()], why: "it did not answer within 60 s".to_owned() });
+    cluster.missing.push(Missing {
+        nodes: vec!["n9".to_owned()],
+        why: "it did not answer within 60 s".to_owned(),
+    });
     let sentences: Vec<String> = faults(&cluster).into_iter().map(|fault| fault.sentence).collect();
     assert_eq!(
         sentences,
@@ -264,8 +274,8 @@ fn facts_clocks_and_packets_that_differ_are_told() {
     );
 }
 
-/// Eight nodes on two switches with links of 1 Gbit/s and 400 Mbit/s between: each stream has the slowest part of its
-/// way. `port` is the rate of one node's link from it, and to it.
+/// Eight nodes on two switches with links of 1 Gbit/s and 400 Mbit/s between: each stream has the
+/// slowest part of its way. `port` is the rate of one node's link from it, and to it.
 fn ported(node: usize, port: [f64; 2]) -> Cluster {
     let base = cluster(8, 4, Put::Nothing, true, 3);
     let end = |at: usize, way: usize| if at == node { port[way] } else { 1000.0 };
@@ -273,20 +283,23 @@ fn ported(node: usize, port: [f64; 2]) -> Cluster {
         let between = if from / 4 == to / 4 { f64::INFINITY } else { 400.0 };
         end(from, 0).min(end(to, 1)).min(between)
     };
-    let mut measured: BTreeMap<[usize; 2], Pair> = base.pairs.iter().map(|pair| (pair.nodes, pair.clone())).collect();
+    let mut measured: BTreeMap<[usize; 2], Pair> =
+        base.pairs.iter().map(|pair| (pair.nodes, pair.clone())).collect();
     for pair in measured.values_mut() {
         let [a, b] = pair.nodes;
         pair.rate_mbps = [rate(a, b), rate(b, a)];
         for trip in &mut pair.trips {
             let ns = 1e5 + f64::from(trip.size_bytes) * 8e3 * (1.0 / rate(a, b) + 1.0 / rate(b, a));
-            (trip.median_ns, trip.p10_ns, trip.p90_ns, trip.ci95_ns) = (ns, 0.9 * ns, 1.2 * ns, [ns, ns]);
+            (trip.median_ns, trip.p10_ns, trip.p90_ns, trip.ci95_ns) =
+                (ns, 0.9 * ns, 1.2 * ns, [ns, ns]);
         }
         (pair.retransmits, pair.segments) = ([0, 0], [1000, 1000]);
     }
     let names: Vec<String> = base.nodes.iter().map(|node| node.name.clone()).collect();
     let trip = |pair: &Pair| pair.trip(crate::choice::SIZE_BYTES).map(|trip| trip.median_ns);
-    let chosen =
-        choose(&names, true, &mut Values::new(), &mut |pairs| pairs.iter().map(|pair| trip(&measured[pair])).collect());
+    let chosen = choose(&names, true, &mut Values::new(), &mut |pairs| {
+        pairs.iter().map(|pair| trip(&measured[pair])).collect()
+    });
     Cluster { pairs: measured.into_values().collect(), groups: chosen.groups, ..base }
 }
 
@@ -303,7 +316,10 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
             let found = faults(&ported(node, port));
             let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
             assert_eq!(told.len(), 1, "n{node} {port:?}: {told:#?}");
-            assert!(found[0].nodes == [format!("n{node}")] && told[0].contains(words), "n{node} {port:?}: {told:?}");
+            assert!(
+                found[0].nodes == [format!("n{node}")] && told[0].contains(words),
+                "n{node} {port:?}: {told:?}"
+            );
             assert_eq!(found[0].one_way, one_way, "{told:?}");
         }
     }
@@ -314,7 +330,8 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
 fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
     for seed in 0..10 {
         let node = seed as usize % 8;
-        let (late, early) = (4e5, 0.0);
+        let late = 4e5;
+        let early = 0.0;
         for (delays, words) in [
             ([late, late], "its small messages take"),
             ([late, early], "small messages from it come"),
@@ -323,16 +340,24 @@ fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
             let found = faults(&cluster(8, 4, Put::Late(node, delays), true, seed));
             let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
             assert_eq!(told.len(), 1, "n{node} {delays:?}: {told:#?}");
-            assert!(found[0].nodes == [format!("n{node}")] && told[0].contains(words), "n{node} {delays:?}: {told:?}");
+            assert!(
+                found[0].nodes == [format!("n{node}")] && told[0].contains(words),
+                "n{node} {delays:?}: {told:?}"
+            );
         }
         let other = (node + 5) % 8;
-        let (low, high) = (node.min(other), node.max(other));
+        let low = node.min(other);
+        let high = node.max(other);
         for (delays, from, to) in [([late, early], low, high), ([early, late], high, low)] {
             let found = faults(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed));
             assert_eq!(found.len(), 1, "{found:#?}");
-            assert!(found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages come ")), "{found:#?}");
+            assert!(
+                found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages come ")),
+                "{found:#?}"
+            );
         }
-        let (nodes, sentences) = named(&cluster(8, 4, Put::LateWay(low, high, [late; 2]), true, seed));
+        let (nodes, sentences) =
+            named(&cluster(8, 4, Put::LateWay(low, high, [late; 2]), true, seed));
         assert_eq!(nodes, [[format!("n{low}"), format!("n{high}")]], "{sentences}");
     }
 }
@@ -347,7 +372,11 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
         ] {
             let found = faults(&cluster(16, 4, Put::Uplink(factors), true, seed));
             assert_eq!(found.len(), 1, "{found:#?}");
-            assert!(found[0].sentence.starts_with("n[0-3]: the way between their switch and the others is slow"));
+            assert!(
+                found[0]
+                    .sentence
+                    .starts_with("n[0-3]: the way between their switch and the others is slow")
+            );
             assert!(found[0].sentence.contains(words) && found[0].one_way == one_way, "{found:#?}");
         }
     }
@@ -358,7 +387,8 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
 fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
     assert_eq!(faults(&cluster).len(), 1);
-    let like: Vec<Pair> = cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
+    let like: Vec<Pair> =
+        cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
     let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
     let bad = beside::Look::new(slow, &[&like[0]], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad; 3]);

@@ -1,4 +1,5 @@
-//! Nodes and pairs that could not be measured: a node that none of its partners reaches is blamed, and not these.
+//! Nodes and pairs that could not be measured: a node that none of its partners reaches is blamed,
+//! and not these.
 
 use super::{Court, Fault, Kind};
 use crate::cluster::{Missing, Pair};
@@ -7,13 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A node is blamed from so many partners on that miss it.
 const FEWEST_PARTNERS: usize = 2;
 
-/// Puts one entry for a node in the place of those of its pairs, where most of them are missing: the fewest nodes that
-/// explain what is missing. `measured` is the number of a node's pairs that were measured: a node that was well before
-/// it failed has some.
+/// Puts one entry for a node in the place of those of its pairs, where most of them are missing:
+/// the fewest nodes that explain what is missing. `measured` is the number of a node's pairs that
+/// were measured: a node that was well before it failed has some.
 pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
-    let gone: BTreeSet<String> =
-        missing.iter().filter(|one| one.nodes.len() == 1).flat_map(|one| one.nodes.clone()).collect();
+    let gone: BTreeSet<String> = missing
+        .iter()
+        .filter(|one| one.nodes.len() == 1)
+        .flat_map(|one| one.nodes.clone())
+        .collect();
     left.retain(|one| one.nodes.len() == 1 || !one.nodes.iter().any(|node| gone.contains(node)));
     loop {
         let mut partners = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -23,16 +27,18 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
                 partners.entry(b).or_default().insert(a);
             }
         }
-        let is_silent =
-            |(node, all): &(&&str, &BTreeSet<&str>)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node);
+        let is_silent = |(node, all): &(&&str, &BTreeSet<&str>)| {
+            all.len() >= FEWEST_PARTNERS && all.len() > measured(node)
+        };
         let most = partners.iter().filter(is_silent).max_by_key(|(_, all)| all.len());
-        let Some((node, all)) =
-            most.map(|(node, all)| ((*node).to_owned(), all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>()))
-        else {
+        let Some((node, all)) = most.map(|(node, all)| {
+            ((*node).to_owned(), all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>())
+        }) else {
             return left;
         };
         let is_own = |one: &Missing| one.nodes.len() == 2 && one.nodes.contains(&node);
-        let why = left.iter().find(|one| is_own(one)).map_or_else(String::new, |one| one.why.clone());
+        let why =
+            left.iter().find(|one| is_own(one)).map_or_else(String::new, |one| one.why.clone());
         left.retain(|one| !is_own(one));
         left.insert(0, Missing { nodes: vec![node], why: unreached(&all, &why) });
     }
@@ -47,10 +53,19 @@ pub(crate) fn unreached(partners: &[String], why: &str) -> String {
 impl Court<'_> {
     pub(super) fn unreachable(&self) -> Vec<Fault> {
         let has = |pair: &&Pair, name: &str| pair.nodes.iter().any(|node| self.name(*node) == name);
-        let measured = |name: &str| self.cluster.pairs.iter().filter(|pair| has(pair, name)).count();
+        let measured =
+            |name: &str| self.cluster.pairs.iter().filter(|pair| has(pair, name)).count();
         let fault = |missing: Missing| {
-            let sentence = format!("{} could not be measured: {}", missing.nodes.join(" to "), missing.why);
-            Fault { kind: Kind::Unreachable, nodes: missing.nodes, one_way: false, factor: None, sentence, place: None }
+            let sentence =
+                format!("{} could not be measured: {}", missing.nodes.join(" to "), missing.why);
+            Fault {
+                kind: Kind::Unreachable,
+                nodes: missing.nodes,
+                one_way: false,
+                factor: None,
+                sentence,
+                place: None,
+            }
         };
         explained(&self.cluster.missing, measured).into_iter().map(fault).collect()
     }
@@ -61,7 +76,10 @@ mod tests {
     use super::*;
 
     fn missing(nodes: &[&str]) -> Missing {
-        Missing { nodes: nodes.iter().map(|node| (*node).to_owned()).collect(), why: "no answer".to_owned() }
+        Missing {
+            nodes: nodes.iter().map(|node| (*node).to_owned()).collect(),
+            why: "no answer".to_owned(),
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The kind of each cause of an explanation, by its effects, and whether it is bad enough to be a fault.
+//! The kind of each cause of an explanation, by its effects, and whether it is bad enough to be a
+//! fault.
 
 use super::effect::{Change, Effect};
 use super::explain::{Cause, Explanation};
@@ -13,17 +14,19 @@ const SLOW_PART: f64 = 1.42;
 /// Of a slow part, the other direction is slow, too, from this factor on.
 const OTHER_WAY: f64 = 1.25;
 
-/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so many times as much as
-/// those of like pairs, and by at least this share of their usual median.
+/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so
+/// many times as much as those of like pairs, and by at least this share of their usual median.
 pub(super) const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
-/// A process waits for a CPU for at least this share of the time, and so many times as long as others.
+/// A process waits for a CPU for at least this share of the time, and so many times as long as
+/// others.
 const WAITS: f64 = 0.25;
 const WAITS_FACTOR: f64 = 3.0;
 
-/// A part loses packets if at least so many segments of round trips were sent again, and this share of all, and so many
-/// times the usual share: busy computers send up to 0.15 % again without a loss, as answers come late.
+/// A part loses packets if at least so many segments of round trips were sent again, and this share
+/// of all, and so many times the usual share: busy computers send up to 0.15 % again without a
+/// loss, as answers come late.
 const FEWEST_RESENT: u64 = 5;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
@@ -31,13 +34,14 @@ const LOST_FACTOR: f64 = 4.0;
 /// The other direction loses packets, too, from this share of the losses of the first one.
 const LOST_OTHER_WAY: f64 = 0.3;
 
-/// A delay scatters less than this many times what nine of ten messages are late: hardly at all on an idle computer.
-/// Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to the ninetieth percentile of a
-/// triangular distribution; 24 messages a pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
+/// A delay scatters less than this many times what nine of ten messages are late: hardly at all on
+/// an idle computer. Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to
+/// the ninetieth percentile of a triangular distribution; 24 messages a pair through the relay of
+/// `scripts/cluster` showed 1.1 to 1.9.
 const STEADY: f64 = 1.2;
 
-/// A delay makes streams slow, too, and a slow link makes messages late: it is a delay if messages are worse than
-/// streams by this factor.
+/// A delay makes streams slow, too, and a slow link makes messages late: it is a delay if messages
+/// are worse than streams by this factor.
 const LATER_THAN_SLOW: f64 = 2.0;
 
 /// The segments of a way that went twice, of all.
@@ -103,8 +107,11 @@ impl Court<'_> {
         if losses.iter().any(Option::is_some) {
             return Some(self.lossy_fault(cause, losses));
         }
-        let (slow, late, jitter) = (self.slow(cause), self.late(cause), self.jitter(cause));
-        let slow_factor = slow.map_or(1.0, |slow| slow.factors.into_iter().flatten().fold(1.0, f64::max));
+        let slow = self.slow(cause);
+        let late = self.late(cause);
+        let jitter = self.jitter(cause);
+        let slow_factor =
+            slow.map_or(1.0, |slow| slow.factors.into_iter().flatten().fold(1.0, f64::max));
         let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
         let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
         let is_later = |late: &Late| late.factor() >= LATER_THAN_SLOW * slow_factor;
@@ -124,7 +131,8 @@ impl Court<'_> {
     fn waits(&self, cause: &Cause) -> Option<[f64; 2]> {
         let effect = self.effects(cause, Figure::Wait).next()?;
         let Change::Limit(own) = effect.change else { return None };
-        let usual = self.covered(cause, effect).into_iter().next().map(|at| self.network().usual[at])?;
+        let usual =
+            self.covered(cause, effect).into_iter().next().map(|at| self.network().usual[at])?;
         let is_bad = own - LEAST_WAIT >= WAITS && own >= WAITS_FACTOR * usual;
         is_bad.then_some([own - LEAST_WAIT, usual - LEAST_WAIT])
     }
@@ -134,7 +142,8 @@ impl Court<'_> {
         let network = self.network();
         let is_covered = |at: &usize| {
             let item = &network.items[*at];
-            item.figure == effect.figure && cause.place.side(&network.group, item) == Some(effect.side)
+            item.figure == effect.figure
+                && cause.place.side(&network.group, item) == Some(effect.side)
         };
         (0..network.items.len()).filter(is_covered).collect()
     }
@@ -150,7 +159,8 @@ impl Court<'_> {
             };
             let all = items.fold(Losses::default(), sum);
             let usual = covered.first().map(|at| self.network().usual[*at])?;
-            let is_bad = all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
+            let is_bad =
+                all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
             is_bad.then_some(all)
         };
         let both = [of_side(0), of_side(1)];
@@ -163,22 +173,31 @@ impl Court<'_> {
         let without = self.explanation.without(cause);
         let is_pair = matches!(cause.place.part, Part::Pair(_));
         let factor = |side: usize| {
-            let effect = self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
+            let effect =
+                self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
             let covered = self.covered(cause, effect);
-            let least = |of: &dyn Fn(usize) -> f64| covered.iter().map(|at| of(*at)).fold(f64::INFINITY, f64::min);
+            let least = |of: &dyn Fn(usize) -> f64| {
+                covered.iter().map(|at| of(*at)).fold(f64::INFINITY, f64::min)
+            };
             let value = |at: usize| self.network().value[at];
-            // The best stream that was measured, over the best one that there would be without the cause.
+            // The best stream that was measured, over the best one that there would be without the
+            // cause.
             let factor = match effect.change {
                 Change::Limit(_) => least(&value) / least(&|at| without[at]),
                 _ => least(&|at| value(at) / without[at]),
             };
-            let shown = covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
-            let is_bad = if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
+            let shown = covered
+                .iter()
+                .map(|at| self.network().shown[*at] / without[*at])
+                .fold(0.0, f64::max);
+            let is_bad =
+                if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
             Some((factor, is_bad))
         };
         let both = [factor(0), factor(1)];
         let is_bad = both.iter().flatten().any(|(_, is_bad)| *is_bad);
-        let factors = both.map(|one| one.map(|(factor, _)| factor).filter(|factor| *factor >= OTHER_WAY));
+        let factors =
+            both.map(|one| one.map(|(factor, _)| factor).filter(|factor| *factor >= OTHER_WAY));
         is_bad.then_some(Slow { factors })
     }
 
@@ -200,9 +219,11 @@ impl Court<'_> {
         let excess_ns = over(&|at| trip(at).map(|trip| trip.median_ns))?;
         let always_ns = over(&|at| trip(at).map(|trip| trip.p10_ns))?;
         let usual_ns = all.iter().map(|(_, usual)| *usual).fold(f64::INFINITY, f64::min);
-        let shown = all.iter().map(|(at, usual)| self.network().shown[*at] / usual).fold(0.0, f64::max);
-        let modelled_ns =
-            median(&all.iter().map(|(at, usual)| self.explanation.model[*at] - usual).collect::<Vec<_>>())?;
+        let shown =
+            all.iter().map(|(at, usual)| self.network().shown[*at] / usual).fold(0.0, f64::max);
+        let modelled_ns = median(
+            &all.iter().map(|(at, usual)| self.explanation.model[*at] - usual).collect::<Vec<_>>(),
+        )?;
         let is_bad = usual_ns + modelled_ns >= SLOW * usual_ns && (!is_pair || shown >= SLOW);
         is_bad.then_some(Late { excess_ns, always_ns, usual_ns })
     }
@@ -226,11 +247,17 @@ impl Court<'_> {
                 && (!is_pair || shown >= JITTER * usual)
         };
         let wide: Vec<&(usize, f64)> = all.iter().filter(is_wide).collect();
-        let scatter =
-            |at: usize| self.trip(&self.network().items[at]).map_or(value(at), |trip| trip.p90_ns - trip.p10_ns);
+        let scatter = |at: usize| {
+            self.trip(&self.network().items[at]).map_or(value(at), |trip| trip.p90_ns - trip.p10_ns)
+        };
         let scatter_ns = median(&wide.iter().map(|(at, _)| scatter(*at)).collect::<Vec<f64>>())?;
-        let factor = median(&wide.iter().map(|(at, usual)| value(*at) / usual).collect::<Vec<f64>>())?;
-        (2 * wide.len() > all.len()).then_some(Jitter { scatter_ns, factor, pairs: [wide.len(), all.len()] })
+        let factor =
+            median(&wide.iter().map(|(at, usual)| value(*at) / usual).collect::<Vec<f64>>())?;
+        (2 * wide.len() > all.len()).then_some(Jitter {
+            scatter_ns,
+            factor,
+            pairs: [wide.len(), all.len()],
+        })
     }
 
     pub(super) fn network(&self) -> &super::network::Network<'_> {
@@ -241,6 +268,9 @@ impl Court<'_> {
 /// Whether an explanation is there for its own sake.
 impl std::fmt::Debug for Explanation<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Explanation").field("causes", &self.causes).field("cost", &self.cost).finish_non_exhaustive()
+        out.debug_struct("Explanation")
+            .field("causes", &self.causes)
+            .field("cost", &self.cost)
+            .finish_non_exhaustive()
     }
 }

@@ -1,8 +1,8 @@
 //! Pairs that look bad are looked at again, beside like pairs in the same moments.
 //!
-//! A busy moment makes a way look slow, and nothing makes it look faster than it is: the better figures count. A
-//! computer that stays busy makes all of them slow: a pair is bad if it is worse than its like, look after look. A
-//! bad one stays bad.
+//! A busy moment makes a way look slow, and nothing makes it look faster than it is: the better
+//! figures count. A computer that stays busy makes all of them slow: a pair is bad if it is worse
+//! than its like, look after look. A bad one stays bad.
 
 use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Beside, Cluster, Pair};
@@ -34,7 +34,8 @@ pub(crate) trait Again {
     fn may_go_on(&mut self, done: usize, of: usize) -> bool;
 }
 
-/// Looks at the pairs that look bad until they are well, or have had all their looks, or the time is over.
+/// Looks at the pairs that look bad until they are well, or have had all their looks, or the time
+/// is over.
 pub(crate) fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<Look>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
@@ -53,7 +54,8 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         let mut bad = judgement.suspects(again.cluster());
         bad.extend(&suspects);
         let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
-        let mut order: Vec<[usize; 2]> = suspects.iter().chain(like.values().flatten()).copied().collect();
+        let mut order: Vec<[usize; 2]> =
+            suspects.iter().chain(like.values().flatten()).copied().collect();
         order.sort_unstable();
         order.dedup();
         rng.shuffle(&mut order);
@@ -61,8 +63,12 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         let Some(seen) = look(again, &order, is_limited) else { return };
         for pair in &suspects {
             let beside: Vec<&Pair> = like[pair].iter().filter_map(|like| seen.get(like)).collect();
-            let best: Vec<&Pair> =
-                again.cluster().pairs.iter().filter(|known| like[pair].contains(&known.nodes)).collect();
+            let best: Vec<&Pair> = again
+                .cluster()
+                .pairs
+                .iter()
+                .filter(|known| like[pair].contains(&known.nodes))
+                .collect();
             let look = seen.get(pair).and_then(|own| Look::new(own, &beside, &best));
             let all = looks.entry(*pair).or_default();
             all.extend(look);
@@ -82,8 +88,13 @@ fn regroup(cluster: &mut Cluster) {
     }
 }
 
-/// The pairs to look at once more: better figures of some make others look worse, which then get as many looks.
-fn suspects(cluster: &Cluster, judgement: &Judgement, tries: &BTreeMap<[usize; 2], usize>) -> BTreeSet<[usize; 2]> {
+/// The pairs to look at once more: better figures of some make others look worse, which then get as
+/// many looks.
+fn suspects(
+    cluster: &Cluster,
+    judgement: &Judgement,
+    tries: &BTreeMap<[usize; 2], usize>,
+) -> BTreeSet<[usize; 2]> {
     let tried = |pair: &[usize; 2]| tries.get(pair).copied().unwrap_or(0);
     let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
     let open = cluster.pairs.iter().filter(is_open).map(|pair| pair.nodes);
@@ -92,9 +103,13 @@ fn suspects(cluster: &Cluster, judgement: &Judgement, tries: &BTreeMap<[usize; 2
     open.chain(bad).collect()
 }
 
-/// Measures these pairs once more; the cluster keeps the better figures, and those of now are returned; `None` where
-/// the time ends before all are measured.
-fn look(again: &mut dyn Again, pairs: &[[usize; 2]], is_limited: bool) -> Option<BTreeMap<[usize; 2], Pair>> {
+/// Measures these pairs once more; the cluster keeps the better figures, and those of now are
+/// returned; `None` where the time ends before all are measured.
+fn look(
+    again: &mut dyn Again,
+    pairs: &[[usize; 2]],
+    is_limited: bool,
+) -> Option<BTreeMap<[usize; 2], Pair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         if !again.may_go_on(at, pairs.len()) && is_limited {
@@ -118,16 +133,20 @@ fn look(again: &mut dyn Again, pairs: &[[usize; 2]], is_limited: bool) -> Option
     Some(seen)
 }
 
-/// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a node cannot be told
-/// from the other. Whether some were measured.
+/// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a
+/// node cannot be told from the other. Whether some were measured.
 fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();
-    for name in faults.iter().filter(|fault| fault.nodes.len() <= 2).flat_map(|fault| &fault.nodes) {
-        let Some(node) = again.cluster().nodes.iter().position(|known| known.name == *name) else { continue };
+    for name in faults.iter().filter(|fault| fault.nodes.len() <= 2).flat_map(|fault| &fault.nodes)
+    {
+        let Some(node) = again.cluster().nodes.iter().position(|known| known.name == *name) else {
+            continue;
+        };
         let near = groups.iter().find(|group| group.contains(&node)).into_iter().flatten();
         let pair = |other: &usize| [node.min(*other), node.max(*other)];
-        let pairs: BTreeSet<[usize; 2]> = again.cluster().pairs.iter().map(|known| known.nodes).collect();
+        let pairs: BTreeSet<[usize; 2]> =
+            again.cluster().pairs.iter().map(|known| known.nodes).collect();
         let (known, open): (Vec<[usize; 2]>, Vec<[usize; 2]>) =
             near.filter(|other| **other != node).map(pair).partition(|pair| pairs.contains(pair));
         for pair in open.into_iter().take(NEAR.saturating_sub(known.len())) {
@@ -138,7 +157,8 @@ fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-/// Pairs to look at beside each suspect: a few of the same groups that are not bad, drawn anew for each look.
+/// Pairs to look at beside each suspect: a few of the same groups that are not bad, drawn anew for
+/// each look.
 fn like(
     cluster: &Cluster,
     judgement: &Judgement,

@@ -2,9 +2,12 @@
 
 use crate::cluster::Exchange;
 
-/// The arrangements of streams, each with its ways. In the order of the groups, so that the first half of the nodes
-/// is as far from the second as it can be.
-pub(super) fn arrangements(groups: &[Vec<usize>], nodes: usize) -> Vec<(Exchange, Vec<[usize; 2]>)> {
+/// The arrangements of streams, each with its ways. In the order of the groups, so that the first
+/// half of the nodes is as far from the second as it can be.
+pub(super) fn arrangements(
+    groups: &[Vec<usize>],
+    nodes: usize,
+) -> Vec<(Exchange, Vec<[usize; 2]>)> {
     if nodes < 2 {
         return Vec::new();
     }

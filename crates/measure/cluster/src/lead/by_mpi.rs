@@ -7,7 +7,8 @@ use crate::wire::{receive, send};
 use crate::worker::{Answer, Order};
 use std::time::{Duration, Instant};
 
-/// The time for the start of a job of MPI and its collectives, and that for a pair besides its trips.
+/// The time for the start of a job of MPI and its collectives, and that for a pair besides its
+/// trips.
 const START: Duration = Duration::from_secs(90);
 const PER_PAIR: Duration = Duration::from_secs(2);
 
@@ -19,11 +20,16 @@ const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
     /// Measures the pairs that TCP measured through MPI as well, and what all nodes do together.
-    pub(super) fn measure_mpi(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), MpiError> {
+    pub(super) fn measure_mpi(
+        &mut self,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), MpiError> {
         let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
         progress(Progress::Mpi(0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
-        let limit = START + (PER_PAIR + TIMES * self.options.trips) * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
+        let limit = START
+            + (PER_PAIR + TIMES * self.options.trips)
+                * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
         let plan = mpi::plan(self.options.trips, &ranks, &pairs);
         let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let order = Order::Mpi(Task { plan, limit_ms });
@@ -35,7 +41,8 @@ impl Lead<'_> {
 
     /// Lets every rank of the job run its own program, and returns the text of rank 0's.
     fn all_run(&mut self, order: &Order, limit: Duration) -> Result<String, MpiError> {
-        let failed = |member: &Member, why: String| MpiError::Failed { node: member.said.node.clone(), why };
+        let failed =
+            |member: &Member, why: String| MpiError::Failed { node: member.said.node.clone(), why };
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
         // A job of MPI begins when all its ranks have: without one, the others would wait for it.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
@@ -48,14 +55,21 @@ impl Lead<'_> {
         let mut printed = String::new();
         let mut failure = None;
         for member in &mut all {
-            let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            let answer = member.stream.set_read_timeout(Some(left)).and_then(|()| receive(&mut member.stream));
+            let left =
+                until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let answer = member
+                .stream
+                .set_read_timeout(Some(left))
+                .and_then(|()| receive(&mut member.stream));
             match answer {
                 Ok(Answer::Mpi(text)) if member.said.rank == 0 => printed = text,
                 Ok(Answer::Mpi(_)) => {}
-                // The reason of the first one stands in rank 0's text, where it is known. One that waited for another
-                // rank has failed as well: the one that does not answer at all is named.
-                Ok(Answer::Failed(why)) => failure = failure.or(Some((member.said.node.clone(), why))),
+                // The reason of the first one stands in rank 0's text, where it is known. One that
+                // waited for another rank has failed as well: the one that does not answer at all
+                // is named.
+                Ok(Answer::Failed(why)) => {
+                    failure = failure.or(Some((member.said.node.clone(), why)))
+                }
                 Ok(_) => return Err(failed(member, "it answered something else".to_owned())),
                 Err(error) => return Err(failed(member, told(&error, limit))),
             }

@@ -6,10 +6,12 @@ use crate::cluster::Cluster;
 use crate::measure::Progress;
 use std::time::{Duration, Instant};
 
-/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took at first.
+/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took
+/// at first.
 const AGAIN: Duration = Duration::from_secs(20);
 
-/// The time for the trips of one size when a pair is measured again; as long as at first, if that was shorter.
+/// The time for the trips of one size when a pair is measured again; as long as at first, if that
+/// was shorter.
 const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
 /// Rank 0 while it measures bad pairs again.
@@ -22,7 +24,11 @@ pub(super) struct Looking<'l, 'a> {
 
 impl<'l, 'a> Looking<'l, 'a> {
     /// After pairs took this time at first.
-    pub(super) fn new(lead: &'l mut Lead<'a>, first: Duration, progress: &'l mut dyn FnMut(Progress)) -> Self {
+    pub(super) fn new(
+        lead: &'l mut Lead<'a>,
+        first: Duration,
+        progress: &'l mut dyn FnMut(Progress),
+    ) -> Self {
         let at_most = AGAIN.max(first);
         Looking { lead, until: Instant::now() + at_most, at_most, progress }
     }

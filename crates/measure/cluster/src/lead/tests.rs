@@ -39,9 +39,16 @@ fn started(options: &Options, size: usize, others: &[usize]) -> Result<Cluster, 
     let others: Vec<_> = others
         .iter()
         .map(|number| {
-            let (number, options) = (*number, options.clone());
+            let number = *number;
+            let options = options.clone();
             std::thread::spawn(move || {
-                crate::measure::run(&rank(number, size), own(&format!("n{number}")), &options, &mut |_| {}, &mut |_| {})
+                crate::measure::run(
+                    &rank(number, size),
+                    own(&format!("n{number}")),
+                    &options,
+                    &mut |_| {},
+                    &mut |_| {},
+                )
             })
         })
         .collect();
@@ -57,25 +64,36 @@ fn started(options: &Options, size: usize, others: &[usize]) -> Result<Cluster, 
 fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = started(&options(folder.path()), 4, &[1, 2, 3]).unwrap();
-    assert_eq!(cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n1", "n2", "n3"]);
+    assert_eq!(
+        cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
+        ["n0", "n1", "n2", "n3"]
+    );
     assert_eq!(cluster.pairs.len(), 6);
     assert_eq!(cluster.missing, []);
     let again = Cluster::from_json(&cluster.to_json()).unwrap();
     assert_eq!(again, cluster);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    // Another start goes on from it: it has no pairs to choose, only those to look at again that look bad.
+    // Another start goes on from it: it has no pairs to choose, only those to look at again that
+    // look bad.
     let resumed = Options { earlier: Some(again), ..options(folder.path()) };
     let mut chosen = 0;
     let others: Vec<_> = (1..4)
         .map(|number| {
             let options = resumed.clone();
             std::thread::spawn(move || {
-                crate::measure::run(&rank(number, 4), own(&format!("n{number}")), &options, &mut |_| {}, &mut |_| {})
+                crate::measure::run(
+                    &rank(number, 4),
+                    own(&format!("n{number}")),
+                    &options,
+                    &mut |_| {},
+                    &mut |_| {},
+                )
             })
         })
         .collect();
     let count = &mut |progress| chosen += usize::from(matches!(progress, Progress::Pairs(..)));
-    let resumed = crate::measure::run(&rank(0, 4), own("n0"), &resumed, count, &mut |_| {}).unwrap().unwrap();
+    let resumed =
+        crate::measure::run(&rank(0, 4), own("n0"), &resumed, count, &mut |_| {}).unwrap().unwrap();
     others.into_iter().for_each(|other| drop(other.join().unwrap()));
     assert_eq!((chosen, resumed.pairs.len()), (0, 6));
 }
@@ -102,15 +120,20 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
     let both = |each_rank: bool| {
         let options = Options { each_rank, ..options(folder.path()) };
         let other = options.clone();
-        let thread =
-            std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}, &mut |_| {}));
-        let cluster = crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {}, &mut |_| {});
+        let thread = std::thread::spawn(move || {
+            crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}, &mut |_| {})
+        });
+        let cluster =
+            crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {}, &mut |_| {});
         thread.join().unwrap().ok();
         cluster
     };
     assert!(matches!(both(false), Err(MeasureError::OneNode(2, name)) if name == "here"));
     let cluster = both(true).unwrap().unwrap();
-    assert_eq!(cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["here:0", "here:1"]);
+    assert_eq!(
+        cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
+        ["here:0", "here:1"]
+    );
 }
 
 /// A rank that comes, and ends when it is asked for something.
@@ -120,9 +143,9 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     let options = options(folder.path());
     let dying = options.clone();
     let other = std::thread::spawn(move || {
-        let found = dying
-            .meeting
-            .find_host(&rank(1, 3), None, dying.timeout, |stream, secret| worker(1, 3).introduce(stream, secret, None));
+        let found = dying.meeting.find_host(&rank(1, 3), None, dying.timeout, |stream, secret| {
+            worker(1, 3).introduce(stream, secret, None)
+        });
         let mut stream = found.unwrap();
         let _: io::Result<Order> = receive(&mut stream);
     });
@@ -135,7 +158,8 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     // The earlier result of other nodes is refused.
     let mut other = cluster.clone();
     other.nodes[2].name = "elsewhere".to_owned();
-    let told = started(&Options { earlier: Some(other), ..options }, 2, &[1]).unwrap_err().to_string();
+    let told =
+        started(&Options { earlier: Some(other), ..options }, 2, &[1]).unwrap_err().to_string();
     assert!(told.starts_with("the earlier result is of other nodes: "), "{told}");
 }
 
@@ -152,10 +176,17 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
         ..options(folder.path())
     };
     let stranger = with("another secret altogether");
-    let thread =
-        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}, &mut |_| {}));
-    let told = crate::measure::run(&rank(0, 2), own("n0"), &with("the secret of this start"), &mut |_| {}, &mut |_| {})
-        .unwrap_err();
+    let thread = std::thread::spawn(move || {
+        crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}, &mut |_| {})
+    });
+    let told = crate::measure::run(
+        &rank(0, 2),
+        own("n0"),
+        &with("the secret of this start"),
+        &mut |_| {},
+        &mut |_| {},
+    )
+    .unwrap_err();
     let told = told.to_string();
     assert!(told.contains("these did not come within 2.5 s: 1; somebody at 127.0.0.1"), "{told}");
     assert!(thread.join().unwrap().unwrap_err().to_string().contains("another secret"));
@@ -178,10 +209,15 @@ fn ranks_of_different_options_do_not_work_together() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
     let loaded = Options { loaded: true, ..options.clone() };
-    let other =
-        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &loaded, &mut |_| {}, &mut |_| {}));
-    let first = crate::measure::run(&rank(0, 2), own("n0"), &options, &mut |_| {}, &mut |_| {}).unwrap_err();
-    assert!(first.to_string().starts_with("rank 1 on n1 was started with other options"), "{first}");
+    let other = std::thread::spawn(move || {
+        crate::measure::run(&rank(1, 2), own("n1"), &loaded, &mut |_| {}, &mut |_| {})
+    });
+    let first = crate::measure::run(&rank(0, 2), own("n0"), &options, &mut |_| {}, &mut |_| {})
+        .unwrap_err();
+    assert!(
+        first.to_string().starts_with("rank 1 on n1 was started with other options"),
+        "{first}"
+    );
     let other = other.join().unwrap().unwrap_err().to_string();
     assert!(other.contains("refused: rank 0 has other options"), "{other}");
 }
@@ -193,11 +229,14 @@ fn a_rank_that_cannot_build_its_program_is_named() {
     // It builds whatever stands after -o.
     let compiler = folder.path().join("mpicc");
     std::fs::write(&compiler, "while [ \"$1\" != -o ]; do shift; done; : > \"$2\"").unwrap();
-    let first = Options { mpicc: Some(format!("sh {}", compiler.display())), ..options(folder.path()) };
+    let first =
+        Options { mpicc: Some(format!("sh {}", compiler.display())), ..options(folder.path()) };
     let without = Options { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() };
-    let other =
-        std::thread::spawn(move || crate::measure::run(&rank(1, 2), own("n1"), &without, &mut |_| {}, &mut |_| {}));
-    let first = crate::measure::run(&rank(0, 2), own("n0"), &first, &mut |_| {}, &mut |_| {}).unwrap_err();
+    let other = std::thread::spawn(move || {
+        crate::measure::run(&rank(1, 2), own("n1"), &without, &mut |_| {}, &mut |_| {})
+    });
+    let first =
+        crate::measure::run(&rank(0, 2), own("n0"), &first, &mut |_| {}, &mut |_| {}).unwrap_err();
     assert!(first.to_string().starts_with("on n1: 'no-such-mpicc' cannot be started"), "{first}");
     assert!(matches!(other.join().unwrap(), Err(MeasureError::Mpi(MpiError::NoCompiler { .. }))));
 }

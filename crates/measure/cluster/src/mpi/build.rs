@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The program.
 const SOURCE: &str = include_str!("probe.c");
 
-/// How long a compiler may take: it builds one file in a second, and may wait for the file system of a cluster.
+/// How long a compiler may take: it builds one file in a second, and may wait for the file system
+/// of a cluster.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The lines of a compiler that are told.
@@ -45,7 +46,8 @@ pub fn build(command: &str) -> Result<Program, MpiError> {
 
 fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     let folder = Scratch::new("mpi")?;
-    let (source, program) = (folder.path().join("probe.c"), folder.path().join("probe"));
+    let source = folder.path().join("probe.c");
+    let program = folder.path().join("probe");
     std::fs::write(&source, SOURCE)?;
     let mut words = command.split_whitespace();
     let mut compiler = Command::new(words.next().unwrap_or_default());
@@ -56,7 +58,8 @@ fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let said: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
+        let said: Vec<&str> =
+            text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
         return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });
     }
     // A compiler may say that all is well, and build nothing.
@@ -69,13 +72,14 @@ mod tests {
     use super::*;
 
     impl Program {
-        /// A script in place of the program. Another process writes it: what this one writes while another thread
-        /// starts a program stays open in there for a moment, and is then busy.
+        /// A script in place of the program. Another process writes it: what this one writes while
+        /// another thread starts a program stays open in there for a moment, and is then busy.
         pub(crate) fn script(text: &str) -> Program {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");
             let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 700 "$1""#;
-            let written = Command::new("sh").args(["-c", write, "sh"]).arg(&file).arg(text).status().unwrap();
+            let written =
+                Command::new("sh").args(["-c", write, "sh"]).arg(&file).arg(text).status().unwrap();
             assert!(written.success());
             Program { folder, file }
         }
@@ -86,9 +90,15 @@ mod tests {
         let absent = build("no-such-mpicc -x").unwrap_err();
         assert!(absent.to_string().starts_with("'no-such-mpicc -x' cannot be started"), "{absent}");
         let script = Program::script("sleep 1000");
-        let late = built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
-        assert!(late.to_string().ends_with("probe' had not ended after 0.3 s and was ended"), "{late}");
-        assert!(matches!(build("false"), Err(MpiError::Compiler { command, .. }) if command == "false"));
+        let late =
+            built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
+        assert!(
+            late.to_string().ends_with("probe' had not ended after 0.3 s and was ended"),
+            "{late}"
+        );
+        assert!(
+            matches!(build("false"), Err(MpiError::Compiler { command, .. }) if command == "false")
+        );
         assert!(matches!(build(""), Err(MpiError::NoCompiler { .. })));
         // A compiler that says yes and builds nothing.
         assert!(matches!(build("true"), Err(MpiError::File(_))));

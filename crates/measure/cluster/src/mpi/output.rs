@@ -14,7 +14,8 @@ enum Line {
     End { end: bool },
 }
 
-/// The figures of a whole output, for a cluster of so many nodes. Lines of others, such as a launcher's, are left out.
+/// The figures of a whole output, for a cluster of so many nodes. Lines of others, such as a
+/// launcher's, are left out.
 ///
 /// # Errors
 /// [`MpiError`]: it is cut off, or says that something went wrong, or its figures are impossible.
@@ -44,8 +45,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const TRIP: &str =
-        r#"{"size_bytes":8,"median_ns":900.0,"ci95_ns":[890.0,910.0],"p10_ns":850.0,"p90_ns":1000.0,"count":99}"#;
+    const TRIP: &str = r#"{"size_bytes":8,"median_ns":900.0,"ci95_ns":[890.0,910.0],"p10_ns":850.0,"p90_ns":1000.0,"count":99}"#;
 
     fn printed() -> String {
         format!(
@@ -60,13 +60,18 @@ mod tests {
     #[test]
     fn a_whole_output_is_read() {
         let mpi = read(&printed(), 3).unwrap();
-        assert_eq!((mpi.library.as_str(), mpi.pairs[0].nodes, mpi.pairs.len()), ("Open MPI v4", [0, 1], 2));
+        assert_eq!(
+            (mpi.library.as_str(), mpi.pairs[0].nodes, mpi.pairs.len()),
+            ("Open MPI v4", [0, 1], 2)
+        );
         assert_eq!(mpi.collectives[0].operation, Operation::Barrier);
     }
 
     #[test]
     fn a_damaged_one_is_refused() {
-        let refused = |from: &str, to: &str| read(&printed().replacen(from, to, 1), 3).unwrap_err().to_string();
+        let refused = |from: &str, to: &str| {
+            read(&printed().replacen(from, to, 1), 3).unwrap_err().to_string()
+        };
         assert!(refused("{\"end\":true}", "").contains("cut off"));
         assert!(refused("[0,2]", "[0,1]").contains("twice"));
         assert!(refused("[0,2]", "[0,3]").contains("none of 3 nodes"));

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 /// How often a wait looks at the program. It may take minutes, and the CPUs are its own.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The part that a rank has in a measurement by MPI. It has numbers only: the program is the rank's own.
+/// The part that a rank has in a measurement by MPI. It has numbers only: the program is the rank's
+/// own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// The ranks and pairs, as the program reads them.
@@ -19,11 +20,20 @@ pub(crate) struct Task {
     pub limit_ms: u64,
 }
 
-/// The plan of a measurement: the time for the trips of a size, the ranks that count, and the pairs of these.
+/// The plan of a measurement: the time for the trips of a size, the ranks that count, and the pairs
+/// of these.
 pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
-    let words = |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+    let words =
+        |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
-    format!("{} {}\n{}\n{}\n{}", trips.as_millis(), ranks.len(), words(ranks), pairs.len(), pairs.concat())
+    format!(
+        "{} {}\n{}\n{}\n{}",
+        trips.as_millis(),
+        ranks.len(),
+        words(ranks),
+        pairs.len(),
+        pairs.concat()
+    )
 }
 
 /// Runs the program as this rank, and returns what it printed.
@@ -31,23 +41,36 @@ pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> St
 /// # Errors
 /// Words for why it has no figures.
 pub(crate) fn run(program: &Program, task: &Task, rank: usize) -> Result<String, String> {
-    let (folder, plan) = (program.folder().display(), program.folder().join("plan"));
+    let folder = program.folder().display();
+    let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
-    // A pipe would be open, and its reader would wait, as long as any process that the program left behind.
-    let printed = File::options().read(true).write(true).create(true).truncate(true).open(program.folder().join("out"));
+    // A pipe would be open, and its reader would wait, as long as any process that the program left
+    // behind.
+    let printed = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(program.folder().join("out"));
     let (mut printed, out) = printed
         .and_then(|file| Ok((file.try_clone()?, file)))
         .map_err(|error| format!("what it prints cannot be kept in {folder}: {error}"))?;
     let mut command = Command::new(program.file());
     command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(out);
-    let child = command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
+    let child =
+        command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
     let status = ended(child, Duration::from_millis(task.limit_ms))?;
     let mut bytes = Vec::new();
-    let read = printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
+    let read =
+        printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
     read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
     let printed = String::from_utf8_lossy(&bytes).into_owned();
     // A program that found itself alone says so on stdout, and ends with an error.
-    if status.success() || printed.contains("\"error\"") { Ok(printed) } else { Err(format!("it ended with {status}")) }
+    if status.success() || printed.contains("\"error\"") {
+        Ok(printed)
+    } else {
+        Err(format!("it ended with {status}"))
+    }
 }
 
 /// Waits for the end of the program, and ends it itself if it takes too long.
@@ -76,17 +99,23 @@ mod tests {
 
     #[test]
     fn a_program_is_run_and_read_or_ended() {
-        let printed = run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
+        let printed =
+            run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
         assert_eq!(printed, "rank 3\nx");
         let left = run_script("sleep 1000 & echo $!", 10_000, 0).unwrap();
         // The program has ended, and its figures do not wait for what it left behind.
-        assert!(Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success());
+        assert!(
+            Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success()
+        );
         assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit status: 7");
         assert_eq!(run_script("exec sleep 60", 100, 0).unwrap_err(), "it had not ended after 0 s");
     }
 
     #[test]
     fn a_plan_is_words() {
-        assert_eq!(plan(Duration::from_millis(50), &[0, 4, 8], &[[0, 1], [1, 2]]), "50 3\n0 4 8\n2\n0 1\n1 2\n");
+        assert_eq!(
+            plan(Duration::from_millis(50), &[0, 4, 8], &[[0, 1], [1, 2]]),
+            "50 3\n0 4 8\n2\n0 1\n1 2\n"
+        );
     }
 }

@@ -38,9 +38,17 @@ pub(super) struct Board {
 impl Board {
     /// So many parts, all open.
     pub(super) fn new(parts: usize) -> Self {
-        let state =
-            State { open: (0..parts).collect(), running: BTreeMap::new(), left: (0..parts).collect(), longest: None };
-        Board { state: Mutex::new(state), changed: Condvar::new(), is_over: AtomicBool::new(parts == 0) }
+        let state = State {
+            open: (0..parts).collect(),
+            running: BTreeMap::new(),
+            left: (0..parts).collect(),
+            longest: None,
+        };
+        Board {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            is_over: AtomicBool::new(parts == 0),
+        }
     }
 
     /// A part for a rank; waits where none is open. `None` once nothing is left.
@@ -53,7 +61,8 @@ impl Board {
             if let Some(part) = state.next(rank) {
                 return Some(part);
             }
-            (state, _) = self.changed.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner);
+            (state, _) =
+                self.changed.wait_timeout(state, PAUSE).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -107,11 +116,13 @@ impl Board {
 impl State {
     fn next(&mut self, rank: usize) -> Option<usize> {
         if let Some(part) = self.open.pop_front() {
-            self.running.insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
+            self.running
+                .insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
             return Some(part);
         }
         let limit = self.longest? * TOO_LONG;
-        let is_late = |running: &Running| running.since.elapsed() > limit && !running.ranks.contains(&rank);
+        let is_late =
+            |running: &Running| running.since.elapsed() > limit && !running.ranks.contains(&rank);
         let late = self.running.iter_mut().filter(|(_, running)| is_late(running));
         let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
         running.ranks.insert(rank);
@@ -120,7 +131,11 @@ impl State {
     }
 
     fn of(&self, rank: usize) -> Vec<usize> {
-        self.running.iter().filter(|(_, running)| running.ranks.contains(&rank)).map(|(part, _)| *part).collect()
+        self.running
+            .iter()
+            .filter(|(_, running)| running.ranks.contains(&rank))
+            .map(|(part, _)| *part)
+            .collect()
     }
 }
 

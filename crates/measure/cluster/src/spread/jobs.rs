@@ -9,14 +9,15 @@ use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Parts for each rank: enough that all end at about the same time, and that little is lost with a rank.
+/// Parts for each rank: enough that all end at about the same time, and that little is lost with a
+/// rank.
 const PARTS_A_RANK: usize = 32;
 
 /// The jobs of a part, at least, so that each CPU of a node has some.
 const FEWEST_JOBS: usize = 16;
 
-/// Does jobs: a number for each, in their order, or why there are none. Once the flag is set, nobody wants them any
-/// more.
+/// Does jobs: a number for each, in their order, or why there are none. Once the flag is set,
+/// nobody wants them any more.
 pub type Numbers<'a, J> = dyn Fn(&[J], &AtomicBool) -> Result<Vec<f64>, String> + Sync + 'a;
 
 /// Takes jobs with their numbers, and says whether to go on.
@@ -34,8 +35,9 @@ pub struct Ranks<'a> {
 }
 
 impl Ranks<'_> {
-    /// Has the jobs done by all ranks, as rank 0. `name` is all that the numbers depend on besides the job. `keep` gets
-    /// each job once, part by part as they come; `look` is called again and again meanwhile. Both can break off.
+    /// Has the jobs done by all ranks, as rank 0. `name` is all that the numbers depend on besides
+    /// the job. `keep` gets each job once, part by part as they come; `look` is called again and
+    /// again meanwhile. Both can break off.
     ///
     /// # Errors
     /// [`SpreadError`]. A rank that goes away is none: others do its jobs.
@@ -64,18 +66,27 @@ impl Ranks<'_> {
         if is_wrong { Err(SpreadError::Numbers) } else { Ok(spread) }
     }
 
-    /// Does the jobs that rank 0 hands out, as another rank, until nothing is left. The number of parts that it did.
+    /// Does the jobs that rank 0 hands out, as another rank, until nothing is left. The number of
+    /// parts that it did.
     ///
     /// # Errors
     /// [`SpreadError`].
-    pub fn follow<J: DeserializeOwned>(&self, name: &str, numbers: &Numbers<'_, J>) -> Result<usize, SpreadError> {
+    pub fn follow<J: DeserializeOwned>(
+        &self,
+        name: &str,
+        numbers: &Numbers<'_, J>,
+    ) -> Result<usize, SpreadError> {
         let part = |text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
         follow(self.rank, self.meet, Work { name, node: self.node, part: &part })
     }
 }
 
 /// The numbers of a part's jobs, as text.
-fn done<J: DeserializeOwned>(numbers: &Numbers<'_, J>, text: &str, is_over: &AtomicBool) -> Result<String, String> {
+fn done<J: DeserializeOwned>(
+    numbers: &Numbers<'_, J>,
+    text: &str,
+    is_over: &AtomicBool,
+) -> Result<String, String> {
     let jobs: Vec<J> = serde_json::from_str(text).map_err(json_problem)?;
     numbers(&jobs, is_over).map(|numbers| written(&numbers))
 }

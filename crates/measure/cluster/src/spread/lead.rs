@@ -62,8 +62,9 @@ struct Member {
     done: usize,
 }
 
-/// Has the parts done by all ranks, this one among them. `take` gets each part's number and result, once, in the order
-/// in which they come, and can break off; `look` is called again and again meanwhile, and can break off as well.
+/// Has the parts done by all ranks, this one among them. `take` gets each part's number and result,
+/// once, in the order in which they come, and can break off; `look` is called again and again
+/// meanwhile, and can break off as well.
 ///
 /// # Errors
 /// [`SpreadError`]. A rank that goes away is none; it stands in [`Spread::lost`].
@@ -120,7 +121,10 @@ impl<'a> Lead<'a> {
         'a: 'scope,
     {
         self.members.insert(0, Member { node: self.work.node.to_owned(), channel: None, done: 0 });
-        let (board, parts, work, sender) = (self.board, self.parts, self.work, self.sender.clone());
+        let board = self.board;
+        let parts = self.parts;
+        let work = self.work;
+        let sender = self.sender.clone();
         let work_on = move || {
             while let Some(part) = board.take(0) {
                 let what = match (work.part)(&parts[part], &board.is_over) {
@@ -147,8 +151,11 @@ impl<'a> Lead<'a> {
         'a: 'scope,
     {
         let begun = Instant::now();
-        // One that comes when all is done has to be told, too: it would look for this rank until its time is over.
-        while !self.board.is_over() || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout {
+        // One that comes when all is done has to be told, too: it would look for this rank until
+        // its time is over.
+        while !self.board.is_over()
+            || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout
+        {
             if look().is_break() {
                 return Ok(false);
             }
@@ -168,7 +175,11 @@ impl<'a> Lead<'a> {
         Ok(true)
     }
 
-    fn admit<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, called: Called<Coming>) -> Result<(), SpreadError>
+    fn admit<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        called: Called<Coming>,
+    ) -> Result<(), SpreadError>
     where
         'a: 'scope,
     {
@@ -196,7 +207,12 @@ impl<'a> Lead<'a> {
     }
 
     /// Gives a rank its parts, in a thread of this process.
-    fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, rank: usize, called: Called<Coming>) -> io::Result<()>
+    fn begin<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        rank: usize,
+        called: Called<Coming>,
+    ) -> io::Result<()>
     where
         'a: 'scope,
     {
@@ -205,7 +221,9 @@ impl<'a> Lead<'a> {
         let reading = channel.for_reading()?;
         let channel = Arc::new(Mutex::new(channel));
         self.members.entry(rank).and_modify(|member| member.channel = Some(Arc::clone(&channel)));
-        let (board, parts, sender) = (self.board, self.parts, self.sender.clone());
+        let board = self.board;
+        let parts = self.parts;
+        let sender = self.sender.clone();
         let give = move || serve(&channel, reading, rank, (board, parts), &sender);
         std::thread::Builder::new().spawn_scoped(scope, give).map(drop)
     }
@@ -216,7 +234,8 @@ impl<'a> Lead<'a> {
         event: Event,
         take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, SpreadError> {
-        let node = self.members.get(&event.rank).map(|member| member.node.clone()).unwrap_or_default();
+        let node =
+            self.members.get(&event.rank).map(|member| member.node.clone()).unwrap_or_default();
         match event.what {
             What::Failed(why) => Err(SpreadError::Part { rank: event.rank, node, why }),
             What::Lost(why) => {
@@ -261,7 +280,8 @@ impl<'a> Lead<'a> {
             let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
             // One that has gone needs no word. The reader of this end waits for no more.
             let _ = if is_well { send(&mut channel, &Order::End) } else { Ok(()) };
-            let _ = channel.stream().shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
+            let _ =
+                channel.stream().shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
         }
     }
 

@@ -10,14 +10,23 @@ fn rank(rank: usize, size: usize) -> Rank {
 }
 
 fn meet(folder: &Path) -> Meet {
-    Meet { meeting: Meeting::File(folder.join("meeting")), secret: None, timeout: Duration::from_secs(60) }
+    Meet {
+        meeting: Meeting::File(folder.join("meeting")),
+        secret: None,
+        timeout: Duration::from_secs(60),
+    }
 }
 
 fn square(text: &str) -> Result<String, String> {
-    text.parse::<u64>().map(|number| (number * number).to_string()).map_err(|error| error.to_string())
+    text.parse::<u64>()
+        .map(|number| (number * number).to_string())
+        .map_err(|error| error.to_string())
 }
 
-fn work<'a>(name: &'a str, part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync)) -> Work<'a> {
+fn work<'a>(
+    name: &'a str,
+    part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
+) -> Work<'a> {
     Work { name, node: "here", part }
 }
 
@@ -51,13 +60,18 @@ fn all_parts_come_back_whoever_does_them() {
     let others: Vec<_> = [1, 2]
         .map(|at| {
             let meet = meet.clone();
-            std::thread::spawn(move || follow(&rank(at, 3), &meet, work("squares", &|text, _| square(text))))
+            std::thread::spawn(move || {
+                follow(&rank(at, 3), &meet, work("squares", &|text, _| square(text)))
+            })
         })
         .into();
     let (done, results) = led(&meet, 3, 40);
     let done = done.unwrap();
     assert!(done.is_whole && done.lost.is_empty(), "{done:?}");
-    assert_eq!((results, done.done.iter().map(|(_, parts)| parts).sum::<usize>()), (squares(40), 40));
+    assert_eq!(
+        (results, done.done.iter().map(|(_, parts)| parts).sum::<usize>()),
+        (squares(40), 40)
+    );
     let by_others: usize = others.into_iter().map(|other| other.join().unwrap().unwrap()).sum();
     assert!(by_others <= 40);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -70,7 +84,8 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
     let meet = Meet { timeout: Duration::from_secs(2), ..meet(folder.path()) };
     let other = meet.clone();
     let lost = std::thread::spawn(move || {
-        let coming = Coming { rank: 1, size: 3, node: "there".to_owned(), work: "squares".to_owned() };
+        let coming =
+            Coming { rank: 1, size: 3, node: "there".to_owned(), work: "squares".to_owned() };
         let mut channel = other
             .meeting
             .find_host(&rank(1, 3), None, other.timeout, |stream, secret| {
@@ -104,7 +119,8 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
     let done = done.unwrap();
     lost.join().unwrap();
     assert_eq!(results, squares(30));
-    let told: Vec<String> = done.lost.iter().map(|lost| format!("{}: {}", lost.rank, lost.why)).collect();
+    let told: Vec<String> =
+        done.lost.iter().map(|lost| format!("{}: {}", lost.rank, lost.why)).collect();
     let broke = "rank 1 on there: its connection broke: the process or the node has ended";
     assert_eq!(told, [broke, "rank 2: did not come within 2 s"]);
 }
@@ -114,7 +130,9 @@ fn a_rank_with_other_work_or_a_part_that_fails_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
     let other = meet.clone();
-    let stranger = std::thread::spawn(move || follow(&rank(1, 2), &other, work("cubes", &|text, _| square(text))));
+    let stranger = std::thread::spawn(move || {
+        follow(&rank(1, 2), &other, work("cubes", &|text, _| square(text)))
+    });
     let told = led(&meet, 2, 5).0.unwrap_err().to_string();
     assert!(told.starts_with("rank 1 on here has other work to do than rank 0"), "{told}");
     let told = stranger.join().unwrap().unwrap_err().to_string();
@@ -137,7 +155,15 @@ fn whoever_is_asked_to_stop_stops() {
         Err("stopped".to_owned())
     };
     let stop = || ControlFlow::Break(());
-    let done = lead(&rank(0, 1), &meet(folder.path()), work("", &endless), &parts, &mut |_, _| stop(), &stop).unwrap();
+    let done = lead(
+        &rank(0, 1),
+        &meet(folder.path()),
+        work("", &endless),
+        &parts,
+        &mut |_, _| stop(),
+        &stop,
+    )
+    .unwrap();
     assert!(!done.is_whole);
 }
 
@@ -145,7 +171,8 @@ fn whoever_is_asked_to_stop_stops() {
 fn jobs_have_their_numbers_in_any_order_and_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
-    let (rank, jobs) = (rank(0, 1), (0..100).collect::<Vec<u64>>());
+    let rank = rank(0, 1);
+    let jobs = (0..100).collect::<Vec<u64>>();
     let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
     let go_on = || ControlFlow::Continue(());
     let led = |numbers: &Numbers<'_, u64>| {
@@ -154,13 +181,19 @@ fn jobs_have_their_numbers_in_any_order_and_others_are_refused() {
             kept.extend(jobs.iter().copied().zip(numbers.iter().copied()));
             ControlFlow::Continue(())
         };
-        ranks.lead("halves", &jobs, numbers, &mut keep, &go_on).map(|spread| (spread.is_whole, kept))
+        ranks
+            .lead("halves", &jobs, numbers, &mut keep, &go_on)
+            .map(|spread| (spread.is_whole, kept))
     };
-    let (is_whole, mut kept) = led(&|jobs, _| Ok(jobs.iter().map(|job| *job as f64 / 2.0).collect())).unwrap();
+    let (is_whole, mut kept) =
+        led(&|jobs, _| Ok(jobs.iter().map(|job| *job as f64 / 2.0).collect())).unwrap();
     kept.sort_by_key(|(job, _)| *job);
     assert!(is_whole && kept.into_iter().eq(jobs.iter().map(|job| (*job, *job as f64 / 2.0))));
     for wrong in [vec![], vec![1.0; 99]] {
         assert!(matches!(led(&|_, _| Ok(wrong.clone())), Err(SpreadError::Numbers)), "{wrong:?}");
     }
-    assert!(matches!(led(&|_, _| Ok(vec![f64::NAN; 16])), Err(SpreadError::Numbers)), "JSON has no such number");
+    assert!(
+        matches!(led(&|_, _| Ok(vec![f64::NAN; 16])), Err(SpreadError::Numbers)),
+        "JSON has no such number"
+    );
 }

@@ -28,9 +28,12 @@ fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
     messages.iter().map(bytes).collect()
 }
 
-/// The messages that the second end reads from these bytes before the first that it refuses, and why it does.
+/// The messages that the second end reads from these bytes before the first that it refuses, and
+/// why it does.
 fn taken(bytes: &[u8]) -> (Vec<String>, String) {
-    let (mut bytes, mut sealing, mut messages) = (bytes, seal(1), Vec::new());
+    let mut bytes = bytes;
+    let mut sealing = seal(1);
+    let mut messages = Vec::new();
     loop {
         match receive_sealed::<String>(&mut bytes, &mut sealing) {
             Ok(message) => messages.push(message),
@@ -54,7 +57,10 @@ fn messages_come_as_they_were_sent_both_ways() {
     assert_eq!(receive::<String>(&mut one).unwrap(), "back");
     drop(one);
     assert_eq!(other.receive_frame::<9>().unwrap(), None);
-    assert_eq!(told(&receive::<String>(&mut other).unwrap_err()), told(&ErrorKind::UnexpectedEof.into()));
+    assert_eq!(
+        told(&receive::<String>(&mut other).unwrap_err()),
+        told(&ErrorKind::UnexpectedEof.into())
+    );
 }
 
 #[test]
@@ -67,7 +73,11 @@ fn a_message_that_is_not_the_next_one_is_refused() {
     assert_eq!(taken(&[one, one].concat()), first, "repeated");
     assert_eq!(taken(&[one, three].concat()), first, "left out");
     assert_eq!(taken(&[two, one].concat()).0, [""; 0], "another order");
-    assert_eq!(taken(&[one, &two[..two.len() - 1]].concat()), (first.0, CLOSED.to_owned()), "cut off");
+    assert_eq!(
+        taken(&[one, &two[..two.len() - 1]].concat()),
+        (first.0, CLOSED.to_owned()),
+        "cut off"
+    );
     // The message of another connection, and one that came from this end, have other keys.
     let text = encoded(&"one").unwrap();
     let other = seal(2).next_tag(&[&text]);

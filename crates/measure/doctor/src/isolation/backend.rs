@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 pub(super) enum Backend {
     /// A cgroup v2 partition of type `isolated`: no other threads, and no load balancing.
     V2Isolated(Evidence),
-    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have been moved.
+    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have
+    /// been moved.
     V1Exclusive(Evidence),
-    /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason why there is
-    /// nothing better.
+    /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason
+    /// why there is nothing better.
     Affinity(String),
 }
 
@@ -34,9 +35,10 @@ pub(super) enum Evidence {
 }
 
 impl Backend {
-    /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that is removed again. A
-    /// v2 partition is tried only on a CPU that no thread is pinned to, and only with a kernel that then leaves
-    /// threads their masks. Otherwise reads which hierarchies are mounted.
+    /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that
+    /// is removed again. A v2 partition is tried only on a CPU that no thread is pinned to, and
+    /// only with a kernel that then leaves threads their masks. Otherwise reads which hierarchies
+    /// are mounted.
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let layout = Layout::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
@@ -44,8 +46,12 @@ impl Backend {
         match held {
             None => Backend::by(v2.map(|_| Evidence::Read), v1.map(|_| Evidence::Read)),
             Some(held) => Backend::by(
-                v2.and_then(|root| try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))),
-                v1.and_then(|root| try_v1(held, Path::new(&root), cpus).map_err(|error| format!("v1: {error}"))),
+                v2.and_then(|root| {
+                    try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))
+                }),
+                v1.and_then(|root| {
+                    try_v1(held, Path::new(&root), cpus).map_err(|error| format!("v1: {error}"))
+                }),
             ),
         }
     }
@@ -88,14 +94,17 @@ impl Backend {
 }
 
 fn unproven(word: &str) -> Diagnosis {
-    let found = format!("{word}, going by what is mounted; whether the kernel grants it is not tried, --try does");
+    let found = format!(
+        "{word}, going by what is mounted; whether the kernel grants it is not tried, --try does"
+    );
     finding("cpuset backend", Severity::Info, found, None)
 }
 
-/// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux 6.2 (8f9ea86fdf99,
-/// "sched: Always preserve the user requested cpumask").
+/// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux
+/// 6.2 (8f9ea86fdf99, "sched: Always preserve the user requested cpumask").
 fn keeps_masks(release: &str) -> bool {
-    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+    let mut numbers =
+        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2)
 }
 
@@ -116,7 +125,8 @@ impl Throwaway {
     /// Writes a setting and reads it back.
     fn set(&self, file: &str, value: &str) -> io::Result<String> {
         let path = self.0.join(file);
-        std::fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
+        std::fs::write(&path, value)
+            .map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
         text(&path)
     }
 
@@ -139,7 +149,9 @@ struct Lent(Option<PathBuf>);
 
 impl Lent {
     fn new(root: &Path) -> io::Result<Self> {
-        let has = |file: &str| text(&root.join(file)).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"));
+        let has = |file: &str| {
+            text(&root.join(file)).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"))
+        };
         if !has("cgroup.controllers") {
             return Err(io::Error::other("has no cpuset controller"));
         }
@@ -155,20 +167,23 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(control) = &self.0 {
-            // The kernel refuses this only where another process has begun to use the controller meanwhile, and then
-            // needs it.
+            // The kernel refuses this only where another process has begun to use the controller
+            // meanwhile, and then needs it.
             let _ = std::fs::write(control, "-cpuset");
         }
     }
 }
 
-/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a group that could
-/// become one.
+/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a
+/// group that could become one.
 fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
-    let cpu = last_free(cpus).ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
-    let is_safe = keeps_masks(&read(&Root::new("/"), "/proc/sys/kernel/osrelease").unwrap_or_default());
-    let (partition, evidence) = if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
+    let cpu = last_free(cpus)
+        .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
+    let is_safe =
+        keeps_masks(&read(&Root::new("/"), "/proc/sys/kernel/osrelease").unwrap_or_default());
+    let (partition, evidence) =
+        if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
     group.keep("cpuset.cpus.partition", partition)?;
@@ -192,19 +207,23 @@ mod tests {
 
     #[test]
     fn old_kernels_are_known_by_their_release() {
-        assert!(["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps_masks));
+        assert!(
+            ["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps_masks)
+        );
         assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps_masks));
     }
 
     #[test]
     fn the_best_comes_first_and_what_was_not_tried_is_said() {
-        let (yes, no) = (|evidence| Ok(evidence), |why: &str| Err(why.to_owned()));
+        let yes = |evidence| Ok(evidence);
+        let no = |why: &str| Err(why.to_owned());
         let best = Backend::by(yes(Evidence::Tried), yes(Evidence::Tried));
         assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Severity::Ok, true));
         let read = Backend::by(no("v2: not mounted"), yes(Evidence::Read));
         assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
         assert!(
-            read.diagnosis(&[1]).found.starts_with("v1-exclusive") && read.diagnosis(&[1]).found.contains("--try does")
+            read.diagnosis(&[1]).found.starts_with("v1-exclusive")
+                && read.diagnosis(&[1]).found.contains("--try does")
         );
         assert_eq!(Backend::by(no("a"), no("b")), Backend::Affinity("a; b".into()));
     }
@@ -217,17 +236,24 @@ mod tests {
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
+        files
+            .iter()
+            .for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
         folder
     }
 
     #[test]
     fn a_controller_is_lent_only_where_it_is_and_for_as_long_as_needed() {
-        let without = folder(&[("cgroup.controllers", "cpu hugetlb\n"), ("cgroup.subtree_control", "")]);
+        let without =
+            folder(&[("cgroup.controllers", "cpu hugetlb\n"), ("cgroup.subtree_control", "")]);
         assert!(Lent::new(without.path()).is_err());
         let lent = |before: &str| {
-            let root = folder(&[("cgroup.controllers", "cpuset cpu\n"), ("cgroup.subtree_control", before)]);
-            let control = || std::fs::read_to_string(root.path().join("cgroup.subtree_control")).unwrap();
+            let root = folder(&[
+                ("cgroup.controllers", "cpuset cpu\n"),
+                ("cgroup.subtree_control", before),
+            ]);
+            let control =
+                || std::fs::read_to_string(root.path().join("cgroup.subtree_control")).unwrap();
             let lent = Lent::new(root.path()).unwrap();
             let during = control();
             drop(lent);

@@ -7,14 +7,15 @@ use super::text::{list, mask, read};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_os::{CpuSet, Root};
 
-/// The CPU that starts the computer. It keeps the time for all others, and the kernel lets interrupts come to it
-/// whatever its command line says (`tick_nohz_init`, `irq_affinity_setup`).
+/// The CPU that starts the computer. It keeps the time for all others, and the kernel lets
+/// interrupts come to it whatever its command line says (`tick_nohz_init`, `irq_affinity_setup`).
 const BOOT_CPU: u32 = 0;
 
 /// The command line that this kernel was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boot {
-    /// CPUs without a tick while one thread runs; `None` where the kernel was built without NO_HZ_FULL.
+    /// CPUs without a tick while one thread runs; `None` where the kernel was built without
+    /// NO_HZ_FULL.
     nohz_full: Option<Vec<u32>>,
     /// CPUs outside load balancing, by `isolcpus=` or a partition.
     isolated: Vec<u32>,
@@ -42,12 +43,19 @@ impl Boot {
     pub(super) fn tick(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "tick";
         let Some(without) = &self.nohz_full else {
-            let found = "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
-            let advice = format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
+            let found =
+                "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
+            let advice =
+                format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
             return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
         };
         if covers(without, cpus) {
-            return finding(subject, Severity::Ok, "stops while one thread runs alone (nohz_full)", None);
+            return finding(
+                subject,
+                Severity::Ok,
+                "stops while one thread runs alone (nohz_full)",
+                None,
+            );
         }
         if cpus.contains(&BOOT_CPU) {
             let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
@@ -61,7 +69,8 @@ impl Boot {
     /// Callbacks of read-copy-update; `nohz_full=` hands them over as well (kernel-parameters.txt).
     pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
         let name = "rcu_nocbs";
-        let handed_over = self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
+        let handed_over =
+            self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
         if handed_over || !self.ticks(cpus) {
             return finding("rcu callbacks", Severity::Ok, "run elsewhere", None);
         }
@@ -77,25 +86,37 @@ impl Boot {
         let bound = irqs.bound_cpus();
         let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
         match (has_cpuset, bound.is_empty()) {
-            _ if covers(&self.isolated, cpus) => finding(subject, Severity::Ok, "outside load balancing already", None),
+            _ if covers(&self.isolated, cpus) => {
+                finding(subject, Severity::Ok, "outside load balancing already", None)
+            }
             _ if !backend.is_known() => {
                 let found = "needed only where no cpuset keeps others away; not tried, --try does";
                 finding(subject, Severity::Info, found, None)
             }
-            (true, true) => finding(subject, Severity::Ok, "not needed: a cpuset does the same without a reboot", None),
+            (true, true) => finding(
+                subject,
+                Severity::Ok,
+                "not needed: a cpuset does the same without a reboot",
+                None,
+            ),
             (true, false) if present.keeps_managed_away(cpus) => {
                 let found = "keeps managed interrupts away, but for those of devices that have no other CPU";
                 finding(subject, Severity::Info, found, None)
             }
             (true, false) => {
-                let spread = format!("the kernel spreads managed interrupts over CPUs {}", set(&bound));
+                let spread =
+                    format!("the kernel spreads managed interrupts over CPUs {}", set(&bound));
                 let found = spread + &self.instead_of(subject);
-                let remedy = Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
+                let remedy =
+                    Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
                 finding(subject, Severity::Boot, found, Some(remedy))
             }
             (false, _) => {
                 let found = format!("no cpuset keeps others away here{}", self.instead_of(subject));
-                let remedy = Remedy::new(RemedyKind::BootIsolcpus, present.with(&["domain", "managed_irq"], cpus));
+                let remedy = Remedy::new(
+                    RemedyKind::BootIsolcpus,
+                    present.with(&["domain", "managed_irq"], cpus),
+                );
                 finding(subject, Severity::Boot, found, Some(remedy))
             }
         }
@@ -119,25 +140,36 @@ impl Boot {
         let others: Vec<u32> = online.iter().filter(is_open).copied().collect();
         if others.is_empty() {
             let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
-            let found = "interrupts of new devices come here, and every other CPU is isolated as well";
+            let found =
+                "interrupts of new devices come here, and every other CPU is isolated as well";
             return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
-        let remedy = Remedy::new(RemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
-        finding(subject, Severity::Boot, format!("{found}{}", self.instead_of(subject)), Some(remedy))
+        let remedy =
+            Remedy::new(RemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
+        finding(
+            subject,
+            Severity::Boot,
+            format!("{found}{}", self.instead_of(subject)),
+            Some(remedy),
+        )
     }
 
     /// Whether a CPU is isolated or without a tick.
     fn is_quiet(&self, cpu: u32) -> bool {
-        self.isolated.contains(&cpu) || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
+        self.isolated.contains(&cpu)
+            || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
     }
 
-    /// The value of an argument `name=value`. Of several the kernel takes the last, or refuses all but the first.
+    /// The value of an argument `name=value`. Of several the kernel takes the last, or refuses all
+    /// but the first.
     fn argument(&self, name: &str) -> Option<&str> {
-        self.command_line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        self.command_line
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The argument with these CPUs beside those that it names already: a second argument of the same name does not
-    /// add to the first.
+    /// The argument with these CPUs beside those that it names already: a second argument of the
+    /// same name does not add to the first.
     fn extended(&self, kind: RemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
         Remedy::new(kind, format!("{name}={}", set(&[&present, cpus].concat())))
@@ -145,7 +177,9 @@ impl Boot {
 
     /// Says that an argument of this name is there and has to be replaced.
     fn instead_of(&self, name: &str) -> String {
-        self.argument(name).map_or_else(String::new, |value| format!("; replace {name}={value} of the command line"))
+        self.argument(name).map_or_else(String::new, |value| {
+            format!("; replace {name}={value} of the command line")
+        })
     }
 }
 
@@ -211,12 +245,16 @@ mod tests {
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
-    /// A computer with four CPUs that starts with these words on its command line, as the kernel takes them.
+    /// A computer with four CPUs that starts with these words on its command line, as the kernel
+    /// takes them.
     fn started_with(line: &str) -> Boot {
-        let of = |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        let of = |name: &str| {
+            line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        };
         let isolcpus = Isolcpus::parse(of("isolcpus").unwrap_or_default());
         let isolated = if isolcpus.flags.contains(&"domain") { isolcpus.cpus } else { Vec::new() };
-        let default = of("irqaffinity").map_or(ONLINE.to_vec(), |cpus| [list(cpus), vec![BOOT_CPU]].concat());
+        let default =
+            of("irqaffinity").map_or(ONLINE.to_vec(), |cpus| [list(cpus), vec![BOOT_CPU]].concat());
         let mut ticks_not = list(of("nohz_full").unwrap_or_default());
         ticks_not.retain(|cpu| *cpu != BOOT_CPU);
         let fixture = Fixture::new(&[
@@ -229,23 +267,39 @@ mod tests {
     }
 
     fn examined(boot: &Boot, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> [Diagnosis; 4] {
-        [boot.tick(cpus), boot.callbacks(cpus), boot.isolation(cpus, backend, irqs), boot.interrupts(cpus, &ONLINE)]
+        [
+            boot.tick(cpus),
+            boot.callbacks(cpus),
+            boot.isolation(cpus, backend, irqs),
+            boot.interrupts(cpus, &ONLINE),
+        ]
     }
 
-    /// Starts the computer with the words of the remedies until there are none; gives its last command line.
+    /// Starts the computer with the words of the remedies until there are none; gives its last
+    /// command line.
     fn restarted(line: &str, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
             let found = examined(&started_with(&line), cpus, backend, irqs);
-            let words = found.iter().filter(|one| one.level == Severity::Boot).map(|one| text(one).1);
+            let words =
+                found.iter().filter(|one| one.level == Severity::Boot).map(|one| text(one).1);
             for word in words.collect::<Vec<_>>() {
                 let name = word.split_once('=').unwrap().0;
-                let kept = line.split(' ').filter(|old| old.split_once('=').is_none_or(|(old, _)| old != name));
-                line = kept.chain([word]).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+                let kept = line
+                    .split(' ')
+                    .filter(|old| old.split_once('=').is_none_or(|(old, _)| old != name));
+                line = kept
+                    .chain([word])
+                    .filter(|word| !word.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ");
             }
         }
         let found = examined(&started_with(&line), cpus, backend, irqs);
-        assert!(found.iter().all(|one| matches!(one.level, Severity::Ok | Severity::Info)), "{line}: {found:?}");
+        assert!(
+            found.iter().all(|one| matches!(one.level, Severity::Ok | Severity::Info)),
+            "{line}: {found:?}"
+        );
         line
     }
 
@@ -253,19 +307,24 @@ mod tests {
     fn a_computer_started_with_the_words_is_clean() {
         let nothing = Backend::Affinity(String::new());
         let line = restarted("quiet", &CPUS, &nothing, &Irqs::default());
-        let all = "quiet nohz_full=2,3 rcu_nocbs=2,3 isolcpus=domain,managed_irq,2,3 irqaffinity=0,1";
+        let all =
+            "quiet nohz_full=2,3 rcu_nocbs=2,3 isolcpus=domain,managed_irq,2,3 irqaffinity=0,1";
         assert_eq!(line, all);
         let line = restarted("", &CPUS, &Backend::V2Isolated(Evidence::Tried), &managed());
         assert_eq!(line, "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=managed_irq,2,3 irqaffinity=0,1");
     }
 
-    /// The kernel refuses a second `isolcpus=`, and takes the last `rcu_nocbs=` alone: the words name all CPUs.
+    /// The kernel refuses a second `isolcpus=`, and takes the last `rcu_nocbs=` alone: the words
+    /// name all CPUs.
     #[test]
     fn words_that_are_there_are_extended() {
         let nothing = Backend::Affinity(String::new());
         let before = "isolcpus=nohz,domain,3 nohz_full=3 rcu_nocbs=3 irqaffinity=0-2";
         let line = restarted(before, &[2], &nothing, &Irqs::default());
-        assert_eq!(line, "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=nohz,domain,managed_irq,2,3 irqaffinity=0,1");
+        assert_eq!(
+            line,
+            "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=nohz,domain,managed_irq,2,3 irqaffinity=0,1"
+        );
         let found = started_with(before).tick(&[2]).found;
         assert!(found.ends_with("; replace nohz_full=3 of the command line"), "{found}");
         assert_eq!(started_with("rcu_nocbs=all").callbacks(&CPUS).level, Severity::Ok);
@@ -273,7 +332,9 @@ mod tests {
 
     #[test]
     fn a_tuned_kernel_is_well_for_its_cpus_and_no_others() {
-        let tuned = started_with("quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll");
+        let tuned = started_with(
+            "quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll",
+        );
         let nothing = Backend::Affinity(String::new());
         for found in examined(&tuned, &CPUS, &nothing, &Irqs::default()) {
             assert_eq!(found.level, Severity::Ok, "{found:?}");
@@ -284,7 +345,8 @@ mod tests {
 
     #[test]
     fn interrupts_are_sent_to_no_cpu_that_is_isolated_for_others() {
-        let boot = Boot { isolated: vec![1], irq_default: Some(ONLINE.to_vec()), ..Boot::default() };
+        let boot =
+            Boot { isolated: vec![1], irq_default: Some(ONLINE.to_vec()), ..Boot::default() };
         assert_eq!(text(&boot.interrupts(&CPUS, &ONLINE)), (Severity::Boot, "irqaffinity=0"));
         let all_quiet = Boot { isolated: vec![0, 1], ..boot };
         let found = all_quiet.interrupts(&CPUS, &ONLINE);
@@ -296,21 +358,35 @@ mod tests {
     fn the_first_cpu_is_not_sent_to_reboot() {
         let boot = started_with("");
         for found in [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE)] {
-            assert_eq!((found.level, found.remedy.unwrap().kind), (Severity::No, RemedyKind::Advice));
+            assert_eq!(
+                (found.level, found.remedy.unwrap().kind),
+                (Severity::No, RemedyKind::Advice)
+            );
         }
     }
 
     #[test]
     fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
         assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
-        assert_eq!(Boot::default().interrupts(&CPUS, &ONLINE).level, Severity::Info, "not known, so not well");
+        assert_eq!(
+            Boot::default().interrupts(&CPUS, &ONLINE).level,
+            Severity::Info,
+            "not known, so not well"
+        );
     }
 
     #[test]
     fn isolcpus_is_for_what_a_cpuset_cannot_do() {
         let boot = Boot::default();
-        assert_eq!(boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level, Severity::Ok);
+        assert_eq!(
+            boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level,
+            Severity::Ok
+        );
         let found = boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Read), &managed());
-        assert_eq!(text(&found), (Severity::Info, ""), "nobody is sent to reboot for what was not tried");
+        assert_eq!(
+            text(&found),
+            (Severity::Info, ""),
+            "nobody is sent to reboot for what was not tried"
+        );
     }
 }

@@ -24,20 +24,22 @@ pub(super) struct Unmovable {
 pub(super) struct Irqs {
     /// The number of interrupts that can be moved.
     pub(super) movable: usize,
-    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the hardware leaves no
-    /// choice.
+    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the
+    /// hardware leaves no choice.
     pub(super) unmovable: Vec<Unmovable>,
-    /// The number of interrupts not tried, for want of rights or because the caller did not ask for a try.
+    /// The number of interrupts not tried, for want of rights or because the caller did not ask for
+    /// a try.
     pub(super) untried: usize,
     /// Whether it was asked for.
     pub(super) may_try: bool,
-    /// Whether the kernel lists no interrupt at all, or the list cannot be read, as where `/proc/irq` is covered in a
-    /// container.
+    /// Whether the kernel lists no interrupt at all, or the list cannot be read, as where
+    /// `/proc/irq` is covered in a container.
     pub(super) is_hidden: bool,
 }
 
 impl Irqs {
-    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the lock is held.
+    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the
+    /// lock is held.
     pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
@@ -62,9 +64,11 @@ impl Irqs {
     fn count(&mut self, written: io::Result<()>, irq: impl FnOnce() -> Unmovable) {
         match written {
             Ok(()) => self.movable += 1,
-            // EACCES: another user owns the file; EROFS: it is a container's. A process that may write gets EIO or,
-            // lately, EPERM.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EROFS)) => self.untried += 1,
+            // EACCES: another user owns the file; EROFS: it is a container's. A process that may
+            // write gets EIO or, lately, EPERM.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EROFS)) => {
+                self.untried += 1
+            }
             Err(_) => self.unmovable.push(irq()),
         }
     }
@@ -77,11 +81,15 @@ impl Irqs {
         match (self.untried, self.may_try) {
             (0, _) => {}
             (count, false) => {
-                let found = format!("{count} come here; whether they can be moved is not tried, --try does");
+                let found = format!(
+                    "{count} come here; whether they can be moved is not tried, --try does"
+                );
                 return finding(subject, Severity::Info, found, None);
             }
             (count, true) => {
-                let found = format!("{count} come here; without root's rights it cannot be tried whether they move");
+                let found = format!(
+                    "{count} come here; without root's rights it cannot be tried whether they move"
+                );
                 return finding(
                     subject,
                     Severity::Info,
@@ -100,15 +108,20 @@ impl Irqs {
         let named: Vec<String> = self.unmovable.iter().take(NAMED).map(Unmovable::told).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let found =
-            format!("{} can be moved, {} cannot: {}{more}", self.movable, self.unmovable.len(), named.join(", "));
+        let found = format!(
+            "{} can be moved, {} cannot: {}{more}",
+            self.movable,
+            self.unmovable.len(),
+            named.join(", ")
+        );
         let remedy = "choose CPUs that they do not come to, or let the device have fewer queues (ethtool -L)";
         finding(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
     /// Those of the CPUs that interrupts are bound to.
     pub(super) fn bound_cpus(&self) -> Vec<u32> {
-        let mut cpus: Vec<u32> = self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
+        let mut cpus: Vec<u32> =
+            self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
         cpus.sort_unstable();
         cpus.dedup();
         cpus
@@ -130,7 +143,10 @@ mod tests {
         let mut irqs = Irqs { may_try: true, ..Irqs::default() };
         for (at, error) in errors.iter().enumerate() {
             let written = error.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)));
-            irqs.count(written, || Unmovable { name: format!("{at} nvme0q{at}"), cpus: vec![2, at as u32] });
+            irqs.count(written, || Unmovable {
+                name: format!("{at} nvme0q{at}"),
+                cpus: vec![2, at as u32],
+            });
         }
         irqs
     }
@@ -140,7 +156,10 @@ mod tests {
         let irqs = after(&[None, Some(libc::EIO), None, Some(libc::EPERM)]);
         let found = irqs.diagnosis();
         assert_eq!(found.level, Severity::No);
-        assert_eq!(found.found, "2 can be moved, 2 cannot: 1 nvme0q1 (CPU 2,1), 3 nvme0q3 (CPU 2,3)");
+        assert_eq!(
+            found.found,
+            "2 can be moved, 2 cannot: 1 nvme0q1 (CPU 2,1), 3 nvme0q3 (CPU 2,3)"
+        );
         assert_eq!(irqs.bound_cpus(), [1, 2, 3]);
     }
 
@@ -161,7 +180,12 @@ mod tests {
     fn affinities_stay_as_they_were() {
         let held = settings_lock::take().unwrap();
         let root = Root::new("/");
-        let all = || irq::all(&root).unwrap().into_iter().map(|number| root.read(&irq::affinity_file(&number)).ok());
+        let all = || {
+            irq::all(&root)
+                .unwrap()
+                .into_iter()
+                .map(|number| root.read(&irq::affinity_file(&number)).ok())
+        };
         let unchanged = || {
             let before: Vec<_> = all().collect();
             Irqs::examine(&[0, 1], Some(&held));

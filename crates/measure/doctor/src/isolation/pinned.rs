@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 /// The last of these CPUs that no thread of a program is pinned to alone.
 ///
-/// To isolate a CPU for a moment moves such threads away, and kernels before 6.2 forget where they were.
+/// To isolate a CPU for a moment moves such threads away, and kernels before 6.2 forget where they
+/// were.
 ///
 /// `None` also where the threads cannot be listed: any CPU may have such a thread then.
 pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
@@ -17,7 +18,10 @@ pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
 
 /// CPUs that are the only one of some program's thread.
 fn taken() -> Result<BTreeSet<u32>, FileError> {
-    Ok(task::all(&Root::new("/"))?.iter().filter_map(|task| only_cpu(task, &task.cpus()?)).collect())
+    Ok(task::all(&Root::new("/"))?
+        .iter()
+        .filter_map(|task| only_cpu(task, &task.cpus()?))
+        .collect())
 }
 
 fn only_cpu(task: &Task, cpus: &CpuSet) -> Option<u32> {
@@ -30,7 +34,10 @@ mod tests {
 
     #[test]
     fn only_programs_with_one_cpu_count() {
-        let task = |is_kernel| Task { is_kernel, ..Task::of(std::process::id() as seatmap_os::Tid).unwrap() };
+        let task = |is_kernel| Task {
+            is_kernel,
+            ..Task::of(std::process::id() as seatmap_os::Tid).unwrap()
+        };
         let set = |cpus: &str| CpuSet::of_list(cpus).unwrap();
         assert_eq!(only_cpu(&task(false), &set("3")), Some(3));
         assert_eq!(only_cpu(&task(false), &set("2-3")), None);
@@ -40,7 +47,8 @@ mod tests {
     #[test]
     fn a_pinned_thread_takes_its_cpu() {
         let cpus = seatmap_os::affinity::current().unwrap();
-        let pinned = || seatmap_os::affinity::pin(&cpus[..1]).map(|()| last_free(&cpus[..1])).unwrap();
+        let pinned =
+            || seatmap_os::affinity::pin(&cpus[..1]).map(|()| last_free(&cpus[..1])).unwrap();
         assert_eq!(std::thread::scope(|scope| scope.spawn(pinned).join().unwrap()), None);
         assert_eq!(last_free(&[400_000, 500_000]), Some(500_000));
     }

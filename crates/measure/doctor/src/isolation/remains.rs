@@ -22,7 +22,9 @@ struct Remains<'a> {
 
 /// The closing line.
 pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
-    let hypervisor = environment::read().hypervisor.unwrap_or_else(|| "a hypervisor, if there is one,".to_owned());
+    let hypervisor = environment::read()
+        .hypervisor
+        .unwrap_or_else(|| "a hypervisor, if there is one,".to_owned());
     let hypervisor = Some(hypervisor).filter(|name| name != "none");
     let neighbours = neighbours(topology, cpus);
     let has_tick = boot.ticks(cpus);
@@ -33,20 +35,35 @@ pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &I
 
 impl Remains<'_> {
     fn diagnosis(&self) -> Diagnosis {
-        let (subject, reasons, cpus) = ("what remains", self.reasons(), shown(self.cpus));
+        let subject = "what remains";
+        let reasons = self.reasons();
+        let cpus = shown(self.cpus);
         let remedy = Some(Remedy::advice(format!("'seatmap noise --cpus {cpus}' measures it")));
-        match reasons.is_empty() {
-            true => finding(subject, Severity::Ok, format!("on CPUs {cpus}: nothing known"), remedy),
-            false => finding(subject, Severity::Info, format!("on CPUs {cpus}: {}", reasons.join("; ")), remedy),
+        if reasons.is_empty() {
+            finding(subject, Severity::Ok, format!("on CPUs {cpus}: nothing known"), remedy)
+        } else {
+            finding(
+                subject,
+                Severity::Info,
+                format!("on CPUs {cpus}: {}", reasons.join("; ")),
+                remedy,
+            )
         }
     }
 
     fn reasons(&self) -> Vec<String> {
-        let some = |cpus: &[u32], text: &str| (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)));
-        let tick = self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
-        let steal = self.hypervisor.as_ref().map(|name| format!("whatever {name} takes from its guest (steal)"));
+        let some = |cpus: &[u32], text: &str| {
+            (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)))
+        };
+        let tick =
+            self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
+        let steal = self
+            .hypervisor
+            .as_ref()
+            .map(|name| format!("whatever {name} takes from its guest (steal)"));
         let irqs = some(&self.bound, "unmovable interrupts on CPUs");
-        let untried = (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
+        let untried =
+            (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
         let smt = some(&self.neighbours, "SMT neighbours on CPUs");
         [tick, steal, irqs, untried, smt].into_iter().flatten().collect()
     }

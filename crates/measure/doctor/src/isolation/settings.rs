@@ -11,8 +11,8 @@ const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The memory of the pages that [`huge_pages`] asks for. The kernel has to find them in one piece each, and so needs
-/// more that is free.
+/// The memory of the pages that [`huge_pages`] asks for. The kernel has to find them in one piece
+/// each, and so needs more that is free.
 const POOL_PAGES: u64 = 32;
 
 /// Looks at all of them, and tries those that need the lock where it is held.
@@ -34,7 +34,8 @@ fn unknown(subject: &'static str) -> Diagnosis {
     finding(subject, Severity::Info, "not known: this kernel does not say", None)
 }
 
-/// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+/// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and
+/// SCHED_DEADLINE.
 fn throttling(root: &Root) -> Diagnosis {
     let subject = "rt throttling";
     let path = "/proc/sys/kernel/sched_rt_runtime_us";
@@ -42,7 +43,9 @@ fn throttling(root: &Root) -> Diagnosis {
         None => unknown(subject),
         Some("-1") => finding(subject, Severity::Ok, "off", None),
         Some(runtime) => {
-            let found = format!("SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not");
+            let found = format!(
+                "SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not"
+            );
             finding(
                 subject,
                 Severity::Info,
@@ -53,8 +56,8 @@ fn throttling(root: &Root) -> Diagnosis {
     }
 }
 
-/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is written over
-/// itself to see whether it can be set.
+/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is
+/// written over itself to see whether it can be set.
 fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
     let subject = "workqueues";
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
@@ -62,12 +65,15 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
     if !members.iter().any(|cpu| cpus.contains(cpu)) {
         return finding(subject, Severity::Ok, "run elsewhere", None);
     }
-    let tried = held.map(|_| root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own));
+    let tried = held.map(|_| {
+        root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
+    });
     let found = match tried {
         Some(true) => "unbound ones run here too",
         Some(false) => {
             let found = "unbound ones run here too, and the mask cannot be set from here";
-            let advice = format!("let root write {} to {WORKQUEUE}, outside a container", as_mask(others));
+            let advice =
+                format!("let root write {} to {WORKQUEUE}, outside a container", as_mask(others));
             return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
@@ -95,7 +101,9 @@ fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
 fn statistics(root: &Root) -> Diagnosis {
     let subject = "vm statistics";
     let path = "/proc/sys/vm/stat_interval";
-    let Some(seconds) = read(root, path).and_then(|text| text.parse::<u64>().ok()) else { return unknown(subject) };
+    let Some(seconds) = read(root, path).and_then(|text| text.parse::<u64>().ok()) else {
+        return unknown(subject);
+    };
     if seconds >= SELDOM_S {
         return finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
     }
@@ -132,10 +140,13 @@ fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
     let folder = "/sys/devices/system/node";
     let node = |name: String| {
         let near = list(&read(root, &format!("{folder}/{name}/cpulist"))?);
-        let count =
-            |file: &str| read(root, &format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok();
-        let free_kib = read(root, &format!("{folder}/{name}/meminfo")).and_then(|text| free_kib(&text));
-        let (total, free) = (count("nr_hugepages")?, count("free_hugepages")?);
+        let count = |file: &str| {
+            read(root, &format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok()
+        };
+        let free_kib =
+            read(root, &format!("{folder}/{name}/meminfo")).and_then(|text| free_kib(&text));
+        let total = count("nr_hugepages")?;
+        let free = count("free_hugepages")?;
         near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free, free_kib })
     };
     // The kernel refuses huge pages on a node without memory.
@@ -164,9 +175,15 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
         return finding(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
     }
-    let path = format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
+    let path =
+        format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
     let pages = (node.total + POOL_PAGES).to_string();
-    finding(subject, Severity::Fix, found, Some(Remedy::write(root, RemedyKind::FillHugePages, &path, &pages)))
+    finding(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::write(root, RemedyKind::FillHugePages, &path, &pages)),
+    )
 }
 
 #[cfg(test)]
@@ -181,7 +198,8 @@ mod tests {
     #[test]
     fn settings_that_are_well_need_no_remedy() {
         let watched = |on: &str, cpus: &str| {
-            let files = [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
+            let files =
+                [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
             watchdog(&Fixture::new(&files).root, &[2, 3], &[0, 1]).level
         };
         let levels = [watched("1", "0-3"), watched("1", "0-1"), watched("0", "0-3")];
@@ -189,16 +207,25 @@ mod tests {
         assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "120")]), Severity::Ok);
         let enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
         assert_eq!(level(thp, &[(enabled, "always [madvise] never")]), Severity::Ok);
-        assert_eq!(level(throttling, &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]), Severity::Info);
+        assert_eq!(
+            level(throttling, &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]),
+            Severity::Info
+        );
     }
 
     #[test]
     fn workqueues_elsewhere_are_well() {
         let fixture = |mask: &str| Fixture::new(&[(WORKQUEUE, mask)]);
         assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
-        assert_eq!(workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level, Severity::Info);
+        assert_eq!(
+            workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level,
+            Severity::Info
+        );
         let read = workqueues(&fixture("f").root, &[2, 3], &[0, 1], None);
-        assert!(read.level == Severity::Fix && read.found.contains("not tried, --try does"), "{read:?}");
+        assert!(
+            read.level == Severity::Fix && read.found.contains("not tried, --try does"),
+            "{read:?}"
+        );
     }
 
     #[test]
@@ -224,11 +251,11 @@ mod tests {
     /// In a container `/proc/sys` takes no writes: a command there cannot work.
     #[test]
     fn a_file_that_takes_no_writes_is_for_those_outside() {
-        let mounts =
-            "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";
+        let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";
         let files = [("/proc/self/mountinfo", mounts), ("/proc/sys/vm/stat_interval", "1")];
         let remedy = statistics(&Fixture::new(&files).root).remedy.unwrap();
-        let sentence = "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
+        let sentence =
+            "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
         assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence));
     }
 }

@@ -18,12 +18,14 @@ const SYSTEMD: &str = "/run/systemd/system";
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
 /// Clocks that a program reads without a system call (vDSO of x86-64 and 64-bit Arm).
-const QUICK_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+const QUICK_CLOCKS: [&str; 4] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
 /// Looks at all of them.
 pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
     let hidden = visibility::hidden(root).or_else(|| {
-        visibility::is_in_container(root).then(|| "a container does not show the processes outside".into())
+        visibility::is_in_container(root)
+            .then(|| "a container does not show the processes outside".into())
     });
     let (running, hidden) = match running(root) {
         Ok(running) => (running, hidden),
@@ -35,7 +37,8 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
 
 /// PUs outside the set that share a core with one inside it.
 pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
-    let cores: Vec<_> = topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
+    let cores: Vec<_> =
+        topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
     let outside = topology.pus.iter().filter(|pu| !cpus.contains(&pu.os));
     outside.filter(|pu| pu.core.is_some_and(|core| cores.contains(&core))).map(|pu| pu.os).collect()
 }
@@ -43,7 +46,12 @@ pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
 fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let subject = "smt siblings";
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return finding(subject, Severity::Info, "not known: the kernel does not say which PUs share a core", None);
+        return finding(
+            subject,
+            Severity::Info,
+            "not known: the kernel does not say which PUs share a core",
+            None,
+        );
     }
     let outside = neighbours(topology, cpus);
     if outside.is_empty() {
@@ -61,13 +69,17 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     );
     let switches: Vec<String> =
         outside.0.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
-    // The kernel lets no program stop the first CPU of most computers, nor any CPU of some virtual ones.
+    // The kernel lets no program stop the first CPU of most computers, nor any CPU of some virtual
+    // ones.
     let remedy = if switches.iter().all(|switch| root.has(switch)) {
         Remedy::write_all(root, RemedyKind::TakeOffline, &switches, "0")
     } else {
         let mut all = [cpus, &outside.0].concat();
         all.sort_unstable();
-        Remedy::advice(format!("take whole cores: name --cpus {}, or CPUs of other cores", shown(&all)))
+        Remedy::advice(format!(
+            "take whole cores: name --cpus {}, or CPUs of other cores",
+            shown(&all)
+        ))
     };
     finding(subject, Severity::Fix, found, Some(remedy))
 }
@@ -83,34 +95,56 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
     let pids_of = |daemon: &str| -> Vec<String> {
         running.iter().filter(|(_, name)| name == daemon).map(|(pid, _)| pid.to_string()).collect()
     };
-    let names: Vec<&str> = DAEMONS.into_iter().filter(|daemon| !pids_of(daemon).is_empty()).collect();
+    let names: Vec<&str> =
+        DAEMONS.into_iter().filter(|daemon| !pids_of(daemon).is_empty()).collect();
     if !names.is_empty() {
         // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-        // 'tuned-adm off' is not enough: the daemon stays, and sets everything again with the next profile.
+        // 'tuned-adm off' is not enough: the daemon stays, and sets everything again with the next
+        // profile.
         let command = if has_systemd {
             format!("systemctl stop {}", names.join(" "))
         } else {
-            format!("kill {}", names.iter().flat_map(|name| pids_of(name)).collect::<Vec<_>>().join(" "))
+            format!(
+                "kill {}",
+                names.iter().flat_map(|name| pids_of(name)).collect::<Vec<_>>().join(" ")
+            )
         };
-        return finding(subject, Severity::Fix, found, Some(Remedy::new(RemedyKind::StopDaemon, command)));
+        return finding(
+            subject,
+            Severity::Fix,
+            found,
+            Some(Remedy::new(RemedyKind::StopDaemon, command)),
+        );
     }
     match hidden {
-        None => finding(subject, Severity::Ok, "none that moves interrupts by itself (irqbalance, tuned)", None),
-        Some(why) => finding(subject, Severity::Info, format!("none that can be seen: {why}"), None),
+        None => finding(
+            subject,
+            Severity::Ok,
+            "none that moves interrupts by itself (irqbalance, tuned)",
+            None,
+        ),
+        Some(why) => {
+            finding(subject, Severity::Info, format!("none that can be seen: {why}"), None)
+        }
     }
 }
 
 fn clocksource(root: &Root) -> Diagnosis {
     let subject = "clocksource";
     let path = format!("{CLOCKS}/current_clocksource");
-    let Some(name) = read(root, &path) else { return finding(subject, Severity::Info, "not known", None) };
+    let Some(name) = read(root, &path) else {
+        return finding(subject, Severity::Info, "not known", None);
+    };
     if QUICK_CLOCKS.contains(&name.as_str()) {
         return finding(subject, Severity::Ok, name, None);
     }
     let found = format!("{name}: each look at the clock is a system call");
     let available = read(root, &format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
-    match QUICK_CLOCKS.into_iter().find(|clock| available.split_whitespace().any(|name| name == *clock)) {
+    match QUICK_CLOCKS
+        .into_iter()
+        .find(|clock| available.split_whitespace().any(|name| name == *clock))
+    {
         Some(quick) => {
             let remedy = Remedy::write(root, RemedyKind::ChooseClock, &path, quick);
             finding(subject, Severity::Fix, found, Some(remedy))
@@ -142,12 +176,17 @@ mod tests {
         assert_eq!(siblings(&fixture.root, &Topology::unknown([0, 1]), &[1]).level, Severity::Info);
         let remedy = siblings(&fixture.root, &smt(), &[4]).remedy.unwrap();
         let sentence = "take whole cores: name --cpus 0,4, or CPUs of other cores";
-        assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence), "CPU 0 cannot be stopped");
+        assert_eq!(
+            (remedy.kind, remedy.text.as_str()),
+            (RemedyKind::Advice, sentence),
+            "CPU 0 cannot be stopped"
+        );
     }
 
     #[test]
     fn who_moves_interrupts_is_named() {
-        let running = [(1, "init"), (7, "irqbalance"), (8, "tuned-gui")].map(|(pid, name)| (pid, name.to_owned()));
+        let running = [(1, "init"), (7, "irqbalance"), (8, "tuned-gui")]
+            .map(|(pid, name)| (pid, name.to_owned()));
         let hidden = Some("a container");
         for hidden in [None, hidden] {
             let found = daemons(&running, hidden, true);
@@ -168,7 +207,11 @@ mod tests {
         };
         assert_eq!(clock("tsc", "tsc hpet"), Severity::Ok);
         assert_eq!(clock("hpet", "tsc hpet"), Severity::Fix);
-        assert_eq!(clock("hpet", "hpet acpi_pm"), Severity::No, "the kernel found the counter unstable");
+        assert_eq!(
+            clock("hpet", "hpet acpi_pm"),
+            Severity::No,
+            "the kernel found the counter unstable"
+        );
         assert_eq!(clocksource(&Fixture::new(&[]).root).level, Severity::Info);
     }
 }

@@ -14,10 +14,13 @@ enum Execution {
     Test(&'static str),
 }
 
-const SWITCHES: [&str; 2] = ["/sys/devices/system/cpu/cpu2/online", "/sys/devices/system/cpu/cpu3/online"];
+const SWITCHES: [&str; 2] =
+    ["/sys/devices/system/cpu/cpu2/online", "/sys/devices/system/cpu/cpu3/online"];
 const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
-const GOVERNORS: [&str; 2] =
-    ["/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor"];
+const GOVERNORS: [&str; 2] = [
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+];
 const CURRENT_CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -26,17 +29,24 @@ const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 fn execution(kind: RemedyKind) -> Execution {
     use Execution::{Files, Test};
     match kind {
-        RemedyKind::SetGovernor => Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")]),
+        RemedyKind::SetGovernor => {
+            Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")])
+        }
         RemedyKind::TurnTurboOff => Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")]),
         RemedyKind::TurnNumaBalancingOff => Files(&[("/proc/sys/kernel/numa_balancing", "1")]),
-        RemedyKind::BringOnline => Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")]),
+        RemedyKind::BringOnline => {
+            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")])
+        }
         RemedyKind::AllowSmt => Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")]),
         RemedyKind::TakeOffline => Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")]),
-        RemedyKind::TurnThrottlingOff => Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]),
-        RemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
-        RemedyKind::MoveWatchdog => {
-            Files(&[("/proc/sys/kernel/watchdog", "1"), ("/proc/sys/kernel/watchdog_cpumask", "0-3")])
+        RemedyKind::TurnThrottlingOff => {
+            Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")])
         }
+        RemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
+        RemedyKind::MoveWatchdog => Files(&[
+            ("/proc/sys/kernel/watchdog", "1"),
+            ("/proc/sys/kernel/watchdog_cpumask", "0-3"),
+        ]),
         RemedyKind::GatherSeldom => Files(&[("/proc/sys/vm/stat_interval", "1")]),
         RemedyKind::HugePagesOnRequest => Files(&[(THP, "[always] madvise never")]),
         RemedyKind::ChooseClock => Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")]),
@@ -57,7 +67,8 @@ fn execution(kind: RemedyKind) -> Execution {
     }
 }
 
-/// Everything that is examined in files, for CPU 1 of four CPUs with two threads a core, on two nodes.
+/// Everything that is examined in files, for CPU 1 of four CPUs with two threads a core, on two
+/// nodes.
 fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     let root = &fixture.root;
     let is_stopped = |cpu: u32| {
@@ -67,7 +78,12 @@ fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     let online: Vec<u32> = (0..4).filter(|cpu| !is_stopped(*cpu)).collect();
     let pu = |os: u32| Pu { os, core: Some(os % 2), numa: Some(os % 2), ..Pu::default() };
     let topology = Topology { pus: online.iter().map(|cpu| pu(*cpu)).collect() };
-    let cpus = Cpus { present: vec![0, 1, 2, 3], online: online.clone(), allowed: online, set_apart: Vec::new() };
+    let cpus = Cpus {
+        present: vec![0, 1, 2, 3],
+        online: online.clone(),
+        allowed: online,
+        set_apart: Vec::new(),
+    };
     let mut all = measuring::of_settings(root, &topology).to_vec();
     all.push(measuring::offline(root, &cpus));
     all.extend(seats::examine(root, []));
@@ -99,7 +115,8 @@ fn is_mended(kind: RemedyKind, files: &[(&str, &str)]) {
     let fixture = Fixture::new(files);
     fixture.put("/sys/devices/system/cpu/online", "0-3");
     let before = examined(&fixture);
-    let mut of_kind = before.iter().filter(|one| one.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind));
+    let mut of_kind =
+        before.iter().filter(|one| one.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind));
     let found = of_kind.next().unwrap_or_else(|| panic!("{kind:?}: {before:?}"));
     assert!(of_kind.next().is_none(), "{kind:?}");
     fixture.execute(&found.remedy.as_ref().unwrap().text);

@@ -1,7 +1,8 @@
 //! Distance classes, and the order that shows them.
 //!
-//! A class gathers the pairs with the same relation: on one core, one cache, one package. It is named by the topology
-//! where that is known, and by the groups found in the distances where it is not.
+//! A class gathers the pairs with the same relation: on one core, one cache, one package. It is
+//! named by the topology where that is known, and by the groups found in the distances where it is
+//! not.
 
 mod order;
 mod pooled;
@@ -27,7 +28,8 @@ pub enum QuantilesOf {
 /// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DistanceClass {
-    /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other package`...
+    /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other
+    /// package`...
     pub name: String,
     /// Unordered pairs in it.
     pub pairs: usize,
@@ -41,19 +43,23 @@ pub struct DistanceClass {
     pub quantiles_of: QuantilesOf,
 }
 
-/// The classes of a profile, nearest first; empty where there are no distances. Pairs of unknown distance do not count.
+/// The classes of a profile, nearest first; empty where there are no distances. Pairs of unknown
+/// distance do not count.
 #[must_use]
 pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
-/// The same, each with the medians of its pairs in ascending order, from which a histogram is drawn.
+/// The same, each with the medians of its pairs in ascending order, from which a histogram is
+/// drawn.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);
     let mut members = std::collections::BTreeMap::<String, Vec<Member>>::new();
-    for (at, (i, j, median_ns)) in distance.median_ns.pairs().enumerate().filter(|(_, pair)| pair.2.is_finite()) {
+    for (at, (i, j, median_ns)) in
+        distance.median_ns.pairs().enumerate().filter(|(_, pair)| pair.2.is_finite())
+    {
         let member = Member { median_ns: *median_ns, deciles: deciles(distance, at) };
         members.entry(relations.name(i, j)).or_default().push(member);
     }
@@ -83,9 +89,17 @@ fn class(name: String, members: &[Member], ascending: &[f64]) -> Option<Distance
         Some(deciles) => pooled::quantile(deciles, share),
         None => quantile_sorted(ascending, share),
     };
-    let quantiles_of = if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };
+    let quantiles_of =
+        if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };
     let pairs = members.len();
-    Some(DistanceClass { name, pairs, median_ns: at(0.5)?, p10_ns: at(0.1)?, p90_ns: at(0.9)?, quantiles_of })
+    Some(DistanceClass {
+        name,
+        pairs,
+        median_ns: at(0.5)?,
+        p10_ns: at(0.1)?,
+        p90_ns: at(0.9)?,
+        quantiles_of,
+    })
 }
 
 #[cfg(test)]

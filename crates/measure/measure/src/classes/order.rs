@@ -4,14 +4,16 @@ use super::Relations;
 use seatmap_machine::Profile;
 use std::collections::HashMap;
 
-/// The order in which heatmaps show PUs: indices into `core_distance.pus`, group by group, siblings side by side.
+/// The order in which heatmaps show PUs: indices into `core_distance.pus`, group by group, siblings
+/// side by side.
 ///
 /// Spheres, groups and cores come in the order of their first PU.
 #[must_use]
 pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);
-    let keys = [&relations.sphere, &relations.group, &relations.core].map(|labels| first_of(labels));
+    let keys =
+        [&relations.sphere, &relations.group, &relations.core].map(|labels| first_of(labels));
     let mut order: Vec<usize> = (0..distance.pus.len()).collect();
     order.sort_by_key(|pu| (keys[0][*pu], keys[1][*pu], keys[2][*pu], *pu));
     order

@@ -1,19 +1,20 @@
 //! Quantiles of the batches of many pairs, from the deciles of each.
 //!
-//! A profile keeps the deciles of each pair and not its batches. Between two deciles a pair's batches are taken to lie
-//! evenly, and each pair counts alike, however often it was visited.
+//! A profile keeps the deciles of each pair and not its batches. Between two deciles a pair's
+//! batches are taken to lie evenly, and each pair counts alike, however often it was visited.
 
 use seatmap_machine::Deciles;
 
-/// The smallest value that at least this share (0 to 1) of the batches does not exceed; `None` where there are no
-/// pairs. Deciles must be finite and ascend.
+/// The smallest value that at least this share (0 to 1) of the batches does not exceed; `None`
+/// where there are no pairs. Deciles must be finite and ascend.
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);
-    let Some(before) = upper.checked_sub(1).map(|lower| knots[lower]).filter(|_| reached > share) else {
+    let Some(before) = upper.checked_sub(1).map(|lower| knots[lower]).filter(|_| reached > share)
+    else {
         return Some(at);
     };
     let begun = share_below(pairs, before, true);
@@ -27,7 +28,8 @@ fn share_below(pairs: &[Deciles], value: f64, included: bool) -> f64 {
 }
 
 fn tenths_below(deciles: &Deciles, value: f64, included: bool) -> f64 {
-    let reached = deciles.partition_point(|decile| if included { *decile <= value } else { *decile < value });
+    let reached =
+        deciles.partition_point(|decile| if included { *decile <= value } else { *decile < value });
     match (reached.checked_sub(1), deciles.get(reached)) {
         (None, _) => 0.0,
         (Some(last), None) => last as f64,
@@ -40,11 +42,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The batches between two deciles are unknown; a quantile is never off by more than half of that distance.
+    /// The batches between two deciles are unknown; a quantile is never off by more than half of
+    /// that distance.
     const HALF_A_DECILE: f64 = 0.05;
 
     fn deciles(samples: &[f64]) -> Deciles {
-        std::array::from_fn(|tenth| seatmap_statistics::quantile(samples, tenth as f64 / 10.0).unwrap())
+        std::array::from_fn(|tenth| {
+            seatmap_statistics::quantile(samples, tenth as f64 / 10.0).unwrap()
+        })
     }
 
     #[test]

@@ -28,7 +28,8 @@ pub struct Relations {
     pub core: Vec<usize>,
     /// The group of each PU by the home model; all PUs are in one group where there is no model.
     pub group: Vec<usize>,
-    /// The sphere of each PU: its package, else the groups that are nearer to each other than to the rest.
+    /// The sphere of each PU: its package, else the groups that are nearer to each other than to
+    /// the rest.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
     levels: Vec<Level>,
@@ -40,7 +41,8 @@ impl Relations {
     /// Takes the relations from the topology and the home model of this profile.
     #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
-        let model = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+        let model =
+            profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
         let group = model.as_ref().map(|model| model.group_of(&distance.pus)).unwrap_or_default();
         let mut relations = Relations {
             core: siblings::cores(distance, &profile.topology),
@@ -59,7 +61,8 @@ impl Relations {
         relations.levels = relations.telling_levels();
         relations.sphere = match relations.packages() {
             Some(packages) => packages,
-            None => relations.spheres_of_groups(model.as_ref().map(|model| partition(&model.between_ns))),
+            None => relations
+                .spheres_of_groups(model.as_ref().map(|model| partition(&model.between_ns))),
         };
         relations.split_groups = relations.mixed_levels();
         relations.unequal = relations.spheres_differ(distance);
@@ -94,13 +97,16 @@ impl Relations {
     fn name_by_group(&self, i: usize, j: usize) -> &'static str {
         match (self.group[i] == self.group[j], self.sphere[i] == self.sphere[j]) {
             (true, _) => "same group",
-            (false, _) if self.sphere.iter().all(|sphere| *sphere == self.sphere[0]) => "other group",
+            (false, _) if self.sphere.iter().all(|sphere| *sphere == self.sphere[0]) => {
+                "other group"
+            }
             (false, true) => "other group, near",
             (false, false) => "other group, far",
         }
     }
 
-    /// The finest level that two PUs share, else the coarsest, which they do not; `None` where no level is known.
+    /// The finest level that two PUs share, else the coarsest, which they do not; `None` where no
+    /// level is known.
     fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
         let same = |level: &&Level| level.1(&self.pus[i]) == level.1(&self.pus[j]);
         let shared = self.levels.iter().find(same).map(|level| (level.0, true));
@@ -111,7 +117,8 @@ impl Relations {
     fn telling_levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // The package is the coarsest level, so a die or a NUMA node as large as it adds no information.
+        // The package is the coarsest level, so a die or a NUMA node as large as it adds no
+        // information.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };
@@ -126,7 +133,8 @@ impl Relations {
 
     /// The number of parts of a level; `None` where it is not known for every PU.
     fn count(&self, level: Level) -> Option<usize> {
-        let numbers: Option<std::collections::BTreeSet<u32>> = self.pus.iter().map(level.1).collect();
+        let numbers: Option<std::collections::BTreeSet<u32>> =
+            self.pus.iter().map(level.1).collect();
         numbers.map(|numbers| numbers.len())
     }
 
@@ -146,18 +154,24 @@ impl Relations {
         let mut seen = HashMap::<&'static str, [bool; 2]>::new();
         for i in 0..self.pus.len() {
             for j in i + 1..self.pus.len() {
-                if let Some((level, true)) = self.level(i, j).filter(|_| self.core[i] != self.core[j]) {
-                    seen.entry(level).or_default()[usize::from(self.group[i] == self.group[j])] = true;
+                if let Some((level, true)) =
+                    self.level(i, j).filter(|_| self.core[i] != self.core[j])
+                {
+                    seen.entry(level).or_default()[usize::from(self.group[i] == self.group[j])] =
+                        true;
                 }
             }
         }
         seen.into_iter().filter(|(_, seen)| seen[0] && seen[1]).map(|(level, _)| level).collect()
     }
 
-    /// Whether the spheres' own pairs between groups, or inside them where each is one group, have unequal medians.
+    /// Whether the spheres' own pairs between groups, or inside them where each is one group, have
+    /// unequal medians.
     fn spheres_differ(&self, distance: &CoreDistance) -> bool {
         let medians: Vec<f64> = self.inside_spheres(distance).into_values().collect();
-        let (low, high) = medians.iter().fold((f64::INFINITY, 0.0f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
+        let (low, high) = medians
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
         medians.len() > 1 && high > UNEQUAL * low
     }
 
@@ -176,5 +190,7 @@ impl Relations {
 /// The place of each PU in the topology.
 fn pus(topology: &Topology, os: &[u32]) -> Vec<Pu> {
     let known: HashMap<u32, &Pu> = topology.pus.iter().map(|pu| (pu.os, pu)).collect();
-    os.iter().map(|os| known.get(os).map_or(Pu { os: *os, ..Pu::default() }, |pu| (*pu).clone())).collect()
+    os.iter()
+        .map(|os| known.get(os).map_or(Pu { os: *os, ..Pu::default() }, |pu| (*pu).clone()))
+        .collect()
 }

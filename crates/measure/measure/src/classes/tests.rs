@@ -4,7 +4,8 @@ use super::*;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
 
 fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
-    let origin = Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
     let pus: Vec<u32> = topology.os_indices().collect();
     let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
     let mut profile = Profile::new("test", origin, topology);
@@ -16,13 +17,21 @@ fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
 fn eight_cores() -> Topology {
     let pu = |os: u32| {
         let core = os % 8;
-        Pu { os, core: Some(core), l3: Some(core / 2), die: Some(core / 4), package: Some(core / 4), ..Pu::default() }
+        Pu {
+            os,
+            core: Some(core),
+            l3: Some(core / 2),
+            die: Some(core / 4),
+            package: Some(core / 4),
+            ..Pu::default()
+        }
     };
     Topology { pus: (0..16).map(pu).collect() }
 }
 
 fn eight_cores_ns(i: usize, j: usize, far_package_ns: f64) -> f64 {
-    let (a, b) = (i % 8, j % 8);
+    let a = i % 8;
+    let b = j % 8;
     match (a == b, a / 2 == b / 2, a / 4 == b / 4) {
         (true, ..) => 15.0,
         (_, true, _) => 40.0,
@@ -43,8 +52,12 @@ fn named(expected: &[(&str, usize, f64)]) -> Vec<(String, usize, f64)> {
 #[test]
 fn the_topology_names_the_classes() {
     let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 100.0));
-    let expected =
-        [("SMT siblings", 8, 15.0), ("same L3", 16, 40.0), ("same package", 32, 100.0), ("other package", 64, 200.0)];
+    let expected = [
+        ("SMT siblings", 8, 15.0),
+        ("same L3", 16, 40.0),
+        ("same package", 32, 100.0),
+        ("other package", 64, 200.0),
+    ];
     assert_eq!(names(&profile), named(&expected));
 }
 
@@ -69,7 +82,9 @@ fn groups_name_them_where_no_topology_is_known() {
 
 #[test]
 fn groups_finer_than_the_caches_split_their_class() {
-    let pus = (0..12).map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() }).collect();
+    let pus = (0..12)
+        .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
+        .collect();
     let profile = profile(Topology { pus }, |i, j| if i / 4 == j / 4 { 60.0 } else { 90.0 });
     let expected = [("same L3, same group", 18, 60.0), ("same L3, other group", 48, 90.0)];
     assert_eq!(names(&profile), named(&expected));
@@ -102,10 +117,16 @@ fn quantiles_are_of_the_samples_where_the_profile_has_them() {
     let steady: Deciles = std::array::from_fn(|tenth| 75.0 + tenth as f64);
     let mut flips = [80.0; 11];
     flips[8..].fill(300.0);
-    profile.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(steady), Some(flips), Some(flips)]);
+    profile.core_distance.as_mut().unwrap().deciles_ns =
+        Some(vec![Some(steady), Some(flips), Some(flips)]);
     let class = &classes(&profile)[0];
     assert_eq!((class.quantiles_of, class.pairs, class.median_ns), (QuantilesOf::Samples, 3, 80.0));
     assert_eq!(class.p90_ns, 300.0, "the medians alone say 80");
-    profile.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(steady), None, Some(flips)]);
-    assert_eq!(classes(&profile)[0].quantiles_of, QuantilesOf::PairMedians, "a pair without samples");
+    profile.core_distance.as_mut().unwrap().deciles_ns =
+        Some(vec![Some(steady), None, Some(flips)]);
+    assert_eq!(
+        classes(&profile)[0].quantiles_of,
+        QuantilesOf::PairMedians,
+        "a pair without samples"
+    );
 }

@@ -4,20 +4,25 @@ use super::{Finding, View};
 use seatmap_machine::{OriginKind, PairStatus, Pu};
 use seatmap_statistics::median;
 
-/// The levels that two PUs share by the topology, and the round trips that such pairs take on published machines, in
-/// nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng,
-/// each band widened by half.
+/// The levels that two PUs share by the topology, and the round trips that such pairs take on
+/// published machines, in nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids
+/// and Zen to Zen 4, Graviton and Kunpeng, each band widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("SMT siblings", |a, b| a.core.is_some() && a.core == b.core, 5.0, 40.0),
     ("PUs under one L3", |a, b| a.core != b.core && a.l3.is_some() && a.l3 == b.l3, 20.0, 180.0),
-    ("PUs of two packages", |a, b| a.package.is_some() && b.package.is_some() && a.package != b.package, 130.0, 1020.0),
+    (
+        "PUs of two packages",
+        |a, b| a.package.is_some() && b.package.is_some() && a.package != b.package,
+        130.0,
+        1020.0,
+    ),
 ];
 
 /// Whether two PUs share this level and no nearer one.
 type Shares = fn(&Pu, &Pu) -> bool;
 
-/// The class farthest outside its band. A simulated model is never implausible: its distances are those of its file,
-/// however slow its cores are.
+/// The class farthest outside its band. A simulated model is never implausible: its distances are
+/// those of its file, however slow its cores are.
 pub fn implausible(view: &View) -> Option<Finding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;
@@ -37,7 +42,12 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
     let pus: Option<Vec<&Pu>> = view.distance.pus.iter().map(|os| topology.pu(*os)).collect();
     let pus = pus?;
     // A stacked pair has a finding of its own, and its figure is a time slice.
-    let has_distance = |i: usize, j: usize| view.distance.status[(i, j)] != Some(PairStatus::Stacked);
-    let shared = view.distance.median_ns.pairs().filter(|(i, j, _)| shares(pus[*i], pus[*j]) && has_distance(*i, *j));
+    let has_distance =
+        |i: usize, j: usize| view.distance.status[(i, j)] != Some(PairStatus::Stacked);
+    let shared = view
+        .distance
+        .median_ns
+        .pairs()
+        .filter(|(i, j, _)| shares(pus[*i], pus[*j]) && has_distance(*i, *j));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

@@ -3,18 +3,22 @@
 use super::{Finding, View};
 use std::collections::BTreeMap;
 
-/// Two blocks of one class that differ by more than this ratio. The wires of a large package alone make 1.15.
+/// Two blocks of one class that differ by more than this ratio. The wires of a large package alone
+/// make 1.15.
 const UNEQUAL: f64 = 1.2;
 
 /// Two groups, each by the row of its first PU, and their distance.
 type Block = (usize, usize, f64);
 
-/// The class of pairs of groups whose blocks differ most, if they differ enough. `None` where a far home explains the
-/// difference already.
+/// The class of pairs of groups whose blocks differ most, if they differ enough. `None` where a far
+/// home explains the difference already.
 pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
-    for (a, b, between) in view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite()) {
-        let (i, j) = (first_row(view, a)?, first_row(view, b)?);
+    for (a, b, between) in
+        view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite())
+    {
+        let i = first_row(view, a)?;
+        let j = first_row(view, b)?;
         of_class.entry(view.relations.name(i, j)).or_default().push((i, j, *between));
     }
     let extremes = of_class.into_iter().filter_map(|(class, blocks)| {
@@ -22,7 +26,8 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
         let farthest = *blocks.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
         Some((class, nearest, farthest))
     });
-    let (class, nearest, farthest) = extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
+    let (class, nearest, farthest) =
+        extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
     let pus = |block: Block| [view.distance.pus[block.0], view.distance.pus[block.1]];
     (farthest.2 > UNEQUAL * nearest.2 && !explained).then(|| Finding::AsymmetricBlocks {
         class,

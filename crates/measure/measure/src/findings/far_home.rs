@@ -4,30 +4,34 @@ use super::{Finding, View};
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// The ratio of the distances on the far side to those on the near side from which it is reported: the published case
-/// has 1.8.
+/// The ratio of the distances on the far side to those on the near side from which it is reported:
+/// the published case has 1.8.
 const SLOWER: f64 = 1.25;
 /// The sides are built alike when the distances inside their groups agree to this.
 const ALIKE: f64 = 0.1;
 
-/// Two halves of the machine, of equally many groups that are equally near inside: hardware like that is symmetric.
-/// Where one half is much slower between its groups, the line's home is in the other, and every transfer goes there and
-/// back.
+/// Two halves of the machine, of equally many groups that are equally near inside: hardware like
+/// that is symmetric. Where one half is much slower between its groups, the line's home is in the
+/// other, and every transfer goes there and back.
 pub fn find(view: &View) -> Option<Finding> {
     let (near, far) = halves(view)?;
     let between = |half: &[usize]| between(view, half);
-    let (near_ns, far_ns) = (between(&near)?, between(&far)?);
-    let (near, far, near_ns, far_ns) = match near_ns <= far_ns {
-        true => (near, far, near_ns, far_ns),
-        false => (far, near, far_ns, near_ns),
-    };
-    let (inside_near, inside_far) = (inside(view, &near)?, inside(view, &far)?);
+    let near_ns = between(&near)?;
+    let far_ns = between(&far)?;
+    let (near, far, near_ns, far_ns) =
+        if near_ns <= far_ns { (near, far, near_ns, far_ns) } else { (far, near, far_ns, near_ns) };
+    let inside_near = inside(view, &near)?;
+    let inside_far = inside(view, &far)?;
     let alike = (inside_far / inside_near - 1.0).abs() < ALIKE;
-    (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome { pus: pus(view, &far), near_ns, far_ns })
+    (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome {
+        pus: pus(view, &far),
+        near_ns,
+        far_ns,
+    })
 }
 
-/// The groups of the two halves: those of two packages; or, where no package is known, the groups near to each other,
-/// and an equal number of groups that are near to no other.
+/// The groups of the two halves: those of two packages; or, where no package is known, the groups
+/// near to each other, and an equal number of groups that are near to no other.
 fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let mut of_sphere = BTreeMap::<usize, Vec<usize>>::new();
     for group in 0..view.model.groups.len() {
@@ -35,7 +39,8 @@ fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
         of_sphere.entry(view.relations.sphere[row]).or_default().push(group);
     }
     let largest = of_sphere.values().max_by_key(|groups| groups.len())?.clone();
-    let others: Vec<usize> = of_sphere.values().filter(|groups| **groups != largest).flatten().copied().collect();
+    let others: Vec<usize> =
+        of_sphere.values().filter(|groups| **groups != largest).flatten().copied().collect();
     let scattered = of_sphere.len() == 2 || of_sphere.len() == 1 + others.len();
     (scattered && largest.len() > 1 && largest.len() == others.len()).then_some((largest, others))
 }
@@ -50,7 +55,8 @@ fn inside(view: &View, half: &[usize]) -> Option<f64> {
 }
 
 fn pus(view: &View, half: &[usize]) -> Vec<u32> {
-    let mut pus: Vec<u32> = half.iter().flat_map(|group| view.model.groups[*group].iter().copied()).collect();
+    let mut pus: Vec<u32> =
+        half.iter().flat_map(|group| view.model.groups[*group].iter().copied()).collect();
     pus.sort_unstable();
     pus
 }

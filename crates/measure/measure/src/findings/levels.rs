@@ -19,6 +19,12 @@ pub fn disagree(view: &View) -> Option<Finding> {
 
 /// The part of a level to which each measured PU belongs.
 fn parts(view: &View, level: &Level) -> Option<Vec<usize>> {
-    let number = |os: &u32| view.profile.topology.pu(*os).and_then(level.1).map(|number| number as usize);
-    view.distance.pus.iter().map(number).collect::<Option<Vec<usize>>>().map(|numbers| renumbered(&numbers))
+    let number =
+        |os: &u32| view.profile.topology.pu(*os).and_then(level.1).map(|number| number as usize);
+    view.distance
+        .pus
+        .iter()
+        .map(number)
+        .collect::<Option<Vec<usize>>>()
+        .map(|numbers| renumbered(&numbers))
 }

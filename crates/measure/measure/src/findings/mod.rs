@@ -1,7 +1,7 @@
 //! The findings about a profile, as values.
 //!
-//! Each finding says what was seen, why it matters and what to do about it. Findings are computed from the profile
-//! alone, so a file measured elsewhere gets the same ones as this machine.
+//! Each finding says what was seen, why it matters and what to do about it. Findings are computed
+//! from the profile alone, so a file measured elsewhere gets the same ones as this machine.
 
 mod bands;
 mod blocks;
@@ -16,8 +16,8 @@ use crate::fit;
 use seatmap_machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
 
-/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the observation, the
-/// reason, and the remedy.
+/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the
+/// observation, the reason, and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
@@ -73,7 +73,8 @@ pub enum Finding {
         /// The most.
         high_ns: f64,
     },
-    /// All PUs come in pairs as near as the hardware threads of one core, and the topology calls each a core.
+    /// All PUs come in pairs as near as the hardware threads of one core, and the topology calls
+    /// each a core.
     HiddenSiblings {
         /// The number of such pairs.
         pairs: usize,
@@ -100,8 +101,8 @@ pub enum Finding {
         /// The same among the PUs that look slow.
         far_ns: f64,
     },
-    /// The star a_i + a_j explains the pairs inside the groups: the matrix says which PU is near the line's home and no
-    /// more.
+    /// The star a_i + a_j explains the pairs inside the groups: the matrix says which PU is near
+    /// the line's home and no more.
     PairViewEmpty {
         /// Share of the variance that the star explains.
         star_r2: f64,
@@ -164,12 +165,14 @@ struct View<'a> {
     relations: &'a Relations,
 }
 
-/// All findings about a profile, most important first: those that cast doubt on the figures, then those about what
-/// the figures hide.
+/// All findings about a profile, most important first: those that cast doubt on the figures, then
+/// those about what the figures hide.
 #[must_use]
 pub fn findings(profile: &Profile) -> Vec<Finding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    let Some(model) = profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology)) else {
+    let Some(model) =
+        profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology))
+    else {
         return Vec::new();
     };
     let relations = Relations::of(profile, distance);
@@ -213,7 +216,10 @@ fn single_home(profile: &Profile, model: &HomeModel) -> Option<Finding> {
 
 fn not_resolvable(model: &HomeModel) -> Option<Finding> {
     let lines = model.lines.as_ref().filter(|lines| !lines.resolvable)?;
-    Some(Finding::HomesNotResolvable { lines: lines.home_of_line.len(), pus: model.offset_ns.len() })
+    Some(Finding::HomesNotResolvable {
+        lines: lines.home_of_line.len(),
+        pus: model.offset_ns.len(),
+    })
 }
 
 #[cfg(test)]

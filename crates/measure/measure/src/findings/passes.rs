@@ -5,14 +5,17 @@ use seatmap_machine::{CoreDistance, PairRegimes, PairStatus};
 
 pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::MultiRegime)?;
-    let widest = distance.regimes.iter().filter_map(flip).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let widest =
+        distance.regimes.iter().filter_map(flip).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     Some(Finding::MultiRegime { pairs, percent, widest })
 }
 
 pub fn stacked(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::Stacked)?;
-    let (i, j, _) = distance.status.pairs().find(|(_, _, status)| **status == Some(PairStatus::Stacked))?;
-    let (example, median_ns) = ([distance.pus[i], distance.pus[j]], distance.median_ns[(i, j)]);
+    let (i, j, _) =
+        distance.status.pairs().find(|(_, _, status)| **status == Some(PairStatus::Stacked))?;
+    let example = [distance.pus[i], distance.pus[j]];
+    let median_ns = distance.median_ns[(i, j)];
     Some(Finding::Stacked { pairs, percent, example, median_ns })
 }
 
@@ -23,22 +26,30 @@ pub fn drifting(distance: &CoreDistance) -> Option<Finding> {
 
 pub fn unsteady(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::Unsteady)?;
-    let marked = distance.status.pairs().filter(|(_, _, status)| **status == Some(PairStatus::Unsteady));
+    let marked =
+        distance.status.pairs().filter(|(_, _, status)| **status == Some(PairStatus::Unsteady));
     let wide = marked.filter_map(|(i, j, _)| wide(distance, i, j));
     let widest = wide.max_by(|a, b| (a.high_ns / a.low_ns).total_cmp(&(b.high_ns / b.low_ns)));
     Some(Finding::Unsteady { pairs, percent, widest })
 }
 
 fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {
-    let [low_ns, high_ns] = [distance.ci95_low_ns.as_ref()?, distance.ci95_high_ns.as_ref()?].map(|end| end[(i, j)]);
-    Some(Wide { pus: [distance.pus[i], distance.pus[j]], median_ns: distance.median_ns[(i, j)], low_ns, high_ns })
+    let [low_ns, high_ns] =
+        [distance.ci95_low_ns.as_ref()?, distance.ci95_high_ns.as_ref()?].map(|end| end[(i, j)]);
+    Some(Wide {
+        pus: [distance.pus[i], distance.pus[j]],
+        median_ns: distance.median_ns[(i, j)],
+        low_ns,
+        high_ns,
+    })
 }
 
-/// The number of pairs with this status, and their percentage of all pairs that have one; `None` where no pair has
-/// it.
+/// The number of pairs with this status, and their percentage of all pairs that have one; `None`
+/// where no pair has it.
 fn count(distance: &CoreDistance, status: PairStatus) -> Option<(usize, f64)> {
     let known = distance.status.pairs().filter_map(|(_, _, status)| *status);
-    let (found, all) = known.fold((0, 0), |(found, all), each| (found + usize::from(each == status), all + 1));
+    let (found, all) =
+        known.fold((0, 0), |(found, all), each| (found + usize::from(each == status), all + 1));
     (found > 0).then(|| (found, 100.0 * f64::from(found as u32) / f64::from(all)))
 }
 

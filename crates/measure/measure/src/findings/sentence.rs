@@ -9,11 +9,15 @@ impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
-            Finding::MultiRegime { pairs, percent, widest } => multi_regime(out, *pairs, *percent, widest.as_ref()),
+            Finding::MultiRegime { pairs, percent, widest } => {
+                multi_regime(out, *pairs, *percent, widest.as_ref())
+            }
             Finding::Stacked { pairs, percent, example, median_ns } => {
                 stacked(out, *pairs, *percent, *example, *median_ns)
             }
-            Finding::Unsteady { pairs, percent, widest } => unsteady(out, *pairs, *percent, widest.as_ref()),
+            Finding::Unsteady { pairs, percent, widest } => {
+                unsteady(out, *pairs, *percent, widest.as_ref())
+            }
             Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
             Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
                 implausible(out, pairs, *median_ns, *low_ns, *high_ns)
@@ -51,15 +55,27 @@ impl fmt::Display for Finding {
 
 fn clock_quantised(out: &mut fmt::Formatter<'_>, step_ns: Option<f64>) -> fmt::Result {
     let step = step_ns.map(|ns| format!(" of {ns:.1} ns")).unwrap_or_default();
-    write!(out, "The clock is too coarse: all values fall on steps{step}, so smaller differences mean nothing. ")?;
+    write!(
+        out,
+        "The clock is too coarse: all values fall on steps{step}, so smaller differences mean nothing. "
+    )?;
     write!(out, "Measure again with more round trips a batch.")
 }
 
-fn multi_regime(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Flip>) -> fmt::Result {
+fn multi_regime(
+    out: &mut fmt::Formatter<'_>,
+    pairs: usize,
+    percent: f64,
+    widest: Option<&Flip>,
+) -> fmt::Result {
     write!(out, "{} between several distances", subject(pairs, percent, "flips", "flip"))?;
     if let Some(flip) = widest {
         write!(out, ", most of all PUs {} and {}: ", flip.pus[0], flip.pus[1])?;
-        write!(out, "{:.0} ns and {:.0} ns, {:.0} % slow", flip.fast_ns, flip.slow_ns, flip.slow_percent)?;
+        write!(
+            out,
+            "{:.0} ns and {:.0} ns, {:.0} % slow",
+            flip.fast_ns, flip.slow_ns, flip.slow_percent
+        )?;
     }
     write!(
         out,
@@ -68,8 +84,18 @@ fn multi_regime(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest
     write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
 }
 
-fn stacked(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, [a, b]: [u32; 2], median_ns: f64) -> fmt::Result {
-    write!(out, "{} stacked: the host runs both vCPUs on one CPU, in turn", subject(pairs, percent, "is", "are"))?;
+fn stacked(
+    out: &mut fmt::Formatter<'_>,
+    pairs: usize,
+    percent: f64,
+    [a, b]: [u32; 2],
+    median_ns: f64,
+) -> fmt::Result {
+    write!(
+        out,
+        "{} stacked: the host runs both vCPUs on one CPU, in turn",
+        subject(pairs, percent, "is", "are")
+    )?;
     write!(
         out,
         ". A round trip between PUs {a} and {b} takes {:.1} us, as long as the host's scheduler ",
@@ -82,7 +108,12 @@ fn stacked(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, [a, b]: [u3
     write!(out, "their own, or use fewer of these.")
 }
 
-fn unsteady(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Option<&Wide>) -> fmt::Result {
+fn unsteady(
+    out: &mut fmt::Formatter<'_>,
+    pairs: usize,
+    percent: f64,
+    widest: Option<&Wide>,
+) -> fmt::Result {
     write!(out, "{} no steady distance", subject(pairs, percent, "has", "have"))?;
     if let Some(wide) = widest {
         write!(
@@ -90,35 +121,69 @@ fn unsteady(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64, widest: Op
             ", least of all PUs {} and {}: the median is {:.0} ns, ",
             wide.pus[0], wide.pus[1], wide.median_ns
         )?;
-        write!(out, "and 95 % sure is only that it lies between {:.0} and {:.0} ns", wide.low_ns, wide.high_ns)?;
+        write!(
+            out,
+            "and 95 % sure is only that it lies between {:.0} and {:.0} ns",
+            wide.low_ns, wide.high_ns
+        )?;
     }
-    write!(out, ". The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. ")?;
+    write!(
+        out,
+        ". The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. "
+    )?;
     write!(out, "Look with 'seatmap doctor', and measure again with --thorough.")
 }
 
 fn drifting(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64) -> fmt::Result {
     write!(out, "{} from pass to pass. ", subject(pairs, percent, "drifts", "drift"))?;
-    write!(out, "Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, ")?;
+    write!(
+        out,
+        "Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, "
+    )?;
     write!(out, "and measure again.")
 }
 
 fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64) -> fmt::Result {
     let slower = far_ns / near_ns;
     write!(out, "PUs {} look {slower:.1} times slower among themselves ", CpuList(pus.to_vec()))?;
-    write!(out, "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the others. ")?;
-    write!(out, "The cache line's home is with the others, so the socket is fine and the home is far: ")?;
+    write!(
+        out,
+        "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the others. "
+    )?;
+    write!(
+        out,
+        "The cache line's home is with the others, so the socket is fine and the home is far: "
+    )?;
     write!(out, "measure with --homes before placing threads by it.")
 }
 
 fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
     let percent = 100.0 * star_r2;
-    write!(out, "Inside the groups each distance is one number for each of its two PUs added up, which explains ")?;
-    write!(out, "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, ")?;
-    write!(out, "and nothing about pairs. Place by group, and use --homes to choose lines near their threads.")
+    write!(
+        out,
+        "Inside the groups each distance is one number for each of its two PUs added up, which explains "
+    )?;
+    write!(
+        out,
+        "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, "
+    )?;
+    write!(
+        out,
+        "and nothing about pairs. Place by group, and use --homes to choose lines near their threads."
+    )
 }
 
-fn implausible(out: &mut fmt::Formatter<'_>, pairs: &str, median_ns: f64, low_ns: f64, high_ns: f64) -> fmt::Result {
-    write!(out, "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to {high_ns:.0} ns. ")?;
+fn implausible(
+    out: &mut fmt::Formatter<'_>,
+    pairs: &str,
+    median_ns: f64,
+    low_ns: f64,
+    high_ns: f64,
+) -> fmt::Result {
+    write!(
+        out,
+        "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to {high_ns:.0} ns. "
+    )?;
     write!(
         out,
         "Either the topology is not the real one, as virtual machines often show it, or the machine was busy "
@@ -127,9 +192,16 @@ fn implausible(out: &mut fmt::Formatter<'_>, pairs: &str, median_ns: f64, low_ns
 }
 
 fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {
-    write!(out, "The homes of {lines} cache lines are not resolvable from {pus}: ", pus = counted(pus, "PU"))?;
+    write!(
+        out,
+        "The homes of {lines} cache lines are not resolvable from {pus}: ",
+        pus = counted(pus, "PU")
+    )?;
     match pus {
-        0..3 => write!(out, "a home shows as one PU being nearer to it than others, and that takes three."),
+        0..3 => write!(
+            out,
+            "a home shows as one PU being nearer to it than others, and that takes three."
+        ),
         _ => write!(
             out,
             "the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter \
@@ -159,15 +231,33 @@ fn hidden_siblings(
         "The topology calls each PU a core, and the distances show {pairs} of two hardware threads each: ",
         pairs = counted(pairs, "core")
     )?;
-    write!(out, "PUs {a} and {b} are {near_ns:.0} ns apart, pairs of different cores {far_ns:.0} ns. ")?;
-    write!(out, "Two busy threads on such a pair share one core: seat them on one PU of each pair, ")?;
+    write!(
+        out,
+        "PUs {a} and {b} are {near_ns:.0} ns apart, pairs of different cores {far_ns:.0} ns. "
+    )?;
+    write!(
+        out,
+        "Two busy threads on such a pair share one core: seat them on one PU of each pair, "
+    )?;
     write!(out, "or let the host show its hardware threads to the guest.")
 }
 
-fn disagree(out: &mut fmt::Formatter<'_>, groups: usize, levels: &[(String, usize)]) -> fmt::Result {
-    let known: Vec<String> = levels.iter().map(|(name, parts)| format!("{name}: {parts}")).collect();
+fn disagree(
+    out: &mut fmt::Formatter<'_>,
+    groups: usize,
+    levels: &[(String, usize)],
+) -> fmt::Result {
+    let known: Vec<String> =
+        levels.iter().map(|(name, parts)| format!("{name}: {parts}")).collect();
     let found = counted(groups, "group");
-    write!(out, "The distances show {found}, and no level of the topology has these ({}). ", known.join(", "))?;
-    write!(out, "Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by ")?;
+    write!(
+        out,
+        "The distances show {found}, and no level of the topology has these ({}). ",
+        known.join(", ")
+    )?;
+    write!(
+        out,
+        "Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by "
+    )?;
     write!(out, "something that it does not list. Trust the distances.")
 }

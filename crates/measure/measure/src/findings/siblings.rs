@@ -4,29 +4,46 @@ use super::{Finding, View};
 use seatmap_machine::{OriginKind, Pu};
 use seatmap_statistics::median;
 
-/// The longest round trip between two hardware threads of one core on published machines, in nanoseconds: the band of
-/// [`super::bands`].
+/// The longest round trip between two hardware threads of one core on published machines, in
+/// nanoseconds: the band of [`super::bands`].
 const SIBLINGS_NS: f64 = 40.0;
 
-/// Siblings are at most this far compared with the other pairs: 0.27 to 0.45 on published machines with SMT.
+/// Siblings are at most this far compared with the other pairs: 0.27 to 0.45 on published machines
+/// with SMT.
 const SHARE: f64 = 0.6;
 
-/// Speaks up where the distances show nothing but pairs as near as siblings, and the topology gives each PU of such a
-/// pair a core of its own. One pair alone has nothing that it could be nearer than.
+/// Speaks up where the distances show nothing but pairs as near as siblings, and the topology gives
+/// each PU of such a pair a core of its own. One pair alone has nothing that it could be nearer
+/// than.
 pub fn hidden(view: &View) -> Option<Finding> {
     let group = &view.relations.group;
-    let pus: Vec<&Pu> = view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
-    let (near, far): (Vec<_>, Vec<_>) = view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
-    let pairs_only = near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
+    let pus: Vec<&Pu> =
+        view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
+    let (near, far): (Vec<_>, Vec<_>) =
+        view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
+    let pairs_only =
+        near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
     let cores = |&(i, j, _): &(usize, usize, &f64)| {
         pus[i].core.is_some() && pus[j].core.is_some() && pus[i].core != pus[j].core
     };
     let measured = view.profile.origin.kind != OriginKind::Model;
-    let median_of = |pairs: &[(usize, usize, &f64)]| median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>());
-    let (near_ns, far_ns) = (median_of(&near)?, median_of(&far)?);
+    let median_of = |pairs: &[(usize, usize, &f64)]| {
+        median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>())
+    };
+    let near_ns = median_of(&near)?;
+    let far_ns = median_of(&far)?;
     let (i, j, _) = *near.first()?;
-    (measured && pairs_only && near.iter().all(cores) && near_ns <= SIBLINGS_NS && near_ns <= SHARE * far_ns)
-        .then(|| Finding::HiddenSiblings { pairs: near.len(), example: [pus[i].os, pus[j].os], near_ns, far_ns })
+    (measured
+        && pairs_only
+        && near.iter().all(cores)
+        && near_ns <= SIBLINGS_NS
+        && near_ns <= SHARE * far_ns)
+        .then(|| Finding::HiddenSiblings {
+            pairs: near.len(),
+            example: [pus[i].os, pus[j].os],
+            near_ns,
+            far_ns,
+        })
 }
 
 fn members(group: &[usize], own: usize) -> usize {

@@ -6,7 +6,8 @@ use seatmap_machine::{Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, T
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core");
 
-/// The sentences about a published matrix, one a line; `None`, and a word about it, where it is absent.
+/// The sentences about a published matrix, one a line; `None`, and a word about it, where it is
+/// absent.
 fn published(name: &str) -> Option<String> {
     let path = format!("{DATA}/{name}.csv");
     let Ok(bytes) = std::fs::read(&path) else {
@@ -21,7 +22,8 @@ fn sentences(profile: &Profile) -> String {
 }
 
 fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
-    let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
     let pus: Vec<u32> = topology.os_indices().collect();
     let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
     let mut profile = Profile::new("test", origin, topology);
@@ -85,7 +87,10 @@ fn clusters_and_meshes() {
 fn flips_and_drifts_are_counted() {
     let mut profile = profile(Topology::unknown(0..4), |_, _| 80.0);
     let distance = profile.core_distance.as_mut().unwrap();
-    let passes = [vec![80.0; 16], (0..16).map(|at| if at < 8 { 81.0 } else { 290.0 + f64::from(at) }).collect()];
+    let passes = [
+        vec![80.0; 16],
+        (0..16).map(|at| if at < 8 { 81.0 } else { 290.0 + f64::from(at) }).collect(),
+    ];
     let regimes = judge(&passes).regimes;
     distance.status.set_both(0, 3, Some(PairStatus::MultiRegime));
     distance.regimes = vec![PairRegimes { pus: [0, 3], regimes }];
@@ -116,7 +121,9 @@ fn an_interval_that_spans_a_factor_is_told() {
 
 /// PUs of a guest that has a core for each, by its own words.
 fn cores(pus: u32) -> Topology {
-    Topology { pus: (0..pus).map(|os| Pu { os, core: Some(os), l3: Some(0), ..Pu::default() }).collect() }
+    Topology {
+        pus: (0..pus).map(|os| Pu { os, core: Some(os), l3: Some(0), ..Pu::default() }).collect(),
+    }
 }
 
 #[test]
@@ -130,10 +137,14 @@ fn siblings_that_a_guest_calls_cores_are_told() {
 
 #[test]
 fn cores_that_share_a_cache_are_not_called_siblings() {
-    let hidden =
-        |profile: &Profile| findings(profile).iter().any(|each| matches!(each, Finding::HiddenSiblings { .. }));
+    let hidden = |profile: &Profile| {
+        findings(profile).iter().any(|each| matches!(each, Finding::HiddenSiblings { .. }))
+    };
     let cache = |ns: f64| profile(cores(8), move |i, j| if i / 2 == j / 2 { ns } else { 100.0 });
-    assert!(hidden(&cache(40.0)) && !hidden(&cache(41.0)), "two cores on one L2 are farther than siblings");
+    assert!(
+        hidden(&cache(40.0)) && !hidden(&cache(41.0)),
+        "two cores on one L2 are farther than siblings"
+    );
     let groups = profile(cores(8), |i, j| if i / 4 == j / 4 { 20.0 } else { 100.0 });
     assert!(!hidden(&groups), "four cores in a group");
     let mut known = cache(17.0);
@@ -147,7 +158,8 @@ fn cores_that_share_a_cache_are_not_called_siblings() {
 
 #[test]
 fn a_topology_that_is_not_the_hardwares_is_told() {
-    let pus = (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
+    let pus =
+        (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
     let profile = profile(Topology { pus }, |i, j| if i % 4 == j % 4 { 40.0 } else { 90.0 });
     insta::assert_snapshot!(sentences(&profile), @r"
     - The distances show 4 groups, and no level of the topology has these (L3: 1, NUMA node: 2). Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by something that it does not list. Trust the distances.
@@ -185,9 +197,17 @@ fn neighbours_that_are_too_far_apart_are_none() {
 fn a_stacked_pair_has_one_finding() {
     let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
     let mut profile = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 3_100_000.0);
-    assert!(matches!(findings(&profile)[..], [Finding::Implausible { .. }]), "{:?}", findings(&profile));
+    assert!(
+        matches!(findings(&profile)[..], [Finding::Implausible { .. }]),
+        "{:?}",
+        findings(&profile)
+    );
     profile.core_distance.as_mut().unwrap().status.set_both(0, 1, Some(PairStatus::Stacked));
-    assert!(matches!(findings(&profile)[..], [Finding::Stacked { .. }]), "{:?}", findings(&profile));
+    assert!(
+        matches!(findings(&profile)[..], [Finding::Stacked { .. }]),
+        "{:?}",
+        findings(&profile)
+    );
 }
 
 #[test]
@@ -196,6 +216,9 @@ fn no_described_machine_is_implausible() {
         let mut described = seatmap_machine::catalog::load(name).unwrap();
         described.origin.kind = OriginKind::Measured;
         let found = findings(&described);
-        assert!(!found.iter().any(|finding| matches!(finding, Finding::Implausible { .. })), "{name}: {found:?}");
+        assert!(
+            !found.iter().any(|finding| matches!(finding, Finding::Implausible { .. })),
+            "{name}: {found:?}"
+        );
     }
 }

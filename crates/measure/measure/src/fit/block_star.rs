@@ -35,8 +35,8 @@ pub struct Machine<'a> {
 pub struct Fit {
     /// B: the typical distance inside and between groups, NaN where no cell was to be fitted.
     pub between_ns: Matrix,
-    /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None` with one home or
-    /// few groups, where the diagonal of B says it.
+    /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None`
+    /// with one home or few groups, where the diagonal of B says it.
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a: one row a PU, one column a home; over each group and all homes they average to zero.
     pub offset_ns: Vec<Vec<f64>>,
@@ -60,18 +60,20 @@ impl<'a> Counted<'a> {
         Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
-    /// Whether a group has a B of its own for each home: the offsets are then told by the pairs between groups, which
-    /// takes three of them.
+    /// Whether a group has a B of its own for each home: the offsets are then told by the pairs
+    /// between groups, which takes three of them.
     fn inside_by_home(&self) -> bool {
         self.homes > 1 && self.groups > 2
     }
 
     /// The number of B's unknown for a cell.
     fn block(&self, cell: &Cell) -> usize {
-        let (a, b) = (self.group[cell.i], self.group[cell.j]);
-        match a == b && self.inside_by_home() {
-            true => self.inside(a, cell.home),
-            false => a.min(b) * self.groups + a.max(b),
+        let a = self.group[cell.i];
+        let b = self.group[cell.j];
+        if a == b && self.inside_by_home() {
+            self.inside(a, cell.home)
+        } else {
+            a.min(b) * self.groups + a.max(b)
         }
     }
 
@@ -91,28 +93,36 @@ impl<'a> Counted<'a> {
 
     fn row(&self, cell: &Cell) -> Row {
         let offsets = [cell.i, cell.j].map(|pu| (self.offset(pu, cell.home), 1.0));
-        Row { terms: vec![(self.block(cell), 1.0), offsets[0], offsets[1]], value: cell.value, weight: cell.weight }
+        Row {
+            terms: vec![(self.block(cell), 1.0), offsets[0], offsets[1]],
+            value: cell.value,
+            weight: cell.weight,
+        }
     }
 }
 
-/// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong cells shift the
-/// offsets a little and B not at all.
+/// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong
+/// cells shift the offsets a little and B not at all.
 #[must_use]
 pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
     let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
-    let raw = |pu: usize| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect();
+    let raw =
+        |pu: usize| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect();
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n).map(raw).collect();
     centre(machine, cells, &mut offset_ns);
     let mut left = vec![Vec::new(); machine.unknowns()];
     for cell in cells {
-        left[machine.block(cell)].push(cell.value - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]);
+        left[machine.block(cell)]
+            .push(cell.value - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]);
     }
     let known = |unknown: usize| median(&left[unknown]).unwrap_or(f64::NAN);
-    let inside = |group: usize| (0..machine.homes).map(|home| known(machine.inside(group, home))).collect();
-    let inside_ns: Option<Vec<Vec<f64>>> = machine.inside_by_home().then(|| (0..groups).map(inside).collect());
+    let inside =
+        |group: usize| (0..machine.homes).map(|home| known(machine.inside(group, home))).collect();
+    let inside_ns: Option<Vec<Vec<f64>>> =
+        machine.inside_by_home().then(|| (0..groups).map(inside).collect());
     let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
         Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
         None => known(a.min(b) * groups + a.max(b)),
@@ -123,8 +133,8 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest. Offsets without a
-/// cell become zero.
+/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest.
+/// Offsets without a cell become zero.
 fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {
@@ -149,11 +159,15 @@ fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
 
 fn quality(cells: &[Cell], base_ns: &dyn Fn(&Cell) -> f64, offset_ns: &[Vec<f64>]) -> (f64, f64) {
     let weight: f64 = cells.iter().map(|cell| cell.weight).sum();
-    let sum = |term: &dyn Fn(&Cell) -> f64| cells.iter().map(|cell| cell.weight * term(cell)).sum::<f64>();
+    let sum = |term: &dyn Fn(&Cell) -> f64| {
+        cells.iter().map(|cell| cell.weight * term(cell)).sum::<f64>()
+    };
     let mean = sum(&|cell| cell.value) / weight;
-    let residual =
-        |cell: &Cell| cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home];
-    let (left, all) = (sum(&|cell| residual(cell).powi(2)), sum(&|cell| (cell.value - mean).powi(2)));
+    let residual = |cell: &Cell| {
+        cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]
+    };
+    let left = sum(&|cell| residual(cell).powi(2));
+    let all = sum(&|cell| (cell.value - mean).powi(2));
     // Rounding alone leaves about 1e-12 of a variance that is zero.
     let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })

@@ -1,24 +1,26 @@
 //! Which cores form a group, from the distances alone.
 //!
-//! Two things make a group. *Nearness*: core complexes, dies, tiles and sockets are nearer inside than to others, and
-//! the first wide gap in the clustering of the cores shows them. *Equality*: some groups are not nearer inside at all.
-//! The four cores of a Kunpeng cluster, or of a cluster of Intel's efficiency cores, are only alike: they are equally
-//! far from every other core, up to an offset of their own. In the model d = B + a_i + a_j this is what a group
-//! means, so each near group is searched for parts whose rows differ by constants.
+//! Two things make a group. *Nearness*: core complexes, dies, tiles and sockets are nearer inside
+//! than to others, and the first wide gap in the clustering of the cores shows them. *Equality*:
+//! some groups are not nearer inside at all. The four cores of a Kunpeng cluster, or of a cluster
+//! of Intel's efficiency cores, are only alike: they are equally far from every other core, up to
+//! an offset of their own. In the model d = B + a_i + a_j this is what a group means, so each near
+//! group is searched for parts whose rows differ by constants.
 
 use super::linkage::{Merges, average, renumbered, sizes};
 use super::star;
 use seatmap_machine::Matrix;
 use seatmap_statistics::median;
 
-/// Clusters that are joined at this multiple of the distance inside them are apart. The published machines have 1.8 and
-/// more between their classes and 1.15 at most inside of one.
+/// Clusters that are joined at this multiple of the distance inside them are apart. The published
+/// machines have 1.8 and more between their classes and 1.15 at most inside of one.
 const GAP: f64 = 1.35;
 /// Rows that deviate by this multiple of the deviation inside one part belong to different parts.
 const DEVIATION_GAP: f64 = 3.0;
 /// Deviations below this share of the distance are noise.
 const NOISE: f64 = 0.003;
-/// The share of the cores that must be in company for a partition to mean anything: by nearness, and by equality.
+/// The share of the cores that must be in company for a partition to mean anything: by nearness,
+/// and by equality.
 const IN_COMPANY_NEAR: f64 = 0.5;
 const IN_COMPANY_EQUAL: f64 = 0.9;
 /// Fewer cores than this cannot be told apart by their rows.
@@ -26,7 +28,8 @@ const FEWEST_CORES: usize = 6;
 /// Cores between which a star explains this share of the variance are one part.
 const ONE_PART: f64 = 0.95;
 
-/// The group of each PU, numbered by first appearance. `core` says which PUs are siblings; they share a group.
+/// The group of each PU, numbered by first appearance. `core` says which PUs are siblings; they
+/// share a group.
 #[must_use]
 pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     let between = between_cores(d, core);
@@ -35,7 +38,8 @@ pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     let mut groups = 0;
     for at in 0..sizes(&near).len() {
         let members: Vec<usize> = (0..near.len()).filter(|core| near[*core] == at).collect();
-        let parts = alike(&Matrix::from_fn(members.len(), |i, j| between[(members[i], members[j])]));
+        let parts =
+            alike(&Matrix::from_fn(members.len(), |i, j| between[(members[i], members[j])]));
         members.iter().zip(&parts).for_each(|(core, part)| group[*core] = groups + part);
         groups += sizes(&parts).len();
     }
@@ -49,30 +53,36 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     let mut between = Matrix::filled(pus.len(), f64::NAN);
     for a in 0..pus.len() {
         for b in a + 1..pus.len() {
-            let cells: Vec<f64> = pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)])).collect();
+            let cells: Vec<f64> =
+                pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)])).collect();
             between.set_both(a, b, median(&cells).unwrap_or(f64::NAN));
         }
     }
     between
 }
 
-/// The partition at the lowest wide gap that leaves most members in clusters of two or more; one part where there is
-/// no such gap.
+/// The partition at the lowest wide gap that leaves most members in clusters of two or more; one
+/// part where there is no such gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
     let is_gap = |joins: &usize| {
-        let (inside, outside) = (merges.heights[joins - 1], merges.heights[*joins]);
-        outside > GAP * inside && outside.is_finite() && in_company(&merges, *joins, IN_COMPANY_NEAR)
+        let inside = merges.heights[joins - 1];
+        let outside = merges.heights[*joins];
+        outside > GAP * inside
+            && outside.is_finite()
+            && in_company(&merges, *joins, IN_COMPANY_NEAR)
     };
     let joins = (1..merges.heights.len()).find(is_gap).unwrap_or(merges.heights.len());
     merges.labels(joins)
 }
 
-/// The partition into cores whose rows differ by constants; one part where there is no clear partition.
+/// The partition into cores whose rows differ by constants; one part where there is no clear
+/// partition.
 fn alike(between: &Matrix) -> Vec<usize> {
     let whole = vec![0; between.n()];
     let own: Vec<usize> = (0..between.n()).collect();
-    if between.n() < FEWEST_CORES || star::r2(between, &own, &whole).is_none_or(|r2| r2 > ONE_PART) {
+    if between.n() < FEWEST_CORES || star::r2(between, &own, &whole).is_none_or(|r2| r2 > ONE_PART)
+    {
         return whole;
     }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
@@ -81,22 +91,27 @@ fn alike(between: &Matrix) -> Vec<usize> {
     let gap = |joins: usize| merges.heights[joins] / merges.heights[joins - 1].max(floor);
     let widest = (1..merges.heights.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b)));
     let clear = |joins: &usize| {
-        let in_company_parts = sizes(&merges.labels(*joins)).iter().filter(|size| **size > 1).count();
-        gap(*joins) > DEVIATION_GAP && in_company_parts > 1 && in_company(&merges, *joins, IN_COMPANY_EQUAL)
+        let in_company_parts =
+            sizes(&merges.labels(*joins)).iter().filter(|size| **size > 1).count();
+        gap(*joins) > DEVIATION_GAP
+            && in_company_parts > 1
+            && in_company(&merges, *joins, IN_COMPANY_EQUAL)
     };
     widest.filter(clear).map_or(whole, |joins| merges.labels(joins))
 }
 
-/// How far two cores' rows are from differing by a constant: the third largest deviation of the difference from its
-/// median, so that two wrong cells do not part them.
+/// How far two cores' rows are from differing by a constant: the third largest deviation of the
+/// difference from its median, so that two wrong cells do not part them.
 fn deviations(between: &Matrix) -> Matrix {
     let n = between.n();
     let mut deviations = Matrix::filled(n, f64::NAN);
     for a in 0..n {
         for b in a + 1..n {
             let others = (0..n).filter(|k| *k != a && *k != b);
-            let mut apart: Vec<f64> =
-                others.map(|k| between[(a, k)] - between[(b, k)]).filter(|value| value.is_finite()).collect();
+            let mut apart: Vec<f64> = others
+                .map(|k| between[(a, k)] - between[(b, k)])
+                .filter(|value| value.is_finite())
+                .collect();
             let Some(centre) = median(&apart) else { continue };
             apart.iter_mut().for_each(|value| *value = (*value - centre).abs());
             apart.sort_unstable_by(f64::total_cmp);

@@ -1,26 +1,29 @@
 //! All distances from the rows of a few PUs, the hubs.
 //!
-//! A machine of 512 PUs has 130 816 pairs, and its rows have 511 cells each. Where distances follow the model of this
-//! module, few rows tell all the others: one hub a group, and a second in one of them, determine every block.
+//! A machine of 512 PUs has 130 816 pairs, and its rows have 511 cells each. Where distances follow
+//! the model of this module, few rows tell all the others: one hub a group, and a second in one of
+//! them, determine every block.
 //!
-//! The prediction is the best linear unbiased one (Henderson 1975; Robinson 1991) of d(i, j) = B\[g, g'\] + a_i + a_j +
-//! e_i(g') + e_j(g) + noise, where e is what a PU's offset differs by towards each group. B is free; a and e are random
-//! with the sizes below. Where the hubs determine an offset, they win; where they do not, the PU's offsets towards
-//! other groups stand in.
+//! The prediction is the best linear unbiased one (Henderson 1975; Robinson 1991) of d(i, j) =
+//! B\[g, g'\] + a_i + a_j + e_i(g') + e_j(g) + noise, where e is what a PU's offset differs by
+//! towards each group. B is free; a and e are random with the sizes below. Where the hubs determine
+//! an offset, they win; where they do not, the PU's offsets towards other groups stand in.
 
 use super::least_squares::{Row, solve};
 use seatmap_machine::Matrix;
 
-/// Standard deviations of a and of e in those of the noise: 6 and 1.5 ns against 0.4 ns on a two-socket Xeon 8375C.
+/// Standard deviations of a and of e in those of the noise: 6 and 1.5 ns against 0.4 ns on a
+/// two-socket Xeon 8375C.
 const OFFSET_SIZE: f64 = 16.0;
 /// See [`OFFSET_SIZE`].
 const GROUP_OFFSET_SIZE: f64 = 4.0;
 
 /// The PUs that make good hubs, as rows: `count` of them, in the order in which they help most.
 ///
-/// They go round the groups, beginning with the last. The line's home is as a rule in the first group, where the memory
-/// is first touched, so the last group's own rows and its rows towards the others agree least, and it needs its second
-/// hub most. Inside a group they are spread evenly over the cores; no two of them are siblings.
+/// They go round the groups, beginning with the last. The line's home is as a rule in the first
+/// group, where the memory is first touched, so the last group's own rows and its rows towards the
+/// others agree least, and it needs its second hub most. Inside a group they are spread evenly over
+/// the cores; no two of them are siblings.
 #[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     let groups = group.iter().max().map_or(0, |last| last + 1);
@@ -33,16 +36,19 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     }
     let wanted = |at: usize| count / groups + usize::from(at < count % groups);
     let spread = |at: usize| {
-        let (pus, wanted) = (&members[at], wanted(at));
+        let pus = &members[at];
+        let wanted = wanted(at);
         (0..wanted.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (wanted + 1)]).collect()
     };
     let spread: Vec<Vec<usize>> = (0..groups).map(spread).collect();
     let rounds = spread.iter().map(Vec::len).max().unwrap_or(0);
-    (0..rounds).flat_map(|round| spread.iter().filter_map(move |hubs| hubs.get(round).copied())).collect()
+    (0..rounds)
+        .flat_map(|round| spread.iter().filter_map(move |hubs| hubs.get(round).copied()))
+        .collect()
 }
 
-/// The whole matrix from the rows of `hubs`; only these rows of `measured` are looked at. NaN on the diagonal, for SMT
-/// siblings, and between groups of which no hub tells anything.
+/// The whole matrix from the rows of `hubs`; only these rows of `measured` are looked at. NaN on
+/// the diagonal, for SMT siblings, and between groups of which no hub tells anything.
 #[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
     let unknowns = Unknowns { group, groups: group.iter().max().map_or(0, |last| last + 1) };
@@ -53,27 +59,38 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
         rows.push(Row { terms: unknowns.terms(i, j), value: measured[(i, j)], weight: 1.0 });
     }
     let solution = solve(&rows, &unknowns.ridge());
-    Matrix::from_fn(measured.n(), |i, j| match core[i] != core[j] && told[unknowns.block(i, j)] {
-        true => unknowns.terms(i, j).iter().map(|(at, coefficient)| coefficient * solution[*at]).sum(),
-        false => f64::NAN,
+    Matrix::from_fn(measured.n(), |i, j| {
+        if core[i] != core[j] && told[unknowns.block(i, j)] {
+            unknowns.terms(i, j).iter().map(|(at, coefficient)| coefficient * solution[*at]).sum()
+        } else {
+            f64::NAN
+        }
     })
 }
 
-/// The root mean square of predicted minus measured round trips, over the pairs without a hub in them; `None` where
-/// there is no such pair.
+/// The root mean square of predicted minus measured round trips, over the pairs without a hub in
+/// them; `None` where there is no such pair.
 #[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));
-    let errors = fresh.map(|(i, j, value)| predicted[(i, j)] - value).filter(|error| error.is_finite());
-    let (squares, count) = errors.fold((0.0, 0.0), |(squares, count), error| (squares + error * error, count + 1.0));
+    let errors =
+        fresh.map(|(i, j, value)| predicted[(i, j)] - value).filter(|error| error.is_finite());
+    let (squares, count) =
+        errors.fold((0.0, 0.0), |(squares, count), error| (squares + error * error, count + 1.0));
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
 /// The known cells of the hubs' rows, each once.
-fn cells<'a>(measured: &'a Matrix, hubs: &'a [usize], core: &'a [usize]) -> impl Iterator<Item = (usize, usize)> + 'a {
+fn cells<'a>(
+    measured: &'a Matrix,
+    hubs: &'a [usize],
+    core: &'a [usize],
+) -> impl Iterator<Item = (usize, usize)> + 'a {
     let row = move |(rank, hub): (usize, &'a usize)| {
         let earlier = &hubs[..rank];
-        let known = move |j: &usize| core[*hub] != core[*j] && measured[(*hub, *j)].is_finite() && !earlier.contains(j);
+        let known = move |j: &usize| {
+            core[*hub] != core[*j] && measured[(*hub, *j)].is_finite() && !earlier.contains(j)
+        };
         (0..measured.n()).filter(known).map(move |j| (*hub, j))
     };
     hubs.iter().enumerate().flat_map(row)
@@ -87,13 +104,15 @@ struct Unknowns<'a> {
 
 impl Unknowns<'_> {
     fn block(&self, i: usize, j: usize) -> usize {
-        let (a, b) = (self.group[i], self.group[j]);
+        let a = self.group[i];
+        let b = self.group[j];
         a.min(b) * self.groups + a.max(b)
     }
 
     fn terms(&self, i: usize, j: usize) -> Vec<(usize, f64)> {
         let a = |pu: usize| self.groups * self.groups + pu;
-        let e = |pu: usize, other: usize| a(self.group.len()) + pu * self.groups + self.group[other];
+        let e =
+            |pu: usize, other: usize| a(self.group.len()) + pu * self.groups + self.group[other];
         vec![
             (self.block(i, j), 1.0),
             (a(i), OFFSET_SIZE),

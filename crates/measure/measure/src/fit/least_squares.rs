@@ -1,9 +1,9 @@
 //! Sparse linear least squares, by conjugate gradients on the normal equations.
 //!
-//! The fits here have a few hundred to a few ten thousand unknowns and rows with three to five entries each. Conjugate
-//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need no more memory than the rows and take a few
-//! dozen iterations. Started from zero, they find the smallest of several solutions, so that a shift that the data
-//! leave open stays small.
+//! The fits here have a few hundred to a few ten thousand unknowns and rows with three to five
+//! entries each. Conjugate gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need no
+//! more memory than the rows and take a few dozen iterations. Started from zero, they find the
+//! smallest of several solutions, so that a shift that the data leave open stays small.
 
 /// Iterations at most; the fits here end long before.
 const MOST_ITERATIONS: usize = 2000;
@@ -33,8 +33,8 @@ impl Row {
     }
 }
 
-/// The unknowns that leave the least weighted squares. `ridge` is added to the square of each unknown: zero leaves it
-/// free, one ties it to zero as firmly as one equation of weight one would.
+/// The unknowns that leave the least weighted squares. `ridge` is added to the square of each
+/// unknown: zero leaves it free, one ties it to zero as firmly as one equation of weight one would.
 #[must_use]
 pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
@@ -68,7 +68,8 @@ pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
 
 /// The normal equations' matrix times a vector.
 fn normal_matrix(rows: &[Row], ridge: &[f64], vector: &[f64]) -> Vec<f64> {
-    let mut image: Vec<f64> = ridge.iter().zip(vector).map(|(ridge, value)| ridge * value).collect();
+    let mut image: Vec<f64> =
+        ridge.iter().zip(vector).map(|(ridge, value)| ridge * value).collect();
     for row in rows {
         add(row, row.weight * row.sum(vector), &mut image);
     }
@@ -97,13 +98,19 @@ mod tests {
     fn solves_what_has_a_solution() {
         let rows = [row(&[(0, 2.0), (1, 1.0)], 5.0), row(&[(0, 1.0), (1, -1.0)], 1.0)];
         let solution = solve(&rows, &[0.0; 2]);
-        assert!((solution[0] - 2.0).abs() < 1e-9 && (solution[1] - 1.0).abs() < 1e-9, "{solution:?}");
+        assert!(
+            (solution[0] - 2.0).abs() < 1e-9 && (solution[1] - 1.0).abs() < 1e-9,
+            "{solution:?}"
+        );
     }
 
     #[test]
     fn takes_the_smallest_of_many_and_shrinks_by_the_ridge() {
         let solution = solve(&[row(&[(0, 1.0), (1, 1.0)], 4.0)], &[0.0, 0.0, 0.0]);
-        assert!(solution.iter().zip([2.0, 2.0, 0.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-9), "{solution:?}");
+        assert!(
+            solution.iter().zip([2.0, 2.0, 0.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-9),
+            "{solution:?}"
+        );
         assert!((solve(&[row(&[(0, 1.0)], 4.0)], &[1.0])[0] - 2.0).abs() < 1e-9);
     }
 

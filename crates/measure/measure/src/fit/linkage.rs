@@ -1,8 +1,8 @@
 //! Average-linkage clustering.
 //!
-//! Single linkage would chain groups together over one wrong cell, complete linkage tears them apart over one; the
-//! average over all pairs between two clusters (Sokal and Michener 1958) forgives both, and cells that are not known
-//! simply do not count.
+//! Single linkage would chain groups together over one wrong cell, complete linkage tears them
+//! apart over one; the average over all pairs between two clusters (Sokal and Michener 1958)
+//! forgives both, and cells that are not known simply do not count.
 
 use seatmap_machine::Matrix;
 
@@ -23,15 +23,20 @@ pub fn average(distance: &Matrix) -> Merges {
     let mut sum = Matrix::from_fn(n, |i, j| if known(i, j) { distance[(i, j)] } else { 0.0 });
     let mut count = Matrix::from_fn(n, |i, j| f64::from(u8::from(known(i, j))));
     let mut alive: Vec<usize> = (0..n).collect();
-    let mut nearest: Vec<(f64, usize)> = (0..n).map(|i| nearest_of(i, &alive, &sum, &count)).collect();
+    let mut nearest: Vec<(f64, usize)> =
+        (0..n).map(|i| nearest_of(i, &alive, &sum, &count)).collect();
     let mut merges = Merges::new(n);
     while alive.len() > 1 {
-        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0)) else { break };
+        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0))
+        else {
+            break;
+        };
         let (height, drop) = nearest[keep];
         merges.push(keep, drop, height);
         alive.retain(|cluster| *cluster != drop);
         for &other in &alive {
-            let (both, pairs) = (sum[(keep, other)] + sum[(drop, other)], count[(keep, other)] + count[(drop, other)]);
+            let both = sum[(keep, other)] + sum[(drop, other)];
+            let pairs = count[(keep, other)] + count[(drop, other)];
             sum.set_both(keep, other, both);
             count.set_both(keep, other, pairs);
         }
@@ -45,11 +50,15 @@ pub fn average(distance: &Matrix) -> Merges {
 }
 
 fn nearest_of(cluster: usize, alive: &[usize], sum: &Matrix, count: &Matrix) -> (f64, usize) {
-    let height = |other: usize| match count[(cluster, other)] > 0.0 {
-        true => sum[(cluster, other)] / count[(cluster, other)],
-        false => f64::INFINITY,
+    let height = |other: usize| {
+        if count[(cluster, other)] > 0.0 {
+            sum[(cluster, other)] / count[(cluster, other)]
+        } else {
+            f64::INFINITY
+        }
     };
-    let others = alive.iter().filter(|other| **other != cluster).map(|other| (height(*other), *other));
+    let others =
+        alive.iter().filter(|other| **other != cluster).map(|other| (height(*other), *other));
     others.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, cluster))
 }
 
@@ -66,12 +75,14 @@ impl Merges {
         self.heights.push(height.max(floor));
     }
 
-    /// The cluster of each member after `joins` joins, numbered in the order of their first members.
+    /// The cluster of each member after `joins` joins, numbered in the order of their first
+    /// members.
     #[must_use]
     pub fn labels(&self, joins: usize) -> Vec<usize> {
         let mut root: Vec<usize> = (0..self.n).collect();
         for (keep, drop) in self.pairs.iter().take(joins) {
-            let (keep, drop) = (root[*keep], root[*drop]);
+            let keep = root[*keep];
+            let drop = root[*drop];
             root.iter_mut().filter(|label| **label == drop).for_each(|label| *label = keep);
         }
         renumbered(&root)

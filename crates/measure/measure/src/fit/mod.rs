@@ -1,9 +1,9 @@
 //! Fits that explain distances: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 //!
-//! A line's coherence is kept at its home, and a transfer goes there and back. So on a machine with distributed tag
-//! directories a PU's distance to every other PU is, up to a constant, its distance to the home (Liu et al. 2015). B
-//! is the part that depends on where two PUs are relative to each other. It depends on their groups alone: core
-//! complexes, clusters or sockets.
+//! A line's coherence is kept at its home, and a transfer goes there and back. So on a machine with
+//! distributed tag directories a PU's distance to every other PU is, up to a constant, its distance
+//! to the home (Liu et al. 2015). B is the part that depends on where two PUs are relative to each
+//! other. It depends on their groups alone: core complexes, clusters or sockets.
 //!
 //! | module | does |
 //! |---|---|
@@ -27,14 +27,16 @@ use block_star::{Cell, Machine};
 use seatmap_machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_statistics::median;
 
-/// From this share of the variance inside the groups upwards, the star explains the pairs completely.
+/// From this share of the variance inside the groups upwards, the star explains the pairs
+/// completely.
 const EMPTY_FROM: f64 = 0.95;
 
 /// Explains the median distances; `None` where no distance is known.
 ///
-/// The groups come from the distances alone. The topology, where it is known, says which PUs are SMT siblings;
-/// otherwise that comes from the distances too. Distances of siblings stay out of the fit, and their median is kept
-/// beside it. The distances are those of one line, so there is one home.
+/// The groups come from the distances alone. The topology, where it is known, says which PUs are
+/// SMT siblings; otherwise that comes from the distances too. Distances of siblings stay out of the
+/// fit, and their median is kept beside it. The distances are those of one line, so there is one
+/// home.
 #[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
     let d = &distance.median_ns;
@@ -42,7 +44,8 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
     let machine = Machine { group: &group, n: d.n(), homes: 1 };
-    let cells: Vec<Cell> = apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
+    let cells: Vec<Cell> =
+        apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
     let fit = block_star::fit(&machine, &cells);
     let star_r2 = star::r2(d, &core, &group);
     let together = |(i, j, cell): (usize, usize, &f64)| (core[i] == core[j]).then_some(*cell);
@@ -62,7 +65,9 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
 
 /// The known distances of PUs of different cores, as (row, column, nanoseconds).
 fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
-    d.pairs().filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite()).map(|(i, j, cell)| (i, j, *cell))
+    d.pairs()
+        .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())
+        .map(|(i, j, cell)| (i, j, *cell))
 }
 
 /// The OS indices in each group.
@@ -75,8 +80,9 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     members
 }
 
-/// The round trip between the PUs in rows `i` and `j` of `pus` by the model, in nanoseconds. Meaningless for SMT
-/// siblings, which the model leaves out. `None` for a PU with itself, and where the model does not know.
+/// The round trip between the PUs in rows `i` and `j` of `pus` by the model, in nanoseconds.
+/// Meaningless for SMT siblings, which the model leaves out. `None` for a PU with itself, and where
+/// the model does not know.
 #[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     model.round_trip_ns(pus, i, j, home).filter(|_| i != j)

@@ -1,23 +1,25 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! Other load on a busy machine can only lengthen a round trip. A fit that leaves a small share q of the values below
-//! it follows the round trips as they would be without that load (Koenker and Bassett 1978). It is found by iterated
-//! least squares, each time with weights that turn the squared residuals into their absolute values (Schlossmacher
-//! 1973).
+//! Other load on a busy machine can only lengthen a round trip. A fit that leaves a small share q
+//! of the values below it follows the round trips as they would be without that load (Koenker and
+//! Bassett 1978). It is found by iterated least squares, each time with weights that turn the
+//! squared residuals into their absolute values (Schlossmacher 1973).
 
 use super::least_squares::{Row, solve};
 
 /// Repetitions: the fits here stand still after a dozen.
 const REPETITIONS: usize = 20;
-/// The first repetitions, which weigh residuals coarsely, so that a few rows that fit by accident do not decide.
+/// The first repetitions, which weigh residuals coarsely, so that a few rows that fit by accident
+/// do not decide.
 const COARSE: usize = 4;
 /// Residuals below this count as zero: in the coarse steps, and at the end. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
-/// The strength that holds unknowns at zero where the rows leave them open, in weights of a row at [`LEAST_LEFT`].
+/// The strength that holds unknowns at zero where the rows leave them open, in weights of a row at
+/// [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
-/// The unknowns for which this share of the rows' values is below the sum of their terms. The first `free` unknowns may
-/// have any value; where the rows leave the others open, they are small.
+/// The unknowns for which this share of the rows' values is below the sum of their terms. The first
+/// `free` unknowns may have any value; where the rows leave the others open, they are small.
 #[must_use]
 pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();
@@ -47,14 +49,21 @@ mod tests {
             let pair = rng.choose_multiple(1..5, 2);
             let added = if rng.f64() < 0.3 { 0.0 } else { 200.0 * rng.f64() };
             let value = truth[0] + pair.iter().map(|at| truth[*at]).sum::<f64>() + added;
-            let terms = [(0, 1.0)].into_iter().chain(pair.into_iter().map(|at| (at, 1.0))).collect();
+            let terms =
+                [(0, 1.0)].into_iter().chain(pair.into_iter().map(|at| (at, 1.0))).collect();
             Row { terms, value, weight: 1.0 }
         };
         let rows: Vec<Row> = (0..400).map(|_| row()).collect();
         let found = fit(&rows, 5, 1, 0.1);
-        assert!(found.iter().zip(truth).all(|(got, wanted)| (got - wanted).abs() < 1.5), "{found:?}");
+        assert!(
+            found.iter().zip(truth).all(|(got, wanted)| (got - wanted).abs() < 1.5),
+            "{found:?}"
+        );
         let mean = solve(&rows, &[0.0; 5]);
-        assert!((mean[0] + 2.0 * mean[1] - truth[0] - 2.0 * truth[1]).abs() > 30.0, "the mean is far off: {mean:?}");
+        assert!(
+            (mean[0] + 2.0 * mean[1] - truth[0] - 2.0 * truth[1]).abs() > 30.0,
+            "the mean is far off: {mean:?}"
+        );
     }
 
     #[test]

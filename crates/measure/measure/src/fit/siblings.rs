@@ -4,17 +4,19 @@ use super::linkage::renumbered;
 use seatmap_machine::{CoreDistance, Matrix, Topology};
 use seatmap_statistics::median;
 
-/// The round trip above which two PUs do not share a first-level cache. SMT siblings take 8-20 ns on today's parts, 25
-/// ns at worst in the published matrices, and PUs of different cores 30 ns and more.
+/// The round trip above which two PUs do not share a first-level cache. SMT siblings take 8-20 ns
+/// on today's parts, 25 ns at worst in the published matrices, and PUs of different cores 30 ns and
+/// more.
 const MOST_NS: f64 = 30.0;
-/// Siblings are this much nearer to each other than to the nearest third PU: each pair of them, and all in the median.
+/// Siblings are this much nearer to each other than to the nearest third PU: each pair of them, and
+/// all in the median.
 const NEARER: f64 = 0.85;
 const NEARER_IN_THE_MEDIAN: f64 = 0.67;
 /// Partners within this of the nearest are as near: a clock's step may hide the difference.
 const AS_NEAR: f64 = 1.05;
 
-/// The number of the core of each PU, in the order of `distance.pus`: from the topology where it knows the cores, else
-/// from the distances.
+/// The number of the core of each PU, in the order of `distance.pus`: from the topology where it
+/// knows the cores, else from the distances.
 #[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
@@ -26,8 +28,9 @@ pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     from_distances(&distance.median_ns)
 }
 
-/// Pairs of PUs that are each other's nearest by far. This finds two PUs to a core only: on parts with four hardware
-/// threads a core, or with slower clocks than the bounds are made for, the topology has to tell the siblings.
+/// Pairs of PUs that are each other's nearest by far. This finds two PUs to a core only: on parts
+/// with four hardware threads a core, or with slower clocks than the bounds are made for, the
+/// topology has to tell the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let of = |value: fn(&Pair) -> f64| median(&pairs.iter().map(value).collect::<Vec<_>>());
@@ -52,7 +55,9 @@ struct Pair {
 /// Candidate siblings, every PU in one pair at most, the nearest matched first.
 fn matched(d: &Matrix) -> Vec<Pair> {
     let nearest: Vec<f64> = (0..d.n()).map(|i| nearest(d, i)).collect();
-    let near = |i: usize, j: usize, distance: f64| distance <= MOST_NS.min(AS_NEAR * nearest[i].min(nearest[j]));
+    let near = |i: usize, j: usize, distance: f64| {
+        distance <= MOST_NS.min(AS_NEAR * nearest[i].min(nearest[j]))
+    };
     let mut pairs: Vec<Pair> = d
         .pairs()
         .filter(|(i, j, distance)| near(*i, *j, **distance))

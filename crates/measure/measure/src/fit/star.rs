@@ -6,15 +6,17 @@ use super::linkage::renumbered;
 use seatmap_machine::Matrix;
 use seatmap_statistics::{MAD_TO_SIGMA, mad, median};
 
-/// Distances inside a group that scatter by less than this share of their median do not vary: that is what a good
-/// measurement repeats to.
+/// Distances inside a group that scatter by less than this share of their median do not vary: that
+/// is what a good measurement repeats to.
 const NOTHING_VARIES: f64 = 0.005;
 
-/// The share of the variance of the distances inside the groups that stars a_i + a_j explain, one star a group.
+/// The share of the variance of the distances inside the groups that stars a_i + a_j explain, one
+/// star a group.
 ///
-/// Cores count and not PUs, for siblings repeat each other. A star of n cores has n unknowns, so it is charged for them
-/// (adjusted R2: variances by degrees of freedom), and groups of three and fewer, where it fits anything, do not count.
-/// `None` where no group is large enough or the distances do not vary.
+/// Cores count and not PUs, for siblings repeat each other. A star of n cores has n unknowns, so it
+/// is charged for them (adjusted R2: variances by degrees of freedom), and groups of three and
+/// fewer, where it fits anything, do not count. `None` where no group is large enough or the
+/// distances do not vary.
 #[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);
@@ -22,7 +24,8 @@ pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     core.iter().zip(group).for_each(|(core, group)| group_of_core[*core] = *group);
     let mut pooled = Pooled::default();
     for at in 0..group.iter().max().map_or(0, |last| last + 1) {
-        let members: Vec<usize> = (0..between.n()).filter(|core| group_of_core[*core] == at).collect();
+        let members: Vec<usize> =
+            (0..between.n()).filter(|core| group_of_core[*core] == at).collect();
         pooled.add(&Matrix::from_fn(members.len(), |i, j| between[(members[i], members[j])]));
     }
     pooled.r2()
@@ -41,13 +44,17 @@ struct Pooled {
 impl Pooled {
     fn add(&mut self, inside: &Matrix) {
         let known = inside.pairs().filter(|(_, _, value)| value.is_finite());
-        let cells: Vec<Cell> = known.map(|(i, j, value)| Cell { i, j, home: 0, value: *value, weight: 1.0 }).collect();
+        let cells: Vec<Cell> =
+            known.map(|(i, j, value)| Cell { i, j, home: 0, value: *value, weight: 1.0 }).collect();
         if cells.len() <= inside.n() {
             return;
         }
         let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let fit = fit(&Machine { group: &renumbered(&vec![0; inside.n()]), n: inside.n(), homes: 1 }, &cells);
+        let fit = fit(
+            &Machine { group: &renumbered(&vec![0; inside.n()]), n: inside.n(), homes: 1 },
+            &cells,
+        );
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
         self.freedom += values.len() as f64 - 1.0;

@@ -17,9 +17,12 @@ fn explained(d: Matrix) -> HomeModel {
 
 /// Groups of `size` PUs, with an offset for each PU.
 fn grouped(offset: &[f64], size: usize) -> Matrix {
-    Matrix::from_fn(offset.len(), |i, j| match i == j {
-        true => 0.0,
-        false => (if i / size == j / size { NEAR_NS } else { FAR_NS }) + offset[i] + offset[j],
+    Matrix::from_fn(offset.len(), |i, j| {
+        if i == j {
+            0.0
+        } else {
+            (if i / size == j / size { NEAR_NS } else { FAR_NS }) + offset[i] + offset[j]
+        }
     })
 }
 
@@ -40,7 +43,8 @@ proptest! {
     #[test]
     fn predicts_what_it_was_fitted_to(offset in prop::collection::vec(-4f64..4.0, 8)) {
         let d = grouped(&offset, 4);
-        let (model, pus) = (explained(d.clone()), (0..8).collect::<Vec<u32>>());
+        let model = explained(d.clone());
+        let pus = (0..8).collect::<Vec<u32>>();
         for (i, j, value) in d.pairs() {
             prop_assert!((predict(&model, &pus, i, j, 0).unwrap() - value).abs() < 1e-6);
         }
@@ -64,7 +68,11 @@ fn two_pus_and_flat_machines_are_one_group() {
     for n in [2, 3, 8] {
         let model = explained(Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { 80.0 }));
         assert_eq!(model.groups, [(0..n as u32).collect::<Vec<_>>()]);
-        assert!((model.between_ns[(0, 0)] - 80.0).abs() < 1e-9 && model.r2 == 1.0 && model.residual_ns < 1e-9);
+        assert!(
+            (model.between_ns[(0, 0)] - 80.0).abs() < 1e-9
+                && model.r2 == 1.0
+                && model.residual_ns < 1e-9
+        );
         assert!(!model.pair_view_empty && model.star_r2.is_none() && model.smt_ns.is_none());
     }
 }
@@ -118,7 +126,11 @@ fn one_wrong_cell_moves_no_group_and_no_block() {
 
 #[test]
 fn a_star_leaves_the_pair_view_empty_and_a_ring_does_not() {
-    let star = Matrix::from_fn(12, |i, j| if i == j { 0.0 } else { 60.0 + ((7 * i) % 12 + (7 * j) % 12) as f64 });
+    let star =
+        Matrix::from_fn(
+            12,
+            |i, j| if i == j { 0.0 } else { 60.0 + ((7 * i) % 12 + (7 * j) % 12) as f64 },
+        );
     assert!(explained(star).pair_view_empty);
     let hops = |i: usize, j: usize| i.abs_diff(j).min(12 - i.abs_diff(j)) as f64;
     let ring = Matrix::from_fn(12, |i, j| if i == j { 0.0 } else { 60.0 + 3.0 * hops(i, j) });
@@ -130,7 +142,8 @@ fn a_star_leaves_the_pair_view_empty_and_a_ring_does_not() {
 fn hubs_tell_all_other_pairs() {
     let offset: Vec<f64> = (0..24).map(|pu| f64::from((7 * pu) % 11) - 5.0).collect();
     let d = grouped(&offset, 12);
-    let (group, core): (Vec<usize>, Vec<usize>) = ((0..24).map(|pu| pu / 12).collect(), (0..24).collect());
+    let (group, core): (Vec<usize>, Vec<usize>) =
+        ((0..24).map(|pu| pu / 12).collect(), (0..24).collect());
     let chosen = hubs::choose(&group, &core, 4);
     assert_eq!(chosen.iter().filter(|hub| **hub < 12).count(), 2);
     let predicted = hubs::predict(&d, &chosen, &group, &core);

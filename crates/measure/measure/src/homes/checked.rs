@@ -5,13 +5,20 @@ use crate::testbed_probe::candidate;
 use seatmap_machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
-/// Counts how many pairs of lines were sorted rightly, and how many nearest PUs are right. `candidates` are the
-/// probe's lines, in the order of `lines.home_of_line`, and `pus` the measured PUs. Where homes are not resolvable,
-/// none counts as right.
+/// Counts how many pairs of lines were sorted rightly, and how many nearest PUs are right.
+/// `candidates` are the probe's lines, in the order of `lines.home_of_line`, and `pus` the measured
+/// PUs. Where homes are not resolvable, none counts as right.
 #[must_use]
-pub fn checked(lines: &HomeLines, model: &CoherentModel, candidates: &[u32], pus: &[u32]) -> HomesChecked {
+pub fn checked(
+    lines: &HomeLines,
+    model: &CoherentModel,
+    candidates: &[u32],
+    pus: &[u32],
+) -> HomesChecked {
     let simulated: Vec<u32> = candidates.iter().map(|line| candidate(*line).line_index()).collect();
-    let (mut found, mut said, mut nearest) = (Rate::default(), Rate::default(), Rate::default());
+    let mut found = Rate::default();
+    let mut said = Rate::default();
+    let mut nearest = Rate::default();
     for (a, b) in all_pairs(simulated.len().min(lines.home_of_line.len())) {
         let together = lines.resolvable && lines.home_of_line[a] == lines.home_of_line[b];
         let truly = model.home_of(simulated[a]) == model.home_of(simulated[b]);

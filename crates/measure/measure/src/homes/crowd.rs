@@ -1,9 +1,9 @@
 //! Homes from measurements made while all PUs communicate.
 //!
-//! Where all pairs are measured at once, each over a line of its own, a round trip is d(i, j, home) plus the delay
-//! that the others add. The offsets of each line are fitted to a low quantile of the round trips, at which the others
-//! added next to nothing. Lines are sorted by these offsets, and the offsets of each home are then fitted to all
-//! round trips over its lines.
+//! Where all pairs are measured at once, each over a line of its own, a round trip is d(i, j, home)
+//! plus the delay that the others add. The offsets of each line are fitted to a low quantile of the
+//! round trips, at which the others added next to nothing. Lines are sorted by these offsets, and
+//! the offsets of each home are then fitted to all round trips over its lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -14,12 +14,13 @@ use crate::fit::{hubs, quantile as at_quantile};
 use seatmap_machine::{HomeLines, HomeModel};
 use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
 
-/// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs communicating in
-/// the simulated Xeon Phi.
+/// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs
+/// communicating in the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
-/// Lines are taken to be as noisy as this share of them at most is, the one under which they are sorted with more
-/// confidence: lines of crowded homes are few and the noisiest, and too narrow a bound takes a home apart. A few
-/// lines may be beyond all measure, and as wide a bound joins homes.
+/// Lines are taken to be as noisy as this share of them at most is, the one under which they are
+/// sorted with more confidence: lines of crowded homes are few and the noisiest, and too narrow a
+/// bound takes a home apart. A few lines may be beyond all measure, and as wide a bound joins
+/// homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
 /// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
@@ -50,11 +51,13 @@ pub struct Crowd<'a> {
     pub talks: &'a [Talk],
 }
 
-/// A line's or home's fit: the part that all pairs have in common, and then the offset of each core.
+/// A line's or home's fit: the part that all pairs have in common, and then the offset of each
+/// core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {
-    /// Sorts the lines by home and gives the model one column of offsets a home, as [`super::fit_homes`] does.
+    /// Sorts the lines by home and gives the model one column of offsets a home, as
+    /// [`super::fit_homes`] does.
     pub fn fit_homes(&self, model: &mut HomeModel) {
         let group: Option<Vec<usize>> = model.group_of(self.pus).into_iter().collect();
         let group = group.unwrap_or_else(|| vec![0; self.pus.len()]);
@@ -79,7 +82,8 @@ impl Crowd<'_> {
         self.core.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// By line, without B: pairs inside groups tell nothing of homes where there are groups enough to do without them.
+    /// By line, without B: pairs inside groups tell nothing of homes where there are groups enough
+    /// to do without them.
     fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<Talk>> {
         let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
         let mut of_line = vec![Vec::new(); self.lines];
@@ -101,14 +105,15 @@ impl Crowd<'_> {
         at_quantile::fit(&talks.map(row).collect::<Vec<_>>(), 1 + self.cores(), 1, UNDISTURBED)
     }
 
-    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise; lines that often
-    /// share their home with others have more of it, and those decide.
+    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise;
+    /// lines that often share their home with others have more of it, and those decide.
     fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
         let of_cores = |talks: &mut dyn Iterator<Item = &Talk>| self.offsets(talks)[1..].to_vec();
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| of_cores(&mut talks.iter())).collect();
         let apart = |talks: &Vec<Talk>| {
             let [one, other] = [0, 1].map(|from| of_cores(&mut talks.iter().skip(from).step_by(2)));
-            let apart: Vec<f64> = one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
+            let apart: Vec<f64> =
+                one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
             Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
         };
         let noise: Vec<f64> = talks.iter().filter_map(apart).collect();
@@ -118,11 +123,19 @@ impl Crowd<'_> {
             group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
         };
         let sorted = NOISIEST.map(under).into_iter();
-        sorted.max_by(|a, b| a.confidence.total_cmp(&b.confidence)).unwrap_or_else(|| Grouping::unresolved(raw.len()))
+        sorted
+            .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
+            .unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 
     /// The predictions of each home's fit for a few rows.
-    fn cells(&self, model: &HomeModel, talks: &[Vec<Talk>], grouping: &Grouping, group: &[usize]) -> Vec<Cell> {
+    fn cells(
+        &self,
+        model: &HomeModel,
+        talks: &[Vec<Talk>],
+        grouping: &Grouping,
+        group: &[usize],
+    ) -> Vec<Cell> {
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();
         for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
@@ -174,7 +187,8 @@ mod tests {
 
     fn fitted(talks: &[Talk]) -> HomeModel {
         let pus: Vec<u32> = (0..CORES as u32).collect();
-        let quiet = |i, j| if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) };
+        let quiet =
+            |i, j| if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) };
         let distance = CoreDistance::imported(pus.clone(), Matrix::from_fn(CORES, quiet));
         let mut model = explain(&distance, &Topology::default()).unwrap();
         let core: Vec<usize> = (0..CORES).collect();
@@ -194,8 +208,12 @@ mod tests {
             }
             for line in 0..LINES {
                 let nearest = lines.nearest_pu[lines.home_of_line[line] as usize] as usize;
-                let least = (0..CORES).map(|core| way(core, home_of(line))).fold(f64::INFINITY, f64::min);
-                assert!(way(nearest, home_of(line)) <= least + 1.0, "line {line}: {nearest}, seed {seed}");
+                let least =
+                    (0..CORES).map(|core| way(core, home_of(line))).fold(f64::INFINITY, f64::min);
+                assert!(
+                    way(nearest, home_of(line)) <= least + 1.0,
+                    "line {line}: {nearest}, seed {seed}"
+                );
             }
         }
     }

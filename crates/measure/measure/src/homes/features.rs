@@ -7,15 +7,16 @@ use seatmap_statistics::{MAD_TO_SIGMA, mad, median, sorted};
 const REACH_SIGMAS: f64 = 4.0;
 /// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
-/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and more than zero
-/// for a simulated machine, which has no noise.
+/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and
+/// more than zero for a simulated machine, which has no noise.
 const LEAST_NS: f64 = 0.1;
 
 /// The offsets of all lines towards all PUs, relative to the part that the lines have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
-    /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing was measured. A PU
-    /// that fewer hubs reach, as a hub does not reach itself, is scaled down until its noise is that of the others.
+    /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing
+    /// was measured. A PU that fewer hubs reach, as a hub does not reach itself, is scaled down
+    /// until its noise is that of the others.
     pub offset_ns: Vec<Vec<f64>>,
     /// The standard deviation of any of them by chance.
     pub sigma_ns: f64,
@@ -24,45 +25,55 @@ pub struct Features {
 impl Features {
     /// The offsets of these lines. `None` where the samples do not tell how noisy they are.
     ///
-    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of this line. The mean of
-    /// each hub's row is subtracted from it, which leaves a_pu. The hubs then agree up to noise, and the noise is
-    /// estimated from their disagreement.
+    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of this
+    /// line. The mean of each hub's row is subtracted from it, which leaves a_pu. The hubs then
+    /// agree up to noise, and the noise is estimated from their disagreement.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
         let hubs = rows.first()?.len() as f64;
-        let scale: Vec<f64> = (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
+        let scale: Vec<f64> =
+            (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
         let offsets = |hubs: &Vec<Vec<f64>>| {
             let joined = joined(hubs, samples.pus.len(), sigma_of_one);
             joined.iter().zip(&scale).map(|(offset, scale)| offset * scale).collect()
         };
-        Some(Features { offset_ns: rows.iter().map(offsets).collect(), sigma_ns: sigma_of_one / hubs.sqrt() })
+        Some(Features {
+            offset_ns: rows.iter().map(offsets).collect(),
+            sigma_ns: sigma_of_one / hubs.sqrt(),
+        })
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have in common.
+/// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have
+/// in common.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
-    let (lines, hubs, pus) = (samples.lines(), samples.hubs.len(), samples.pus.len());
+    let lines = samples.lines();
+    let hubs = samples.hubs.len();
+    let pus = samples.pus.len();
     let common = |hub: usize, pu: usize| {
         let values: Vec<f64> = (0..lines).map(|line| samples.ns(line, hub, pu)).collect();
         usual_mean(&values).unwrap_or(f64::NAN)
     };
-    let common: Vec<Vec<f64>> = (0..hubs).map(|hub| (0..pus).map(|pu| common(hub, pu)).collect()).collect();
+    let common: Vec<Vec<f64>> =
+        (0..hubs).map(|hub| (0..pus).map(|pu| common(hub, pu)).collect()).collect();
     let own = |line: usize, hub: usize| -> Vec<f64> {
         (0..pus).map(|pu| samples.ns(line, hub, pu) - common[hub][pu]).collect()
     };
     (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
 }
 
-/// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves a_pu.
+/// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves
+/// a_pu.
 ///
-/// Hubs may reach different PUs, so the means of their rows are means of different things: the rows are first levelled
-/// against the first one, by the PUs that both reach, and then all by one mean.
+/// Hubs may reach different PUs, so the means of their rows are means of different things: the rows
+/// are first levelled against the first one, by the PUs that both reach, and then all by one mean.
 fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let Some((first, others)) = rows.split_first_mut() else { return rows };
     for row in others {
-        let differences: Vec<f64> = row.iter().zip(&*first).map(|(value, first)| value - first).collect();
+        let differences: Vec<f64> =
+            row.iter().zip(&*first).map(|(value, first)| value - first).collect();
         let shift = usual_mean(&differences).unwrap_or_default();
         row.iter_mut().for_each(|value| *value -= shift);
     }
@@ -73,11 +84,14 @@ fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     rows
 }
 
-/// The mean of the values that are not far out. A median would not do: offsets towards homes are whole hops, and where
-/// half of the PUs are a hop nearer and half a hop farther, noise flips it from one to the other.
+/// The mean of the values that are not far out. A median would not do: offsets towards homes are
+/// whole hops, and where half of the PUs are a hop nearer and half a hop farther, noise flips it
+/// from one to the other.
 fn usual_mean(row: &[f64]) -> Option<f64> {
-    let (middle, reach) = (median(row)?, FAR_OUT * mad(row)?.max(LEAST_NS));
-    let usual: Vec<f64> = row.iter().copied().filter(|value| (value - middle).abs() <= reach).collect();
+    let middle = median(row)?;
+    let reach = FAR_OUT * mad(row)?.max(LEAST_NS);
+    let usual: Vec<f64> =
+        row.iter().copied().filter(|value| (value - middle).abs() <= reach).collect();
     Some(usual.iter().sum::<f64>() / usual.len() as f64)
 }
 
@@ -106,20 +120,26 @@ fn stated_noise(samples: &LineSamples) -> Option<f64> {
 fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
     let reach = REACH_SIGMAS * sigma;
     let offset = |pu: usize| {
-        let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
+        let values =
+            sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
         let middle = middle(&values, reach)?;
-        let agreeing: Vec<f64> = values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
+        let agreeing: Vec<f64> =
+            values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
         Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
     };
     (0..pus).map(|pu| offset(pu).unwrap_or_default()).collect()
 }
 
-/// The median; where two middle values are out of each other's reach, the more usual of them, which is nearer to zero.
+/// The median; where two middle values are out of each other's reach, the more usual of them, which
+/// is nearer to zero.
 fn middle(ascending: &[f64], reach: f64) -> Option<f64> {
-    let (lower, upper) = (*ascending.get(ascending.len().checked_sub(1)? / 2)?, *ascending.get(ascending.len() / 2)?);
-    Some(match upper - lower <= reach {
-        true => 0.5 * (lower + upper),
-        false if lower.abs() <= upper.abs() => lower,
-        false => upper,
+    let lower = *ascending.get(ascending.len().checked_sub(1)? / 2)?;
+    let upper = *ascending.get(ascending.len() / 2)?;
+    Some(if upper - lower <= reach {
+        0.5 * (lower + upper)
+    } else if lower.abs() <= upper.abs() {
+        lower
+    } else {
+        upper
     })
 }

@@ -8,12 +8,13 @@ use crate::fit::linkage::{renumbered, sizes};
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// Standard deviations at which a join costs more than noise usually does, and more than noise ever does.
+/// Standard deviations at which a join costs more than noise usually does, and more than noise ever
+/// does.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
-/// The amount that each further line of a home adds to the cost of joining its halves, in squares of the noise: 4 at
-/// most in simulations.
+/// The amount that each further line of a home adds to the cost of joining its halves, in squares
+/// of the noise: 4 at most in simulations.
 const HALVES: f64 = 5.0;
 /// A gap narrower than this shows no homes; noise alone makes 1.3.
 const LEAST_GAP: f64 = 1.5;
@@ -29,10 +30,11 @@ const LEAST_CONFIDENCE: f64 = 0.8;
 pub struct Grouping {
     /// The home of each line, numbered by first appearance.
     pub home_of_line: Vec<u32>,
-    /// Probability that two lines said to share a home do, 0 to 1; an estimate from how far the homes lie apart in
-    /// noise.
+    /// Probability that two lines said to share a home do, 0 to 1; an estimate from how far the
+    /// homes lie apart in noise.
     pub confidence: f64,
-    /// False where the lines' differences drown in noise: then all lines have home 0, and the confidence is 0.
+    /// False where the lines' differences drown in noise: then all lines have home 0, and the
+    /// confidence is 0.
     pub resolvable: bool,
 }
 
@@ -47,7 +49,10 @@ impl Grouping {
     #[must_use]
     pub fn lines_of_homes(&self) -> Vec<Vec<usize>> {
         let mut lines = vec![Vec::new(); self.homes()];
-        self.home_of_line.iter().enumerate().for_each(|(line, home)| lines[*home as usize].push(line));
+        self.home_of_line
+            .iter()
+            .enumerate()
+            .for_each(|(line, home)| lines[*home as usize].push(line));
         lines
     }
 
@@ -58,11 +63,12 @@ impl Grouping {
 
 /// Sorts candidate lines by home.
 ///
-/// Homes are not resolvable with fewer than three PUs, whose single distance cannot be split into offsets, with fewer
-/// than two lines, and where the lines differ by no more than noise.
+/// Homes are not resolvable with fewer than three PUs, whose single distance cannot be split into
+/// offsets, with fewer than two lines, and where the lines differ by no more than noise.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
-    Features::of(samples).map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
+    Features::of(samples)
+        .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
 }
 
 /// The same, of offsets that are known already.
@@ -79,54 +85,60 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
-    let confidence = separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
+    let confidence =
+        separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A home is one when two lines agree on it: a lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
-    match homes > 1 && confidence >= LEAST_CONFIDENCE {
-        true => {
-            let home_of_line = labels.iter().map(|label| *label as u32).collect();
-            Grouping { home_of_line, confidence, resolvable: true }
-        }
-        false => unresolved,
+    if homes > 1 && confidence >= LEAST_CONFIDENCE {
+        let home_of_line = labels.iter().map(|label| *label as u32).collect();
+        Grouping { home_of_line, confidence, resolvable: true }
+    } else {
+        unresolved
     }
 }
 
-/// The number of the ascending costs that join lines of one home: those below the widest gap in reach of noise.
+/// The number of the ascending costs that join lines of one home: those below the widest gap in
+/// reach of noise.
 ///
-/// The gap begins where noise alone may still cost as much. Joining two halves of a home of n lines costs more than
-/// joining two lines of it, by a few times n / 2, since the clustering seeks the halves that differ most; so the reach
-/// grows with the lines a home would have. The gap ends above what noise costs as a rule.
+/// The gap begins where noise alone may still cost as much. Joining two halves of a home of n lines
+/// costs more than joining two lines of it, by a few times n / 2, since the clustering seeks the
+/// halves that differ most; so the reach grows with the lines a home would have. The gap ends above
+/// what noise costs as a rule.
 fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
-    let [typical, usual, most] = [0.0, USUAL_SIGMAS, MOST_SIGMAS].map(|sigmas| chi_square(directions, sigmas, sigma));
+    let [typical, usual, most] =
+        [0.0, USUAL_SIGMAS, MOST_SIGMAS].map(|sigmas| chi_square(directions, sigmas, sigma));
     let lines = costs.len() + 1;
     let inside = |joins: usize| if joins == 0 { typical } else { costs[joins - 1].max(typical) };
     let outside = |joins: usize| costs.get(joins).copied().unwrap_or(0.0);
     let in_reach = |joins: &usize| {
         let lines_a_home = lines as f64 / (lines - joins) as f64;
-        outside(*joins) > usual && inside(*joins) <= most + HALVES * sigma * sigma * (lines_a_home - 1.0)
+        outside(*joins) > usual
+            && inside(*joins) <= most + HALVES * sigma * sigma * (lines_a_home - 1.0)
     };
     let gap = |joins: usize| outside(joins) / inside(joins);
     let widest = (0..costs.len()).filter(in_reach).max_by(|a, b| gap(*a).total_cmp(&gap(*b)));
     widest.filter(|joins| gap(*joins) >= LEAST_GAP).unwrap_or(costs.len())
 }
 
-/// The highest cost of joining lines of one home, at a chance given in standard deviations of a normal: over sigma^2
-/// the cost is chi-square distributed with as many degrees of freedom as there are directions (Wilson and Hilferty
-/// 1931). The squared distance of two lines is twice that.
+/// The highest cost of joining lines of one home, at a chance given in standard deviations of a
+/// normal: over sigma^2 the cost is chi-square distributed with as many degrees of freedom as there
+/// are directions (Wilson and Hilferty 1931). The squared distance of two lines is twice that.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);
     sigma * sigma * freedom * (1.0 - ninth + sigmas * ninth.sqrt()).powi(3)
 }
 
-/// The share of the pairs said to share a home that does. All their offsets are judged, including those left out of
-/// the sorting. With right homes, a known share of the pairs is nearer than this quantile of chance. Fewer pairs are
-/// nearer where several homes were taken for one. The uncertainty that the number of pairs leaves is granted.
+/// The share of the pairs said to share a home that does. All their offsets are judged, including
+/// those left out of the sorting. With right homes, a known share of the pairs is nearer than this
+/// quantile of chance. Fewer pairs are nearer where several homes were taken for one. The
+/// uncertainty that the number of pairs leaves is granted.
 fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let lines = &features.offset_ns;
     let freedom = lines.first().map_or(0, Vec::len).saturating_sub(1);
     let limit = 2.0 * chi_square(freedom, CHECKED_SIGMAS, features.sigma_ns);
-    let (mut near, mut all) = (0.0, 0.0);
+    let mut near = 0.0;
+    let mut all = 0.0;
     for a in 0..lines.len() {
         for b in (a + 1..lines.len()).filter(|b| labels[a] == labels[*b]) {
             near += f64::from(u8::from(squared(&lines[a], &lines[b]) <= limit));
@@ -137,11 +149,12 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
 }
 
-/// The mean, over pairs of lines said to share a home, of the probability that both are where they belong. A line
-/// strays to another home when noise carries it half way there.
+/// The mean, over pairs of lines said to share a home, of the probability that both are where they
+/// belong. A line strays to another home when noise carries it half way there.
 fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let sizes = sizes(labels);
-    let centres: Vec<Vec<f64>> = (0..sizes.len()).map(|home| centre(places, labels, home)).collect();
+    let centres: Vec<Vec<f64>> =
+        (0..sizes.len()).map(|home| centre(places, labels, home)).collect();
     let directions = centres.first().map_or(0, Vec::len) as f64;
     let stray = |a: usize, b: usize| {
         // The part that noise adds to the squared distance of two centres is subtracted.
@@ -150,26 +163,33 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
         normal_tail(0.5 * apart / sigma.max(f64::MIN_POSITIVE))
     };
     let stays = |home: usize| {
-        let strays: f64 = (0..sizes.len()).filter(|other| *other != home).map(|other| stray(home, other)).sum();
+        let strays: f64 =
+            (0..sizes.len()).filter(|other| *other != home).map(|other| stray(home, other)).sum();
         (1.0 - strays).max(0.0)
     };
     let pairs = |home: usize| (sizes[home] * (sizes[home] - 1)).max(1) as f64;
-    let (sure, all) = (0..sizes.len())
-        .fold((0.0, 0.0), |(sure, all), home| (sure + pairs(home) * stays(home).powi(2), all + pairs(home)));
+    let (sure, all) = (0..sizes.len()).fold((0.0, 0.0), |(sure, all), home| {
+        (sure + pairs(home) * stays(home).powi(2), all + pairs(home))
+    });
     sure / all
 }
 
-/// The chance that a standard normal value exceeds x: the upper bound of Birnbaum's kind (Sampford 1953), a few percent
-/// above the truth.
+/// The chance that a standard normal value exceeds x: the upper bound of Birnbaum's kind (Sampford
+/// 1953), a few percent above the truth.
 fn normal_tail(x: f64) -> f64 {
     use std::f64::consts::PI;
     (-0.5 * x * x).exp() * (2.0 / PI).sqrt() / (x + (x * x + 8.0 / PI).sqrt())
 }
 
 fn centre(places: &[Vec<f64>], labels: &[usize], home: usize) -> Vec<f64> {
-    let members: Vec<&Vec<f64>> =
-        places.iter().zip(labels).filter(|(_, label)| **label == home).map(|(place, _)| place).collect();
-    let mean = |at: usize| members.iter().map(|place| place[at]).sum::<f64>() / members.len() as f64;
+    let members: Vec<&Vec<f64>> = places
+        .iter()
+        .zip(labels)
+        .filter(|(_, label)| **label == home)
+        .map(|(place, _)| place)
+        .collect();
+    let mean =
+        |at: usize| members.iter().map(|place| place[at]).sum::<f64>() / members.len() as f64;
     (0..places.first().map_or(0, Vec::len)).map(mean).collect()
 }
 

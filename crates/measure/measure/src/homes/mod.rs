@@ -1,11 +1,12 @@
 //! Candidate lines sorted by home, without privileges.
 //!
-//! Liu et al.'s FindTD looks for the PU from which one line is nearest, for that is where its tag directory is. Two
-//! lines with the same home are equally far from everywhere, so with N candidate lines the homes can be found without
-//! knowing the hash, the physical address or the floor plan: measure each line from a few hubs to all PUs, take the
-//! offsets a_i that are left when what all lines share is gone ([`features`]), and gather the lines whose offsets
-//! agree ([`grouping`]). On a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a
-//! line at every home on the processors whose hashes are published.
+//! Liu et al.'s FindTD looks for the PU from which one line is nearest, for that is where its tag
+//! directory is. Two lines with the same home are equally far from everywhere, so with N candidate
+//! lines the homes can be found without knowing the hash, the physical address or the floor plan:
+//! measure each line from a few hubs to all PUs, take the offsets a_i that are left when what all
+//! lines share is gone ([`features`]), and gather the lines whose offsets agree ([`grouping`]). On
+//! a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a line at
+//! every home on the processors whose hashes are published.
 
 mod checked;
 pub mod crowd;
@@ -23,10 +24,11 @@ use crate::fit::block_star::{Cell, Fit, Machine, fit};
 use seatmap_machine::{HomeLines, HomeModel};
 use seatmap_statistics::median;
 
-/// Sorts the lines by home and gives the model one column of offsets a home, refitting B where the samples reach.
+/// Sorts the lines by home and gives the model one column of offsets a home, refitting B where the
+/// samples reach.
 ///
-/// `r2` and `residual_ns` then speak of the medians over the lines of each home. Where the homes cannot be told apart,
-/// the model keeps its single home, and says so in `lines`.
+/// `r2` and `residual_ns` then speak of the medians over the lines of each home. Where the homes
+/// cannot be told apart, the model keeps its single home, and says so in `lines`.
 pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     let group: Option<Vec<usize>> = model.group_of(&samples.pus).into_iter().collect();
     let grouping = match &group {
@@ -42,14 +44,16 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
         home_of_line: grouping.home_of_line,
         confidence: grouping.confidence,
         resolvable: grouping.resolvable,
-        samples: samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite()).count() as u64,
+        samples: samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite()).count()
+            as u64,
         checked: None,
     });
 }
 
-/// The samples without the pairs inside groups, where there are enough groups to do without them: PUs that share a
-/// cache exchange a line inside it, independent of its home, so such pairs tell nothing about the home or mislead.
-/// Two groups are not enough: pairs between them leave open which of the two a home is nearer to.
+/// The samples without the pairs inside groups, where there are enough groups to do without them:
+/// PUs that share a cache exchange a line inside it, independent of its home, so such pairs tell
+/// nothing about the home or mislead. Two groups are not enough: pairs between them leave open
+/// which of the two a home is nearer to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -58,7 +62,8 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     for (at, hub) in samples.hub_rows() {
         let inside = (0..group.len()).filter(|pu| group[*pu] == group[hub]);
         for pu in inside {
-            let of_line = between.median_ns.iter_mut().filter_map(|hubs| hubs.get_mut(at)?.get_mut(pu));
+            let of_line =
+                between.median_ns.iter_mut().filter_map(|hubs| hubs.get_mut(at)?.get_mut(pu));
             of_line.for_each(|cell| *cell = f64::NAN);
         }
     }
@@ -73,28 +78,46 @@ fn take(model: &mut HomeModel, fit: Fit, group: &[usize]) {
     }
     model.inside_ns = fit.inside_ns.map(|inside| filled(inside, &old, &fit.offset_ns, group));
     for a in 0..model.between_ns.n() {
-        let new = model.inside_ns.as_ref().map_or(Some(fit.between_ns[(a, a)]), |inside| median(&inside[a]));
-        model.between_ns[(a, a)] = new.filter(|new| new.is_finite()).unwrap_or(old.between_ns[(a, a)]);
+        let new = model
+            .inside_ns
+            .as_ref()
+            .map_or(Some(fit.between_ns[(a, a)]), |inside| median(&inside[a]));
+        model.between_ns[(a, a)] =
+            new.filter(|new| new.is_finite()).unwrap_or(old.between_ns[(a, a)]);
     }
     model.offset_ns = fit.offset_ns;
     model.r2 = fit.r2;
     model.residual_ns = fit.residual_ns;
 }
 
-/// B inside each group for each home, also of groups that no hub is in: their distances at the one line of the matrix
-/// are known, and they are taken to change with the home as those of the other groups do.
-fn filled(mut inside: Vec<Vec<f64>>, old: &HomeModel, offset_ns: &[Vec<f64>], group: &[usize]) -> Vec<Vec<f64>> {
+/// B inside each group for each home, also of groups that no hub is in: their distances at the one
+/// line of the matrix are known, and they are taken to change with the home as those of the other
+/// groups do.
+fn filled(
+    mut inside: Vec<Vec<f64>>,
+    old: &HomeModel,
+    offset_ns: &[Vec<f64>],
+    group: &[usize],
+) -> Vec<Vec<f64>> {
     let mean = |offsets: &[Vec<f64>], at: usize, home: usize| {
-        let of_group: Vec<f64> =
-            offsets.iter().zip(group).filter(|(_, of)| **of == at).map(|(row, _)| row[home]).collect();
+        let of_group: Vec<f64> = offsets
+            .iter()
+            .zip(group)
+            .filter(|(_, of)| **of == at)
+            .map(|(row, _)| row[home])
+            .collect();
         of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
     };
     let level_before = |at: usize| old.between_ns[(at, at)] + 2.0 * mean(&old.offset_ns, at, 0);
     for home in 0..inside.first().map_or(0, Vec::len) {
-        let change = |at: usize| inside[at][home] + 2.0 * mean(offset_ns, at, home) - level_before(at);
-        let changes: Vec<f64> = (0..inside.len()).map(change).filter(|change| change.is_finite()).collect();
+        let change =
+            |at: usize| inside[at][home] + 2.0 * mean(offset_ns, at, home) - level_before(at);
+        let changes: Vec<f64> =
+            (0..inside.len()).map(change).filter(|change| change.is_finite()).collect();
         let change_ns = median(&changes).unwrap_or(0.0);
-        for (at, homes) in inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite()) {
+        for (at, homes) in
+            inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite())
+        {
             homes[home] = level_before(at) + change_ns - 2.0 * mean(offset_ns, at, home);
         }
     }
@@ -104,7 +127,8 @@ fn filled(mut inside: Vec<Vec<f64>>, old: &HomeModel, offset_ns: &[Vec<f64>], gr
 /// The PU with the smallest offset towards each home.
 fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
     let nearest = |home: usize| {
-        let offsets = pus.iter().zip(&model.offset_ns).filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
+        let offsets =
+            pus.iter().zip(&model.offset_ns).filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
         offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
     };
     (0..model.homes()).filter_map(nearest).collect()

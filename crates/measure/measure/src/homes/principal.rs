@@ -1,45 +1,50 @@
 //! The few directions in which lines differ by more than noise.
 //!
-//! A line has as many offsets as there are PUs, but they follow from the place of its home, so lines differ in few
-//! directions. Keeping only those (principal components, Pearson 1901) throws away the noise of all others: with 64 PUs
-//! and half a dozen directions, nine tenths of it.
+//! A line has as many offsets as there are PUs, but they follow from the place of its home, so
+//! lines differ in few directions. Keeping only those (principal components, Pearson 1901) throws
+//! away the noise of all others: with 64 PUs and half a dozen directions, nine tenths of it.
 
 use seatmap_statistics::{MAD_TO_SIGMA, median};
 
 /// Directions at most.
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
-/// A direction counts when the variance along it is this many times the most that noise alone shows.
+/// A direction counts when the variance along it is this many times the most that noise alone
+/// shows.
 const ABOVE_NOISE: f64 = 1.3;
 /// Times that rows are cleaned.
 const CLEANINGS: usize = 8;
 /// Values further than this many standard deviations from the directions are wrong.
 const REACH: f64 = 2.5;
 
-/// The coordinates of each row along the principal directions whose variance noise does not explain; empty where
-/// there is no such direction. `sigma` is the noise of one entry.
+/// The coordinates of each row along the principal directions whose variance noise does not
+/// explain; empty where there is no such direction. `sigma` is the noise of one entry.
 ///
-/// The largest variance along any direction of pure noise is sigma^2 (1 + sqrt(columns / rows))^2 (Marchenko and Pastur
-/// 1967).
+/// The largest variance along any direction of pure noise is sigma^2 (1 + sqrt(columns / rows))^2
+/// (Marchenko and Pastur 1967).
 pub fn coordinates(rows: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     parted(rows, sigma).0
 }
 
-/// The rows with outliers, the values far from the few directions, brought near to them; and the noise that is left.
-/// `sigma` is the noise before the cleaning.
+/// The rows with outliers, the values far from the few directions, brought near to them; and the
+/// noise that is left. `sigma` is the noise before the cleaning.
 ///
-/// Values that are wrong by much would make directions of their own. They are cut down to a multiple of the usual
-/// residual, again and again (Huber's weights for principal components; De la Torre and Black 2003).
+/// Values that are wrong by much would make directions of their own. They are cut down to a
+/// multiple of the usual residual, again and again (Huber's weights for principal components; De la
+/// Torre and Black 2003).
 pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     let mut clean = rows.to_vec();
     let mut noise = sigma;
     for _ in 0..CLEANINGS {
         let left = parted(&clean, noise).1;
-        let off: Vec<Vec<f64>> = clean.iter().zip(rows).zip(&left).map(|((c, r), l)| further(c, r, l)).collect();
+        let off: Vec<Vec<f64>> =
+            clean.iter().zip(rows).zip(&left).map(|((c, r), l)| further(c, r, l)).collect();
         let all: Vec<f64> = off.iter().flatten().map(|off| off.abs()).collect();
         let reach = REACH * MAD_TO_SIGMA * median(&all).unwrap_or(0.0);
         for ((clean, off), left) in clean.iter_mut().zip(&off).zip(&left) {
-            let moved = |((clean, off), left): ((&mut f64, &f64), &f64)| *clean += off.clamp(-reach, reach) - left;
+            let moved = |((clean, off), left): ((&mut f64, &f64), &f64)| {
+                *clean += off.clamp(-reach, reach) - left
+            };
             clean.iter_mut().zip(off).zip(left).for_each(moved);
         }
         let squares: f64 = all.iter().map(|off| off.min(reach).powi(2)).sum();
@@ -48,8 +53,8 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     (clean, noise)
 }
 
-/// The distance of each value of a row from the directions: the residual of the cleaned row, plus the amount that
-/// cleaning took away.
+/// The distance of each value of a row from the directions: the residual of the cleaned row, plus
+/// the amount that cleaning took away.
 fn further(clean: &[f64], row: &[f64], left: &[f64]) -> Vec<f64> {
     clean.iter().zip(row).zip(left).map(|((clean, row), left)| left + row - clean).collect()
 }
@@ -58,7 +63,8 @@ fn further(clean: &[f64], row: &[f64], left: &[f64]) -> Vec<f64> {
 fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let columns = rows.first().map_or(0, Vec::len);
     let mut left = centred(rows, columns);
-    let edge = ABOVE_NOISE * (sigma * (1.0 + (columns as f64 / rows.len().max(1) as f64).sqrt())).powi(2);
+    let edge =
+        ABOVE_NOISE * (sigma * (1.0 + (columns as f64 / rows.len().max(1) as f64).sqrt())).powi(2);
     let mut coordinates = vec![Vec::new(); rows.len()];
     for _ in 0..MOST.min(columns) {
         let direction = strongest(&left, columns);
@@ -78,13 +84,16 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
 fn centred(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
     let mean = |column: usize| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
     let means: Vec<f64> = (0..columns).map(mean).collect();
-    rows.iter().map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect()).collect()
+    rows.iter()
+        .map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect())
+        .collect()
 }
 
 /// The direction of the largest variance, by power iteration.
 fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
     // Any start that no symmetry of a machine is likely to make orthogonal to it.
-    let mut direction: Vec<f64> = (0..columns).map(|at| 1.0 + (at as f64 * 0.618).fract()).collect();
+    let mut direction: Vec<f64> =
+        (0..columns).map(|at| 1.0 + (at as f64 * 0.618).fract()).collect();
     for _ in 0..ITERATIONS {
         let mut image = vec![0.0; columns];
         for row in rows {
@@ -118,14 +127,19 @@ mod tests {
     fn finds_the_plane_that_rows_lie_in() {
         let rows: Vec<Vec<f64>> = (0..20)
             .map(|at| {
-                let (x, y) = (f64::from(at % 5), f64::from(at / 5));
+                let x = f64::from(at % 5);
+                let y = f64::from(at / 5);
                 vec![x, y, x + y, x - y]
             })
             .collect();
         let coordinates = coordinates(&rows, 0.01);
         assert!(coordinates.iter().all(|row| row.len() == 2));
-        let squared = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-        assert!((squared(&coordinates[0], &coordinates[19]) - squared(&rows[0], &rows[19])).abs() < 1e-6);
+        let squared =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        assert!(
+            (squared(&coordinates[0], &coordinates[19]) - squared(&rows[0], &rows[19])).abs()
+                < 1e-6
+        );
     }
 
     #[test]

@@ -5,14 +5,15 @@
 pub struct LineSamples {
     /// All PUs, by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: Vec<u32>,
-    /// The PUs at the other end, by OS index; three are enough for noise up to 1.5 ns, six for 2 ns, and
-    /// with one the noise has to be believed as given.
+    /// The PUs at the other end, by OS index; three are enough for noise up to 1.5 ns, six for 2
+    /// ns, and with one the noise has to be believed as given.
     pub hubs: Vec<u32>,
-    /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its SMT sibling, and
-    /// where the pair was not measured.
+    /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its
+    /// SMT sibling, and where the pair was not measured.
     pub median_ns: Vec<Vec<Vec<f64>>>,
-    /// In the same order, how far such a median is off by chance: the median absolute deviation between visits, or of
-    /// the batches over the square root of their number. Used only where there is one hub.
+    /// In the same order, how far such a median is off by chance: the median absolute deviation
+    /// between visits, or of the batches over the square root of their number. Used only where
+    /// there is one hub.
     pub noise_ns: Vec<Vec<Vec<f64>>>,
 }
 

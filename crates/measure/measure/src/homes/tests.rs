@@ -7,7 +7,8 @@ use crate::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use seatmap_machine::{CoreDistance, Matrix, Topology};
 use seatmap_statistics::mad;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
+const DATA: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
 const BATCHES: u32 = 8;
 
 fn published(name: &str) -> Option<AddressHash> {
@@ -27,20 +28,24 @@ fn plain_hash(slices: u32) -> AddressHash {
 /// Every line from `hubs` hubs to all PUs, one visit each.
 fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     let pus = probe.pus();
-    let hubs: Vec<u32> = hubs::choose(&vec![0; pus.len()], &(0..pus.len()).collect::<Vec<_>>(), hubs)
-        .iter()
-        .map(|row| pus[*row])
-        .collect();
-    let mut samples = LineSamples { pus: pus.clone(), hubs: hubs.clone(), ..LineSamples::default() };
+    let hubs: Vec<u32> =
+        hubs::choose(&vec![0; pus.len()], &(0..pus.len()).collect::<Vec<_>>(), hubs)
+            .iter()
+            .map(|row| pus[*row])
+            .collect();
+    let mut samples =
+        LineSamples { pus: pus.clone(), hubs: hubs.clone(), ..LineSamples::default() };
     for line in 0..lines {
         let mut visit = |a: u32, b: u32| {
-            let visit = Visit { pairs: vec![PairAt { a, b, line }], batches: BATCHES, round_trips: 100 };
+            let visit =
+                Visit { pairs: vec![PairAt { a, b, line }], batches: BATCHES, round_trips: 100 };
             if a == b { vec![] } else { probe.visit(&visit).unwrap().remove(0).round_trip_ns }
         };
         let brought: Vec<Vec<Vec<f64>>> =
             hubs.iter().map(|hub| pus.iter().map(|pu| visit(*hub, *pu)).collect()).collect();
-        let each =
-            |value: &dyn Fn(&Vec<f64>) -> f64| brought.iter().map(|row| row.iter().map(value).collect()).collect();
+        let each = |value: &dyn Fn(&Vec<f64>) -> f64| {
+            brought.iter().map(|row| row.iter().map(value).collect()).collect()
+        };
         samples.median_ns.push(each(&|batches| median(batches).unwrap_or(f64::NAN)));
         samples.noise_ns.push(each(&|batches| mad(batches).unwrap_or(f64::NAN)));
     }
@@ -57,10 +62,12 @@ struct Pairs {
 
 impl Pairs {
     fn add(&mut self, probe: &MeshProbe, home_of_line: &[u32]) {
-        let truth: Vec<usize> = (0..home_of_line.len()).map(|line| probe.home(line as u32)).collect();
+        let truth: Vec<usize> =
+            (0..home_of_line.len()).map(|line| probe.home(line as u32)).collect();
         for a in 0..home_of_line.len() {
             for b in a + 1..home_of_line.len() {
-                let (said, are) = (home_of_line[a] == home_of_line[b], truth[a] == truth[b]);
+                let said = home_of_line[a] == home_of_line[b];
+                let are = truth[a] == truth[b];
                 self.said += f64::from(u8::from(said));
                 self.are += f64::from(u8::from(are));
                 self.both += f64::from(u8::from(said && are));
@@ -69,7 +76,8 @@ impl Pairs {
     }
 }
 
-/// The share of the pairs said to share a home that does; and the share of the pairs sharing a home that is said to.
+/// The share of the pairs said to share a home that does; and the share of the pairs sharing a home
+/// that is said to.
 fn pairwise(probe: &MeshProbe, home_of_line: &[u32]) -> (f64, f64) {
     let mut pairs = Pairs::default();
     pairs.add(probe, home_of_line);
@@ -80,7 +88,9 @@ fn pairwise(probe: &MeshProbe, home_of_line: &[u32]) -> (f64, f64) {
 fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usize) -> bool {
     let Some(hash) = published(name) else { return false };
     let scans = if lines > 128 { 2 } else { 10 };
-    let (mut pairs, mut resolved, mut confidence) = (Pairs::default(), 0, 0.0);
+    let mut pairs = Pairs::default();
+    let mut resolved = 0;
+    let mut confidence = 0.0;
     for seed in 0..scans {
         let noise = Noise { visit_ns, batch_ns: 2.0 };
         let mut probe = MeshProbe::new(hash.clone(), mesh.clone(), noise, seed);
@@ -91,12 +101,17 @@ fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usiz
             confidence += grouping.confidence;
         }
     }
-    let (precision, recall) = (pairs.both / pairs.said, pairs.both / pairs.are);
-    let about =
-        format!("{name}, {lines} lines, {hubs} hubs, noise {visit_ns} ns: {resolved} of {scans} scans resolved");
+    let precision = pairs.both / pairs.said;
+    let recall = pairs.both / pairs.are;
+    let about = format!(
+        "{name}, {lines} lines, {hubs} hubs, noise {visit_ns} ns: {resolved} of {scans} scans resolved"
+    );
     let confidence = confidence / f64::from(resolved);
     eprintln!("{about}, precision {precision:.4}, recall {recall:.4}, confidence {confidence:.4}");
-    assert!(precision >= 0.99 && recall >= 0.98 && f64::from(resolved) >= 0.7 * scans as f64, "{about}");
+    assert!(
+        precision >= 0.99 && recall >= 0.98 && f64::from(resolved) >= 0.7 * scans as f64,
+        "{about}"
+    );
     true
 }
 
@@ -126,18 +141,29 @@ fn what_drowns_in_noise_is_not_resolvable() {
 #[test]
 fn one_home_is_not_resolvable() {
     for seed in 0..20 {
-        let mut probe =
-            MeshProbe::new(plain_hash(1), Mesh::new(5, 4, &[]), Noise { visit_ns: 1.0, batch_ns: 2.0 }, seed);
+        let mut probe = MeshProbe::new(
+            plain_hash(1),
+            Mesh::new(5, 4, &[]),
+            Noise { visit_ns: 1.0, batch_ns: 2.0 },
+            seed,
+        );
         assert!(!group_lines(&scan(&mut probe, 64, 3)).resolvable, "seed {seed}");
     }
 }
 
 #[test]
 fn confidence_is_honest_at_the_edge() {
-    let (mut claimed, mut true_share, mut resolved) = (0.0, 0.0, 0);
+    let mut claimed = 0.0;
+    let mut true_share = 0.0;
+    let mut resolved = 0;
     for seed in 0..60 {
         let visit_ns = 1.5 + 0.25 * f64::from(seed as u32 % 10);
-        let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), Noise { visit_ns, batch_ns: 2.0 }, seed);
+        let mut probe = MeshProbe::new(
+            plain_hash(20),
+            Mesh::new(5, 4, &[]),
+            Noise { visit_ns, batch_ns: 2.0 },
+            seed,
+        );
         let grouping = group_lines(&scan(&mut probe, 64, 3));
         if grouping.resolvable {
             let (precision, _) = pairwise(&probe, &grouping.home_of_line);
@@ -146,8 +172,11 @@ fn confidence_is_honest_at_the_edge() {
             resolved += 1;
         }
     }
-    let (claimed, true_share) = (claimed / f64::from(resolved), true_share / f64::from(resolved));
-    eprintln!("of 60 scans {resolved} resolved, confidence {claimed:.3}, precision {true_share:.3}");
+    let claimed = claimed / f64::from(resolved);
+    let true_share = true_share / f64::from(resolved);
+    eprintln!(
+        "of 60 scans {resolved} resolved, confidence {claimed:.3}, precision {true_share:.3}"
+    );
     assert!(resolved > 10 && claimed <= true_share + 0.05);
 }
 
@@ -172,14 +201,24 @@ fn one_hub_is_enough_where_its_noise_is_known() {
 
 #[test]
 fn a_machine_without_noise_is_sorted_exactly() {
-    let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), Noise { visit_ns: 0.0, batch_ns: 0.0 }, 1);
+    let mut probe = MeshProbe::new(
+        plain_hash(20),
+        Mesh::new(5, 4, &[]),
+        Noise { visit_ns: 0.0, batch_ns: 0.0 },
+        1,
+    );
     let grouping = group_lines(&scan(&mut probe, 64, 3));
     assert_eq!((pairwise(&probe, &grouping.home_of_line), grouping.homes()), ((1.0, 1.0), 20));
 }
 
 #[test]
 fn wrong_cells_do_no_harm() {
-    let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 5);
+    let mut probe = MeshProbe::new(
+        plain_hash(20),
+        Mesh::new(5, 4, &[]),
+        Noise { visit_ns: 0.5, batch_ns: 1.0 },
+        5,
+    );
     let mut samples = scan(&mut probe, 64, 3);
     let mut rng = fastrand::Rng::with_seed(9);
     for _ in 0..60 {
@@ -192,7 +231,12 @@ fn wrong_cells_do_no_harm() {
 
 #[test]
 fn the_model_predicts_each_home() {
-    let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), Noise { visit_ns: 0.3, batch_ns: 0.5 }, 2);
+    let mut probe = MeshProbe::new(
+        plain_hash(20),
+        Mesh::new(5, 4, &[]),
+        Noise { visit_ns: 0.3, batch_ns: 0.5 },
+        2,
+    );
     let pus = probe.pus();
     let exact = |probe: &MeshProbe, i: usize, j: usize, line: u32| {
         probe.exact_ns(PairAt { a: i as u32, b: j as u32, line }).unwrap()
@@ -208,12 +252,17 @@ fn the_model_predicts_each_home() {
     for line in 0..64 {
         let home = lines.home_of_line[line] as usize;
         for j in 1..20 {
-            errors.push((predict(&model, &pus, j - 1, j, home).unwrap() - exact(&probe, j - 1, j, line as u32)).abs());
+            errors.push(
+                (predict(&model, &pus, j - 1, j, home).unwrap()
+                    - exact(&probe, j - 1, j, line as u32))
+                .abs(),
+            );
         }
     }
     assert!(median(&errors).unwrap() < 0.6, "{:?}", median(&errors));
-    let found = (0..64)
-        .filter(|line| lines.nearest_pu[lines.home_of_line[*line] as usize] as usize == probe.home(*line as u32));
+    let found = (0..64).filter(|line| {
+        lines.nearest_pu[lines.home_of_line[*line] as usize] as usize == probe.home(*line as u32)
+    });
     assert!(found.count() >= 60);
 }
 
@@ -222,7 +271,12 @@ fn an_unresolvable_machine_keeps_its_model() {
     let d = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 80.0 });
     let mut model = explain(&CoreDistance::imported(vec![0, 1], d), &Topology::default()).unwrap();
     let before = model.clone();
-    let mut probe = MeshProbe::new(plain_hash(2), Mesh::new(2, 1, &[]), Noise { visit_ns: 1.0, batch_ns: 1.0 }, 1);
+    let mut probe = MeshProbe::new(
+        plain_hash(2),
+        Mesh::new(2, 1, &[]),
+        Noise { visit_ns: 1.0, batch_ns: 1.0 },
+        1,
+    );
     fit_homes(&mut model, &scan(&mut probe, 16, 1));
     let lines = model.lines.take().unwrap();
     assert_eq!((lines.home_of_line, lines.resolvable, lines.confidence), (vec![0; 16], false, 0.0));
@@ -230,8 +284,9 @@ fn an_unresolvable_machine_keeps_its_model() {
     assert_eq!(model, before);
 }
 
-/// Two packages of three complexes of four cores, and two homes, one on each. PUs of a complex settle a line between
-/// them; to all others it goes by way of its home, which is far from the other package.
+/// Two packages of three complexes of four cores, and two homes, one on each. PUs of a complex
+/// settle a line between them; to all others it goes by way of its home, which is far from the
+/// other package.
 fn two_packages(i: u32, j: u32, home: u32) -> f64 {
     let far = |pu: u32| if pu / 12 == home { 0.0 } else { 93.0 };
     let crossing = if i / 12 == j / 12 { 215.0 } else { 300.0 };
@@ -241,27 +296,31 @@ fn two_packages(i: u32, j: u32, home: u32) -> f64 {
 #[test]
 fn complexes_that_settle_lines_between_them_are_predicted_for_every_home() {
     let pus: Vec<u32> = (0..24).collect();
-    let d = Matrix::from_fn(24, |i, j| if i == j { 0.0 } else { two_packages(i as u32, j as u32, 0) });
+    let d =
+        Matrix::from_fn(24, |i, j| if i == j { 0.0 } else { two_packages(i as u32, j as u32, 0) });
     let mut model = explain(&CoreDistance::imported(pus.clone(), d), &Topology::default()).unwrap();
     assert_eq!(model.groups.len(), 6);
     let hubs = vec![21, 17, 13, 9, 5];
     let mut rng = fastrand::Rng::with_seed(4);
-    let mut visit = |line: u32, hub: u32, pu: u32| match hub == pu {
-        true => f64::NAN,
-        false => two_packages(hub, pu, line % 2) + 2.0 * (rng.f64() - 0.5),
+    let mut visit = |line: u32, hub: u32, pu: u32| {
+        if hub == pu { f64::NAN } else { two_packages(hub, pu, line % 2) + 2.0 * (rng.f64() - 0.5) }
     };
     let of_line = |line: u32, visit: &mut dyn FnMut(u32, u32, u32) -> f64| -> Vec<Vec<f64>> {
         hubs.iter().map(|hub| pus.iter().map(|pu| visit(line, *hub, *pu)).collect()).collect()
     };
     let median_ns: Vec<Vec<Vec<f64>>> = (0..32).map(|line| of_line(line, &mut visit)).collect();
-    let noise_ns = median_ns.iter().map(|hubs| hubs.iter().map(|row| vec![0.5; row.len()]).collect()).collect();
+    let noise_ns = median_ns
+        .iter()
+        .map(|hubs| hubs.iter().map(|row| vec![0.5; row.len()]).collect())
+        .collect();
     let samples = LineSamples { pus: pus.clone(), hubs, median_ns, noise_ns };
     fit_homes(&mut model, &samples);
     let lines = model.lines.clone().unwrap();
     assert!(lines.resolvable && model.homes() == 2, "{} homes", model.homes());
     assert!((2..32).all(|line| lines.home_of_line[line] == lines.home_of_line[line % 2]));
-    for (home, (i, j)) in
-        [0, 1].into_iter().flat_map(|home| crate::schedule::all_pairs(24).into_iter().map(move |p| (home, p)))
+    for (home, (i, j)) in [0, 1]
+        .into_iter()
+        .flat_map(|home| crate::schedule::all_pairs(24).into_iter().map(move |p| (home, p)))
     {
         let said = predict(&model, &pus, i, j, lines.home_of_line[home] as usize).unwrap();
         let exact = two_packages(i as u32, j as u32, home as u32);

@@ -1,8 +1,9 @@
 //! Ward's clustering.
 //!
-//! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their centres to the squares
-//! inside the clusters (Ward 1963). For points that differ by noise alone this cost has the same distribution for all
-//! sizes, so one limit serves for lone lines and for large homes; between different homes it grows with the sizes.
+//! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their
+//! centres to the squares inside the clusters (Ward 1963). For points that differ by noise alone
+//! this cost has the same distribution for all sizes, so one limit serves for lone lines and for
+//! large homes; between different homes it grows with the sizes.
 
 use crate::fit::linkage::Merges;
 
@@ -13,12 +14,17 @@ struct Cluster {
 
 /// Joins the cheapest two clusters until one is left; the heights are costs.
 pub fn ward(points: &[Vec<f64>]) -> Merges {
-    let mut clusters: Vec<Cluster> = points.iter().map(|point| Cluster { centre: point.clone(), size: 1.0 }).collect();
+    let mut clusters: Vec<Cluster> =
+        points.iter().map(|point| Cluster { centre: point.clone(), size: 1.0 }).collect();
     let mut alive: Vec<usize> = (0..points.len()).collect();
-    let mut nearest: Vec<(f64, usize)> = alive.iter().map(|at| nearest_of(*at, &alive, &clusters)).collect();
+    let mut nearest: Vec<(f64, usize)> =
+        alive.iter().map(|at| nearest_of(*at, &alive, &clusters)).collect();
     let mut merges = Merges::new(points.len());
     while alive.len() > 1 {
-        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0)) else { break };
+        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0))
+        else {
+            break;
+        };
         let (height, drop) = nearest[keep];
         merges.push(keep, drop, height);
         alive.retain(|cluster| *cluster != drop);

@@ -1,5 +1,5 @@
-//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks between them, in one
-//! string. (A JSON number is read to within one unit of its last place.)
+//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks
+//! between them, in one string. (A JSON number is read to within one unit of its last place.)
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 
@@ -10,6 +10,8 @@ pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, 
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let value = |word: &str| word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")));
+    let value = |word: &str| {
+        word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")))
+    };
     text.split_whitespace().map(value).collect()
 }

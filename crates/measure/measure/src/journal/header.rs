@@ -5,7 +5,8 @@ use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// The run that a journal belongs to. A run may continue a journal only where all of this is the same.
+/// The run that a journal belongs to. A run may continue a journal only where all of this is the
+/// same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The machine.
@@ -26,8 +27,8 @@ pub struct Machine {
     /// The processor's model; `None` where it is not known.
     #[serde(default)]
     pub cpu_model: Option<String>,
-    /// The kernel's identifier of this boot; `None` where nothing boots. After another boot pages lie elsewhere, and
-    /// so do the homes of the lines in them.
+    /// The kernel's identifier of this boot; `None` where nothing boots. After another boot pages
+    /// lie elsewhere, and so do the homes of the lines in them.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// A hash of the figures behind a machine that is replayed or simulated.
@@ -57,20 +58,33 @@ pub struct JournalOptions {
 }
 
 impl Header {
-    /// The differences to another run's header, `theirs`, as `seed 7 there, 8 here`; `None` where all is the same.
+    /// The differences to another run's header, `theirs`, as `seed 7 there, 8 here`; `None` where
+    /// all is the same.
     #[must_use]
     pub fn difference(&self, theirs: &Header) -> Option<String> {
-        let (there, here) = (&theirs.machine, &self.machine);
+        let there = &theirs.machine;
+        let here = &self.machine;
         let differences = [
             told("machine", &there.name, &here.name),
             told("processor", known(there.cpu_model.as_ref()), known(here.cpu_model.as_ref())),
             told("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
-            told("the machine's figures, hash", known(there.figures.as_ref()), known(here.figures.as_ref())),
-            told("CPUs", &CpuList(theirs.pus.clone()).to_string(), &CpuList(self.pus.clone()).to_string()),
+            told(
+                "the machine's figures, hash",
+                known(there.figures.as_ref()),
+                known(here.figures.as_ref()),
+            ),
+            told(
+                "CPUs",
+                &CpuList(theirs.pus.clone()).to_string(),
+                &CpuList(self.pus.clone()).to_string(),
+            ),
             told("--seed", theirs.seed, self.seed),
         ];
-        let found: Vec<String> =
-            differences.into_iter().chain(self.options.differences(&theirs.options)).flatten().collect();
+        let found: Vec<String> = differences
+            .into_iter()
+            .chain(self.options.differences(&theirs.options))
+            .flatten()
+            .collect();
         (!found.is_empty()).then(|| found.join("; "))
     }
 }
@@ -81,7 +95,11 @@ impl JournalOptions {
             (least, most) if least == most => {
                 format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
             }
-            (least, most) => format!("{least} to {} of {}", counted(most, "pass"), counted(options.batches, "batch")),
+            (least, most) => format!(
+                "{least} to {} of {}",
+                counted(most, "pass"),
+                counted(options.batches, "batch")
+            ),
         };
         [
             told("--quick, --thorough or --passes", passes(theirs), passes(self)),

@@ -6,9 +6,9 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for appending: a header, then one JSON line a record. Each line is handed to the kernel before the
-/// next one is made, so that a SIGKILL loses at most the unfinished one. (The file is not synced: it may lose lines
-/// in a power cut.)
+/// A file open for appending: a header, then one JSON line a record. Each line is handed to the
+/// kernel before the next one is made, so that a SIGKILL loses at most the unfinished one. (The
+/// file is not synced: it may lose lines in a power cut.)
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -28,20 +28,30 @@ impl Lines {
     pub fn resume(path: &Path, file: File) -> Result<(Self, String), JournalError> {
         let mut lines = Self::locked(path, file)?;
         let mut bytes = Vec::new();
-        lines.file.read_to_end(&mut bytes).map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+        lines
+            .file
+            .read_to_end(&mut bytes)
+            .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         let text = String::from_utf8(bytes).map_err(|error| {
-            let line =
-                1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-            JournalError::Damaged { path: path.to_owned(), line, problem: "not UTF-8 text".to_owned() }
+            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
+            JournalError::Damaged {
+                path: path.to_owned(),
+                line,
+                problem: "not UTF-8 text".to_owned(),
+            }
         })?;
         Ok((lines, text))
     }
 
-    /// Cuts the file to the lines that [`Lines::resume`] returned: only once the caller knows that the file is its
-    /// own.
+    /// Cuts the file to the lines that [`Lines::resume`] returned: only once the caller knows that
+    /// the file is its own.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
-        let cut = self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
+        let cut =
+            self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
@@ -50,7 +60,9 @@ impl Lines {
         match file.try_lock() {
             Ok(()) => Ok(Lines { path: path.to_owned(), file }),
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), source }),
+            Err(TryLockError::Error(source)) => {
+                Err(JournalError::Io { path: path.to_owned(), source })
+            }
         }
     }
 
@@ -65,6 +77,7 @@ impl Lines {
 
     /// Deletes the file.
     pub fn remove(self) -> Result<(), JournalError> {
-        std::fs::remove_file(&self.path).map_err(|source| JournalError::Io { path: self.path, source })
+        std::fs::remove_file(&self.path)
+            .map_err(|source| JournalError::Io { path: self.path, source })
     }
 }

@@ -37,17 +37,23 @@ impl Reader<'_> {
         let record = |(at, line): (usize, &str)| {
             let record: Record = self.parsed(at + 2, line)?;
             let is_new = visited.insert((record.pass, record.i, record.j));
-            let doubt = self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
+            let doubt =
+                self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
             doubt.map_or(Ok(record), |doubt| Err(self.damaged(at + 2, doubt.to_owned())))
         };
         lines.enumerate().map(record).collect()
     }
 
     fn check_head(&self, line: &str) -> Result<(), JournalError> {
-        let Format { format } = serde_json::from_str(line)
-            .map_err(|error| self.damaged(1, format!("no {FORMAT} header: {}", json_problem(error))))?;
+        let Format { format } = serde_json::from_str(line).map_err(|error| {
+            self.damaged(1, format!("no {FORMAT} header: {}", json_problem(error)))
+        })?;
         if format != FORMAT {
-            return Err(JournalError::Version { path: self.path.to_owned(), found: format, known: FORMAT });
+            return Err(JournalError::Version {
+                path: self.path.to_owned(),
+                found: format,
+                known: FORMAT,
+            });
         }
         let theirs: Header = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
@@ -69,7 +75,10 @@ impl Reader<'_> {
         let options = &self.header.options;
         let is_pair = record.i < record.j && record.j < self.header.pus.len();
         let is_pass = record.pass < options.most_passes as usize;
-        let batches = record.discarded.iter().fold(record.ns.len() as u64, |sum, count| sum.saturating_add(*count));
+        let batches = record
+            .discarded
+            .iter()
+            .fold(record.ns.len() as u64, |sum, count| sum.saturating_add(*count));
         let is_visit = !record.ns.is_empty()
             && record.ns.len() <= options.batches as usize
             && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);

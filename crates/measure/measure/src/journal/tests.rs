@@ -8,7 +8,8 @@ use std::path::PathBuf;
 const RESOLUTION_NS: f64 = 0.1;
 
 fn header() -> Header {
-    let machine = Machine { name: "here".into(), cpu_model: Some("Xeon A".into()), ..Machine::default() };
+    let machine =
+        Machine { name: "here".into(), cpu_model: Some("Xeon A".into()), ..Machine::default() };
     let options = JournalOptions {
         least_passes: 3,
         most_passes: 9,
@@ -21,7 +22,10 @@ fn header() -> Header {
 }
 
 fn batches(ns: f64) -> Batches {
-    Batches { round_trip_ns: vec![ns, ns + 1.0], discards: Discards { gap: 2, switched: 0, moved: 1 } }
+    Batches {
+        round_trip_ns: vec![ns, ns + 1.0],
+        discards: Discards { gap: 2, switched: 0, moved: 1 },
+    }
 }
 
 fn open(path: &Path) -> File {
@@ -67,7 +71,10 @@ fn two_runs_do_not_share_a_journal() {
     let (_folder, path) = journal();
     let first = resume(&path, &header()).unwrap();
     assert!(matches!(resume(&path, &header()), Err(JournalError::Busy { .. })));
-    assert!(matches!(Journal::create(&path, open(&path), &header()), Err(JournalError::Busy { .. })));
+    assert!(matches!(
+        Journal::create(&path, open(&path), &header()),
+        Err(JournalError::Busy { .. })
+    ));
     assert_eq!(first.1.len(), 2);
     drop(first);
     assert_eq!(resume(&path, &header()).unwrap().1.len(), 2);
@@ -114,10 +121,16 @@ fn another_run_is_not_continued_and_the_error_says_why() {
         (Header { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 there, 0-2 here"),
         (Header { seed: 7, ..header() }, "--seed: 1 there, 7 here"),
         (machine(|machine| machine.name = "other".into()), "machine: here there, other here"),
-        (machine(|machine| machine.cpu_model = Some("Xeon B".into())), "processor: Xeon A there, Xeon B here"),
+        (
+            machine(|machine| machine.cpu_model = Some("Xeon B".into())),
+            "processor: Xeon A there, Xeon B here",
+        ),
         (machine(|machine| machine.cpu_model = None), "processor: Xeon A there, unknown here"),
         (machine(|machine| machine.boot_id = Some("b".into())), "boot: unknown there, b here"),
-        (machine(|machine| machine.figures = Some("f".into())), "the machine's figures, hash: unknown there, f here"),
+        (
+            machine(|machine| machine.figures = Some("f".into())),
+            "the machine's figures, hash: unknown there, f here",
+        ),
         (
             options(|options| options.most_passes = 3),
             "--quick, --thorough or --passes: 3 to 9 passes of 16 batches there, 3 passes of 16 batches here",
@@ -160,7 +173,11 @@ fn a_record_that_no_run_can_have_written_is_damage() {
         ("\"i\":1,\"j\":2", "\"i\":2,\"j\":1", "a pair that is not measured here"),
         ("\"pass\":1", "\"pass\":9", "a pass that this run does not make"),
         ("\"90 91\"", "\"\"", "more or fewer batches than a visit has"),
-        ("\"90 91\"", "\"9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\"", "more or fewer batches than a visit has"),
+        (
+            "\"90 91\"",
+            "\"9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\"",
+            "more or fewer batches than a visit has",
+        ),
         ("[2,", "[4294967296,", "more or fewer batches than a visit has"),
         ("[2,0,1]}\n", "[18446744073709551615,1,1]}\n", "more or fewer batches than a visit has"),
         ("\"90 91\"", "\"-90 91\"", "a round trip that takes no time, or seconds"),

@@ -11,12 +11,16 @@ use std::time::{Duration, Instant};
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Visits the pairs whose passes disagree again and again, as the plan says. Returns the number of such passes;
-    /// `None` where the observer ended the run.
-    pub(super) fn further(&mut self, course: &mut Course) -> Result<Option<u32>, MeasureError<P::Error>> {
+    /// Visits the pairs whose passes disagree again and again, as the plan says. Returns the number
+    /// of such passes; `None` where the observer ended the run.
+    pub(super) fn further(
+        &mut self,
+        course: &mut Course,
+    ) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;
-        // An interrupted run may have made some already, and no journal holds more than the plan allows.
+        // An interrupted run may have made some already, and no journal holds more than the plan
+        // allows.
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
         let pairs = disagreeing(&course.samples);
         if pairs.is_empty() {

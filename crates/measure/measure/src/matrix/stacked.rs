@@ -1,8 +1,8 @@
 //! Pairs whose vCPUs the host runs on one CPU, in turn.
 //!
-//! A round trip between them takes as long as a slice of the host's scheduler, milliseconds, and a usual visit to them
-//! a minute. So a visit of a few round trips comes before the first usual one. Where all of these are far too long, and
-//! again a few times, they are what is kept of the pair.
+//! A round trip between them takes as long as a slice of the host's scheduler, milliseconds, and a
+//! usual visit to them a minute. So a visit of a few round trips comes before the first usual one.
+//! Where all of these are far too long, and again a few times, they are what is kept of the pair.
 
 use super::MatrixRun;
 use crate::error::MeasureError;
@@ -18,14 +18,17 @@ const ROUND_TRIPS: u32 = 2;
 const VISITS: usize = 5;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// The pairs of a round that are worth a usual visit; the batches of the stacked ones are added to the samples.
+    /// The pairs of a round that are worth a usual visit; the batches of the stacked ones are added
+    /// to the samples.
     pub(super) fn without_stacked(
         &mut self,
         round: &[(usize, usize)],
         pass: usize,
         samples: &mut Samples,
     ) -> Result<Vec<(usize, usize)>, MeasureError<P::Error>> {
-        let is_known = |(i, j): &(usize, usize)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat());
+        let is_known = |(i, j): &(usize, usize)| {
+            crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat())
+        };
         let known: Vec<bool> = round.iter().map(is_known).collect();
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
@@ -42,7 +45,11 @@ impl<P: Probe> MatrixRun<'_, P> {
     }
 
     /// The batches of a pair all of whose short visits are long.
-    fn stacked(&mut self, pair: (usize, usize), pus: &[u32]) -> Result<Option<Batches>, MeasureError<P::Error>> {
+    fn stacked(
+        &mut self,
+        pair: (usize, usize),
+        pus: &[u32],
+    ) -> Result<Option<Batches>, MeasureError<P::Error>> {
         let mut all = Batches::default();
         for _ in 0..VISITS {
             let visit = self.short(&[pair], pus)?.pop().unwrap_or_default();
@@ -52,13 +59,17 @@ impl<P: Probe> MatrixRun<'_, P> {
             all.round_trip_ns.extend(visit.round_trip_ns);
             all.discards += visit.discards;
         }
-        // A journal holds no more batches of a visit than the plan has, and `--quick` has fewer than these visits
-        // bring.
+        // A journal holds no more batches of a visit than the plan has, and `--quick` has fewer
+        // than these visits bring.
         all.round_trip_ns.truncate(self.plan.batches as usize);
         Ok(Some(all))
     }
 
-    fn short(&mut self, round: &[(usize, usize)], pus: &[u32]) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+    fn short(
+        &mut self,
+        round: &[(usize, usize)],
+        pus: &[u32],
+    ) -> Result<Vec<Batches>, MeasureError<P::Error>> {
         let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
         let visit = Visit { pairs, batches: BATCHES, round_trips: ROUND_TRIPS };
         self.probe.visit(&visit).map_err(MeasureError::Machine)

@@ -1,15 +1,17 @@
 //! Levels of a pair of which each pass shows one.
 //!
-//! Inside a pass the samples may scatter so much that no mixture is evident, while the medians of the passes still fall
-//! into two sets that lie further apart than either is wide.
+//! Inside a pass the samples may scatter so much that no mixture is evident, while the medians of
+//! the passes still fall into two sets that lie further apart than either is wide.
 
 use super::mixture::SMALLEST_RATIO;
 use seatmap_machine::Regime;
 use seatmap_statistics::median;
 
-/// The two levels, from fast to slow; `None` where the medians of the passes show no gap between two sets.
+/// The two levels, from fast to slow; `None` where the medians of the passes show no gap between
+/// two sets.
 pub fn levels(passes: &[Vec<f64>]) -> Option<[Regime; 2]> {
-    let mut passes: Vec<(f64, &Vec<f64>)> = passes.iter().filter_map(|pass| Some((median(pass)?, pass))).collect();
+    let mut passes: Vec<(f64, &Vec<f64>)> =
+        passes.iter().filter_map(|pass| Some((median(pass)?, pass))).collect();
     passes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     let ratio = |from: usize, to: usize| passes[to].0 / passes[from].0;
     let slowest = passes.len().checked_sub(1)?;

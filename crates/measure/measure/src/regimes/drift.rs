@@ -2,19 +2,21 @@
 
 use seatmap_statistics::{MAD_TO_SIGMA, mad, median};
 
-/// Standard errors between the first and the last median from which the movement is not an accident. The limit is
-/// high because the batches of a visit share their surroundings, so that their scatter understates the differences
-/// between visits.
+/// Standard errors between the first and the last median from which the movement is not an
+/// accident. The limit is high because the batches of a visit share their surroundings, so that
+/// their scatter understates the differences between visits.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// The smallest movement that matters, as a share of the median: the repeatability expected of bare metal.
+/// The smallest movement that matters, as a share of the median: the repeatability expected of bare
+/// metal.
 const SMALLEST_MOVE: f64 = 0.02;
 
-/// The standard error of a median of n normal samples, times the square root of n, in standard deviations: sqrt(pi /
-/// 2).
+/// The standard error of a median of n normal samples, times the square root of n, in standard
+/// deviations: sqrt(pi / 2).
 const MEDIAN_ERROR: f64 = 1.2533;
 
-/// Whether the medians of the passes rise or fall throughout, and further than their noise explains.
+/// Whether the medians of the passes rise or fall throughout, and further than their noise
+/// explains.
 pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
     let medians: Vec<f64> = passes.iter().filter_map(|pass| median(pass)).collect();
     let [first, .., last] = medians.as_slice() else { return false };
@@ -22,7 +24,9 @@ pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
     let falls = medians.windows(2).all(|pair| pair[0] > pair[1]);
     let noise = passes.iter().filter_map(|pass| standard_error(pass)).fold(0.0f64, f64::max);
     let moved = (last - first).abs();
-    (rises || falls) && moved > SMALLEST_MOVE * first && moved > STANDARD_ERRORS * std::f64::consts::SQRT_2 * noise
+    (rises || falls)
+        && moved > SMALLEST_MOVE * first
+        && moved > STANDARD_ERRORS * std::f64::consts::SQRT_2 * noise
 }
 
 fn standard_error(pass: &[f64]) -> Option<f64> {

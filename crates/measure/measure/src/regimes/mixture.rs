@@ -1,24 +1,27 @@
 //! Two levels or one?
 //!
-//! The samples' logarithms are fitted by two normal levels of equal relative width over a thin uniform background that
-//! takes up outliers, by expectation-maximisation (Dempster, Laird and Rubin 1977). The two levels are believed when
-//! they lie clearly apart (Ashman, Bird and Zepf 1994) and beat every single level of `single` by a likelihood ratio.
-//! Where the flips come in runs, as those of a moved vCPU do and independent noise does not (Wald and Wolfowitz 1940),
-//! the skewed single levels need not be beaten: the tail of one distribution has no memory.
+//! The samples' logarithms are fitted by two normal levels of equal relative width over a thin
+//! uniform background that takes up outliers, by expectation-maximisation (Dempster, Laird and
+//! Rubin 1977). The two levels are believed when they lie clearly apart (Ashman, Bird and Zepf
+//! 1994) and beat every single level of `single` by a likelihood ratio. Where the flips come in
+//! runs, as those of a moved vCPU do and independent noise does not (Wald and Wolfowitz 1940), the
+//! skewed single levels need not be beaten: the tail of one distribution has no memory.
 
 use super::single;
 use seatmap_statistics::{median, sorted};
 
 /// Levels nearer to each other than this ratio are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
-/// Levels are at least this many of their standard deviations apart; splitting one normal in two halves makes 2.7.
+/// Levels are at least this many of their standard deviations apart; splitting one normal in two
+/// halves makes 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples than this are outliers and no level.
 const FEWEST: usize = 4;
 /// The same as a share of all samples.
 const SMALLEST_SHARE: f64 = 0.05;
-/// Log-likelihood by which two levels must beat the best single one; and the plain single one where flips come in runs.
-/// Both set by simulation so that at 48 samples one level is taken for two in fewer than 1 % of cases.
+/// Log-likelihood by which two levels must beat the best single one; and the plain single one where
+/// flips come in runs. Both set by simulation so that at 48 samples one level is taken for two in
+/// fewer than 1 % of cases.
 const EVIDENCE: f64 = 6.0;
 /// See [`EVIDENCE`].
 const EVIDENCE_IN_RUNS: f64 = 5.0;
@@ -39,7 +42,8 @@ struct Levels {
     log_likelihood: f64,
 }
 
-/// The value that parts two levels; `None` where one level explains the samples (positive, in the order of time).
+/// The value that parts two levels; `None` where one level explains the samples (positive, in the
+/// order of time).
 pub fn bound(samples: &[f64]) -> Option<f64> {
     let ascending = sorted(samples);
     let n = ascending.len();
@@ -54,8 +58,10 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     let fits = starts.map(|at| fit(&logs, at, floor));
     let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
     let bound = levels.boundary().exp();
-    (levels.hold(&logs, fewest) && levels.are_apart(step) && is_evident(&levels, samples, &logs, bound, floor))
-        .then_some(bound)
+    (levels.hold(&logs, fewest)
+        && levels.are_apart(step)
+        && is_evident(&levels, samples, &logs, bound, floor))
+    .then_some(bound)
 }
 
 impl Levels {
@@ -69,7 +75,9 @@ impl Levels {
 
     /// Whether both levels have members enough, and more than lie scattered outside of both.
     fn hold(&self, logs: &[f64], fewest: usize) -> bool {
-        let inside = |centre: f64| logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count();
+        let inside = |centre: f64| {
+            logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count()
+        };
         let members = self.centre.map(inside);
         let smaller = members[0].min(members[1]);
         smaller >= fewest && smaller > 2 * logs.len().saturating_sub(members[0] + members[1])
@@ -78,7 +86,8 @@ impl Levels {
     /// Where both levels are equally likely.
     fn boundary(&self) -> f64 {
         let [fast, slow] = self.centre;
-        let towards_slow = self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
+        let towards_slow =
+            self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
         let margin = 0.1 * (slow - fast);
         (0.5 * (fast + slow) + towards_slow).clamp((fast + margin).min(slow), slow)
     }
@@ -91,19 +100,22 @@ fn is_evident(levels: &Levels, samples: &[f64], logs: &[f64], bound: f64, floor:
         || (by > EVIDENCE_IN_RUNS && come_in_runs(samples, bound))
 }
 
-/// Whether the samples change sides much less often than independent ones would (Wald and Wolfowitz 1940).
+/// Whether the samples change sides much less often than independent ones would (Wald and Wolfowitz
+/// 1940).
 fn come_in_runs(samples: &[f64], bound: f64) -> bool {
     let slow: Vec<bool> = samples.iter().map(|value| *value >= bound).collect();
     let runs = 1.0 + slow.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
     let n = slow.len() as f64;
-    let mixed =
-        2.0 * slow.iter().filter(|slow| **slow).count() as f64 * slow.iter().filter(|slow| !**slow).count() as f64;
+    let mixed = 2.0
+        * slow.iter().filter(|slow| **slow).count() as f64
+        * slow.iter().filter(|slow| !**slow).count() as f64;
     let expected = mixed / n + 1.0;
     let variance = mixed * (mixed - n) / (n * n * (n - 1.0));
     expected - runs > RUNS_SIGMAS * variance.max(0.0).sqrt()
 }
 
-/// The split with the least squares left inside the two parts (Otsu 1979, Jenks 1967): how many samples lie below.
+/// The split with the least squares left inside the two parts (Otsu 1979, Jenks 1967): how many
+/// samples lie below.
 fn two_means(logs: &[f64], fewest: usize) -> usize {
     let total: f64 = logs.iter().sum();
     let n = logs.len();
@@ -131,7 +143,8 @@ fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
     let background = single::background(logs);
     let (low, high) = logs.split_at(at);
     let centre = [low, high].map(|part| median(part).unwrap_or_default());
-    let squares = |part: &[f64], centre: f64| part.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
+    let squares =
+        |part: &[f64], centre: f64| part.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
     let sigma = ((squares(low, centre[0]) + squares(high, centre[1])) / n).sqrt().max(floor);
     let share = at as f64 / n;
     let weight = [share, 1.0 - share].map(|share| share * (1.0 - single::OUTLIERS));
@@ -149,10 +162,15 @@ fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
 /// One step of expectation-maximisation. The likelihood is that of the levels it began with.
 fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels {
     let n = logs.len() as f64;
-    let outliers = (1.0 - levels.weight[0] - levels.weight[1]).max(single::FEWEST_OUTLIERS) * background;
-    let (mut weight, mut sum, mut squares, mut log_likelihood) = ([0.0; 2], [0.0; 2], 0.0, 0.0);
+    let outliers =
+        (1.0 - levels.weight[0] - levels.weight[1]).max(single::FEWEST_OUTLIERS) * background;
+    let mut weight = [0.0; 2];
+    let mut sum = [0.0; 2];
+    let mut squares = 0.0;
+    let mut log_likelihood = 0.0;
     for log in logs {
-        let density = [0, 1].map(|at| levels.weight[at] * single::normal(log - levels.centre[at], levels.sigma));
+        let density = [0, 1]
+            .map(|at| levels.weight[at] * single::normal(log - levels.centre[at], levels.sigma));
         let all = density[0] + density[1] + outliers;
         log_likelihood += all.ln();
         for at in 0..2 {
@@ -162,13 +180,14 @@ fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels
             squares += share * (log - levels.centre[at]).powi(2);
         }
     }
-    let centre = [0, 1].map(|at| if weight[at] > 0.0 { sum[at] / weight[at] } else { levels.centre[at] });
+    let centre =
+        [0, 1].map(|at| if weight[at] > 0.0 { sum[at] / weight[at] } else { levels.centre[at] });
     let sigma = (squares / (weight[0] + weight[1])).sqrt().max(floor);
     Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
 }
 
-/// The step of the clock that the values fall on: the median distance of neighbouring values, where most samples share
-/// theirs with another; zero where they do not.
+/// The step of the clock that the values fall on: the median distance of neighbouring values, where
+/// most samples share theirs with another; zero where they do not.
 fn clock_step(ascending: &[f64]) -> f64 {
     let mut distinct = ascending.to_vec();
     distinct.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);

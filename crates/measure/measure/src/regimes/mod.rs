@@ -1,18 +1,21 @@
 //! Whether a pair is stable, drifts, or flips between levels.
 //!
-//! On bare metal a pair has one distance. In a virtual machine it has several: the host moves the vCPUs about, and two
-//! of them pinned by their guest were seen to flip between 80 and 297 ns, 26 % of the time slow. A median over both
-//! describes neither, so the levels are told apart and reported with their shares.
+//! On bare metal a pair has one distance. In a virtual machine it has several: the host moves the
+//! vCPUs about, and two of them pinned by their guest were seen to flip between 80 and 297 ns, 26 %
+//! of the time slow. A median over both describes neither, so the levels are told apart and
+//! reported with their shares.
 //!
-//! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single level does, however
-//!   skewed or heavy its tail (`mixture`, `single`). Each side is then looked at again, so there may be more than two.
-//! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each pass has a level of
-//!   its
-//!   own, in order.
+//! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single
+//!   level does, however skewed or heavy its tail (`mixture`, `single`). Each side is then looked
+//!   at again, so there may be more than two.
+//! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each
+//!   pass has a level of its own, in order.
 //! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
-//! - **Unsteady**: the interval is wider than that, and the passes show no levels either (`between`).
-//! - **Stacked**: nine in ten samples are longer than any cache line takes, because the host runs both vCPUs on one CPU
-//!   in turn. A pair whose vCPUs are only preempted now and then has fast samples too.
+//! - **Unsteady**: the interval is wider than that, and the passes show no levels either
+//!   (`between`).
+//! - **Stacked**: nine in ten samples are longer than any cache line takes, because the host runs
+//!   both vCPUs on one CPU in turn. A pair whose vCPUs are only preempted now and then has fast
+//!   samples too.
 
 mod between;
 mod drift;
@@ -22,20 +25,21 @@ mod single;
 use seatmap_machine::{PairStatus, Regime};
 use seatmap_statistics::{median, quantile_sorted, sorted};
 
-/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told apart from this ratio
-/// on, so a wider interval leaves room for both.
+/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told
+/// apart from this ratio on, so a wider interval leaves room for both.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
-/// The round trip from which no cache line is what takes the time, in nanoseconds. The longest published distance
-/// between two PUs is about 2,000 ns, and a change between two threads of a hypervisor takes 10,000 ns and more where
-/// it yields at once, and milliseconds where a slice of its scheduler has to end.
+/// The round trip from which no cache line is what takes the time, in nanoseconds. The longest
+/// published distance between two PUs is about 2,000 ns, and a change between two threads of a
+/// hypervisor takes 10,000 ns and more where it yields at once, and milliseconds where a slice of
+/// its scheduler has to end.
 pub const STACKED_NS: f64 = 10_000.0;
 
 /// Samples below which no pair is called stacked.
 const FEWEST_STACKED: usize = 8;
 
-/// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this many passes, about
-/// one is a visit that something else disturbed.
+/// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this
+/// many passes, about one is a visit that something else disturbed.
 const PASSES_WITH_OUTLIERS: usize = 10;
 
 /// Levels at most; a pair with more is noise, not regimes.
@@ -46,13 +50,13 @@ const MOST_LEVELS: usize = 4;
 pub struct Verdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
-    /// The levels from fast to slow, with the share of the samples in each: a single one where there is one level,
-    /// empty where there are no samples.
+    /// The levels from fast to slow, with the share of the samples in each: a single one where
+    /// there is one level, empty where there are no samples.
     pub regimes: Vec<Regime>,
 }
 
-/// Judges one pair from its samples, pass by pass and in the order of time. Values that are not positive and finite do
-/// not count.
+/// Judges one pair from its samples, pass by pass and in the order of time. Values that are not
+/// positive and finite do not count.
 #[must_use]
 pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     let passes = usable(passes);
@@ -63,11 +67,12 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
     bounds.sort_unstable_by(f64::total_cmp);
-    let status = match bounds.is_empty() {
-        true if drift::is_drifting(&passes) => PairStatus::Drifting,
-        true => PairStatus::Stable,
-        false if is_staircase(&passes, &bounds) => PairStatus::Drifting,
-        false => PairStatus::MultiRegime,
+    let status = if bounds.is_empty() {
+        if drift::is_drifting(&passes) { PairStatus::Drifting } else { PairStatus::Stable }
+    } else if is_staircase(&passes, &bounds) {
+        PairStatus::Drifting
+    } else {
+        PairStatus::MultiRegime
     };
     Verdict { status, regimes: levels(&samples, &bounds) }
 }
@@ -75,11 +80,12 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
 /// Whether the two PUs of a pair run in turn and never at once.
 #[must_use]
 pub fn is_stacked(samples: &[f64]) -> bool {
-    samples.len() >= FEWEST_STACKED && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
+    samples.len() >= FEWEST_STACKED
+        && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
-/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that leaves room for two
-/// levels is never called stable.
+/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that
+/// leaves room for two levels is never called stable.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
     let verdict = judge(passes);
@@ -92,8 +98,8 @@ pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verd
     }
 }
 
-/// Whether the medians of the passes are further apart than two levels are. This needs no model and hardly any time,
-/// so that a measurement can ask while it runs.
+/// Whether the medians of the passes are further apart than two levels are. This needs no model and
+/// hardly any time, so that a measurement can ask while it runs.
 #[must_use]
 pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
     let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
@@ -125,7 +131,8 @@ fn find_bounds(samples: &[f64], bounds: &mut Vec<f64>) {
 
 fn levels(samples: &[f64], bounds: &[f64]) -> Vec<Regime> {
     let level = |at: usize| {
-        let members: Vec<f64> = samples.iter().copied().filter(|value| level_of(*value, bounds) == at).collect();
+        let members: Vec<f64> =
+            samples.iter().copied().filter(|value| level_of(*value, bounds) == at).collect();
         let share = members.len() as f64 / samples.len() as f64;
         median(&members).map(|median_ns| Regime { median_ns, share })
     };
@@ -136,14 +143,16 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level came back, so this
-/// is a drift in steps. Two passes cannot tell.
+/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level
+/// came back, so this is a drift in steps. Two passes cannot tell.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let level = |pass: &Vec<f64>| {
         let first = level_of(pass[0], bounds);
         pass.iter().all(|value| level_of(*value, bounds) == first).then_some(first)
     };
-    let Some(levels) = passes.iter().map(level).collect::<Option<Vec<usize>>>() else { return false };
+    let Some(levels) = passes.iter().map(level).collect::<Option<Vec<usize>>>() else {
+        return false;
+    };
     let rises = levels.windows(2).all(|pair| pair[0] < pair[1]);
     let falls = levels.windows(2).all(|pair| pair[0] > pair[1]);
     passes.len() >= 3 && (rises || falls)

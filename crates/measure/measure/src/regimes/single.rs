@@ -1,8 +1,9 @@
 //! How well one level explains the samples: the hypotheses that two levels have to beat.
 //!
-//! All likelihoods are of the samples' logarithms. Distances are skewed (no round trip is faster than the hardware,
-//! many are slower) and heavy-tailed (interrupts), so a plain normal is too easy a rival: a shifted lognormal, a
-//! normal of the values themselves and Student's t are tried as well.
+//! All likelihoods are of the samples' logarithms. Distances are skewed (no round trip is faster
+//! than the hardware, many are slower) and heavy-tailed (interrupts), so a plain normal is too easy
+//! a rival: a shifted lognormal, a normal of the values themselves and Student's t are tried as
+//! well.
 
 use seatmap_statistics::{mad, median};
 use std::f64::consts::{PI, TAU};
@@ -17,7 +18,8 @@ pub const SIGMA_FLOOR: f64 = 2e-3;
 /// Outliers are up to this many times slower than the rest, at least: a guess.
 const OUTLIER_REACH: f64 = 16.0;
 const ITERATIONS: usize = 30;
-/// Where a shifted lognormal may begin: so far below the fastest sample, in distances from there to the median.
+/// Where a shifted lognormal may begin: so far below the fastest sample, in distances from there to
+/// the median.
 const SHIFTS: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
 
 /// The density of a normal distribution at a distance from its centre.
@@ -35,7 +37,8 @@ pub fn background(ascending: &[f64]) -> f64 {
 pub fn best(logs: &[f64], floor: f64) -> f64 {
     let plain = with_background(logs, floor);
     let normal_values = shifted(logs, f64::INFINITY, floor);
-    let skewed = SHIFTS.iter().map(|shift| shifted(logs, *shift, floor)).fold(f64::NEG_INFINITY, f64::max);
+    let skewed =
+        SHIFTS.iter().map(|shift| shifted(logs, *shift, floor)).fold(f64::NEG_INFINITY, f64::max);
     plain.max(normal_values).max(skewed).max(heavy(logs, floor))
 }
 
@@ -49,7 +52,9 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     for _ in 0..ITERATIONS {
         let before = log_likelihood;
         let outliers = (1.0 - weight).max(FEWEST_OUTLIERS) * density;
-        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        let mut count = 0.0;
+        let mut sum = 0.0;
+        let mut squares = 0.0;
         log_likelihood = 0.0;
         for log in logs {
             let level = weight * normal(log - centre, sigma);
@@ -59,7 +64,8 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
             sum += share * log;
             squares += share * (log - centre).powi(2);
         }
-        (centre, sigma, weight) = (sum / count, (squares / count).sqrt().max(floor), count / logs.len() as f64);
+        (centre, sigma, weight) =
+            (sum / count, (squares / count).sqrt().max(floor), count / logs.len() as f64);
         if (log_likelihood - before).abs() < 1e-3 {
             break;
         }
@@ -67,33 +73,50 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     log_likelihood
 }
 
-/// A lognormal that begins below the fastest sample; with an infinite shift, a normal of the values.
+/// A lognormal that begins below the fastest sample; with an infinite shift, a normal of the
+/// values.
 fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
-    let (Some(middle), Some(fastest)) = (median(logs), logs.first()) else { return f64::NEG_INFINITY };
-    let (middle, fastest) = (middle.exp(), fastest.exp());
+    let (Some(middle), Some(fastest)) = (median(logs), logs.first()) else {
+        return f64::NEG_INFINITY;
+    };
+    let middle = middle.exp();
+    let fastest = fastest.exp();
     let start = fastest - shift * (middle - fastest) - 1e-3 * middle;
-    let coordinate = |value: f64| if start.is_finite() { (value - start).ln() } else { value / middle };
-    // The density moves from the new coordinate to the logarithm by the derivative of one by the other.
-    let derivative = |value: f64| if start.is_finite() { value / (value - start) } else { value / middle };
+    let coordinate =
+        |value: f64| if start.is_finite() { (value - start).ln() } else { value / middle };
+    // The density moves from the new coordinate to the logarithm by the derivative of one by the
+    // other.
+    let derivative =
+        |value: f64| if start.is_finite() { value / (value - start) } else { value / middle };
     if start.is_finite() && start <= 0.0 {
         return f64::NEG_INFINITY;
     }
     let values: Vec<f64> = logs.iter().map(|log| coordinate(log.exp())).collect();
     let n = values.len() as f64;
     let centre = values.iter().sum::<f64>() / n;
-    let sigma = (values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / n).sqrt().max(floor);
+    let sigma =
+        (values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / n).sqrt().max(floor);
     let moved: f64 = logs.iter().map(|log| derivative(log.exp()).ln()).sum();
-    moved + values.iter().map(|value| normal(value - centre, sigma).max(f64::MIN_POSITIVE).ln()).sum::<f64>()
+    moved
+        + values
+            .iter()
+            .map(|value| normal(value - centre, sigma).max(f64::MIN_POSITIVE).ln())
+            .sum::<f64>()
 }
 
-/// Student's t with three degrees of freedom and with one (Cauchy's distribution), scaled by the median absolute
-/// deviation.
+/// Student's t with three degrees of freedom and with one (Cauchy's distribution), scaled by the
+/// median absolute deviation.
 fn heavy(logs: &[f64], floor: f64) -> f64 {
     let (Some(centre), Some(mad)) = (median(logs), mad(logs)) else { return f64::NEG_INFINITY };
     // The median absolute deviation of t with three degrees of freedom is 0.7649.
-    let (three, one) = ((mad / 0.7649).max(floor), mad.max(floor));
-    let likelihood = |density: &dyn Fn(f64) -> f64| logs.iter().map(|log| density(log - centre).ln()).sum::<f64>();
-    let of_three = |distance: f64| 2.0 / (PI * 3f64.sqrt() * three * (1.0 + (distance / three).powi(2) / 3.0).powi(2));
+    let three = (mad / 0.7649).max(floor);
+    let one = mad.max(floor);
+    let likelihood = |density: &dyn Fn(f64) -> f64| {
+        logs.iter().map(|log| density(log - centre).ln()).sum::<f64>()
+    };
+    let of_three = |distance: f64| {
+        2.0 / (PI * 3f64.sqrt() * three * (1.0 + (distance / three).powi(2) / 3.0).powi(2))
+    };
     let of_one = |distance: f64| 1.0 / (PI * one * (1.0 + (distance / one).powi(2)));
     likelihood(&of_three).max(likelihood(&of_one))
 }

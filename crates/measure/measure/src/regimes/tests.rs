@@ -4,7 +4,8 @@ use super::*;
 use fastrand::Rng;
 use std::path::Path;
 
-const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/vm-regime-trace.txt");
+const TRACE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/vm-regime-trace.txt");
 const DRAWS: usize = 1000;
 
 /// A standard normal value (Box and Muller 1958).
@@ -28,7 +29,8 @@ fn multi_percent(draw: impl Fn(&mut Rng) -> f64) -> f64 {
 
 #[test]
 fn one_noisy_level_is_one_regime() {
-    let outlier = |rng: &mut Rng, share: f64| if rng.f64() < share { 1.5 + 8.5 * rng.f64() } else { 1.0 };
+    let outlier =
+        |rng: &mut Rng, share: f64| if rng.f64() < share { 1.5 + 8.5 * rng.f64() } else { 1.0 };
     let cases: [(&str, f64); 10] = [
         ("normal, 5 %", multi_percent(|rng| 100.0 + 5.0 * normal(rng))),
         ("normal, 20 %", multi_percent(|rng| 100.0 + 20.0 * normal(rng))),
@@ -37,7 +39,10 @@ fn one_noisy_level_is_one_regime() {
         ("shifted lognormal", multi_percent(|rng| 60.0 + 20.0 * normal(rng).exp())),
         ("shifted exponential", multi_percent(|rng| 50.0 - 30.0 * (1.0 - rng.f64()).ln())),
         ("quantised", multi_percent(|rng| ((100.0 + 8.0 * normal(rng)) / 10.4).round() * 10.4)),
-        ("finely quantised", multi_percent(|rng| ((100.0 + 20.0 * normal(rng)) / 5.2).round() * 5.2)),
+        (
+            "finely quantised",
+            multi_percent(|rng| ((100.0 + 20.0 * normal(rng)) / 5.2).round() * 5.2),
+        ),
         ("5 % outliers", multi_percent(|rng| (100.0 + 5.0 * normal(rng)) * outlier(rng, 0.05))),
         ("6 % outliers", multi_percent(|rng| (100.0 + 5.0 * normal(rng)) * outlier(rng, 0.06))),
     ];
@@ -59,8 +64,8 @@ fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> 
     levels.iter().map(|level| 100.0 * level + 5.0 * normal(rng)).collect()
 }
 
-/// The share of draws, in percent, in which exactly the two levels are found, each within 10 % and the share within 6
-/// points.
+/// The share of draws, in percent, in which exactly the two levels are found, each within 10 % and
+/// the share within 6 points.
 fn found_percent(share: f64, ratio: f64, in_runs: bool) -> f64 {
     let mut rng = Rng::with_seed(2);
     let found = (0..200).filter(|_| {
@@ -77,8 +82,9 @@ fn found_percent(share: f64, ratio: f64, in_runs: bool) -> f64 {
 #[test]
 fn two_levels_are_two_regimes() {
     for share in [0.1, 0.2, 0.5, 0.8, 0.9] {
-        let (near, apart, scattered) =
-            (found_percent(share, 1.25, true), found_percent(share, 1.5, true), found_percent(share, 1.5, false));
+        let near = found_percent(share, 1.25, true);
+        let apart = found_percent(share, 1.5, true);
+        let scattered = found_percent(share, 1.5, false);
         eprintln!("share {share}: 25 % {near}, 50 % {apart}, 50 % scattered {scattered}");
         assert!(near >= 90.0, "share {share}, 25 % apart, in runs: {near} %");
         assert!(apart >= 97.0, "share {share}, 50 % apart, in runs: {apart} %");
@@ -94,8 +100,14 @@ fn the_recorded_trace_has_two_regimes() {
     }
     let text = std::fs::read_to_string(TRACE).unwrap();
     let column = |name: &str| -> Vec<f64> {
-        let value =
-            |line: &str| line.split_whitespace().skip_while(|word| *word != name).nth(1).unwrap().parse().unwrap();
+        let value = |line: &str| {
+            line.split_whitespace()
+                .skip_while(|word| *word != name)
+                .nth(1)
+                .unwrap()
+                .parse()
+                .unwrap()
+        };
         text.lines().map(value).collect()
     };
     for name in ["med", "p25"] {
@@ -109,7 +121,8 @@ fn the_recorded_trace_has_two_regimes() {
 #[test]
 fn passes_that_move_one_way_drift() {
     let mut rng = Rng::with_seed(3);
-    let mut pass = |centre: f64| (0..16).map(|_| centre + 2.0 * normal(&mut rng)).collect::<Vec<f64>>();
+    let mut pass =
+        |centre: f64| (0..16).map(|_| centre + 2.0 * normal(&mut rng)).collect::<Vec<f64>>();
     assert_eq!(judge(&[pass(100.0), pass(107.0), pass(114.0)]).status, PairStatus::Drifting);
     assert_eq!(judge(&[pass(100.0), pass(140.0), pass(190.0)]).status, PairStatus::Drifting);
     assert_eq!(judge(&[pass(100.0), pass(100.0), pass(100.0)]).status, PairStatus::Stable);
@@ -144,13 +157,23 @@ fn a_wide_interval_is_never_stable() {
     let unsteady = judge_with_interval(&steady, (80.0, 96.1));
     assert_eq!((unsteady.status, unsteady.regimes.len()), (PairStatus::Unsteady, 1));
     // Each pass is at one of two places, with too few batches for a mixture.
-    let flips = vec![vec![66.0, 67.0], vec![410.0, 417.0], vec![400.0, 406.0], vec![70.0, 72.0], vec![405.0]];
+    let flips = vec![
+        vec![66.0, 67.0],
+        vec![410.0, 417.0],
+        vec![400.0, 406.0],
+        vec![70.0, 72.0],
+        vec![405.0],
+    ];
     assert_eq!(judge(&flips).status, PairStatus::Stable, "the reason for looking at the interval");
     let Verdict { status, regimes } = judge_with_interval(&flips, (66.7, 417.0));
     assert_eq!(status, PairStatus::MultiRegime);
     assert_eq!(regimes.iter().map(|regime| regime.median_ns).collect::<Vec<_>>(), [68.5, 406.0]);
-    assert!((regimes[0].share - 4.0 / 9.0).abs() < 1e-12 && (regimes[1].share - 5.0 / 9.0).abs() < 1e-12);
-    let scattered: Vec<Vec<f64>> = [60.0, 280.0, 90.0, 410.0, 190.0, 130.0].map(|ns| vec![ns, 1.05 * ns]).to_vec();
+    assert!(
+        (regimes[0].share - 4.0 / 9.0).abs() < 1e-12
+            && (regimes[1].share - 5.0 / 9.0).abs() < 1e-12
+    );
+    let scattered: Vec<Vec<f64>> =
+        [60.0, 280.0, 90.0, 410.0, 190.0, 130.0].map(|ns| vec![ns, 1.05 * ns]).to_vec();
     assert_eq!(judge_with_interval(&scattered, (75.0, 340.0)).status, PairStatus::Unsteady);
     let drifting: Vec<Vec<f64>> = [100.0, 120.0, 140.0].map(|ns| vec![ns; 16]).to_vec();
     assert_eq!(judge_with_interval(&drifting, (100.0, 140.0)).status, PairStatus::Drifting);
@@ -160,7 +183,10 @@ fn a_wide_interval_is_never_stable() {
 fn passes_disagree_from_the_ratio_of_two_levels_on() {
     let passes = |medians: &[f64]| medians.iter().map(|ns| vec![*ns; 3]).collect::<Vec<_>>();
     assert!(!passes_disagree(&passes(&[])) && !passes_disagree(&passes(&[80.0])));
-    assert!(!passes_disagree(&passes(&[80.0, 90.0, 96.0])) && passes_disagree(&passes(&[80.0, 90.0, 96.1])));
+    assert!(
+        !passes_disagree(&passes(&[80.0, 90.0, 96.0]))
+            && passes_disagree(&passes(&[80.0, 90.0, 96.1]))
+    );
     // Of twelve passes, one disturbed visit does not count; two do.
     assert!(!passes_disagree(&passes(&[[80.0; 11].as_slice(), &[300.0]].concat())));
     assert!(passes_disagree(&passes(&[[80.0; 10].as_slice(), &[300.0; 2]].concat())));
@@ -174,8 +200,13 @@ fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
     assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
     assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);
     // A neighbour takes the CPU for three visits of four; the fourth one tells what the line takes.
-    let preempted: Vec<Vec<f64>> = (0..4).map(|pass| vec![if pass == 0 { 90.0 } else { 3e6 }; 16]).collect();
+    let preempted: Vec<Vec<f64>> =
+        (0..4).map(|pass| vec![if pass == 0 { 90.0 } else { 3e6 }; 16]).collect();
     assert_ne!(judge(&preempted).status, PairStatus::Stacked);
     assert_ne!(judge(&[vec![3e6; 7]]).status, PairStatus::Stacked, "too few samples to say so");
-    assert_eq!(judge(&vec![vec![1_900.0; 16]; 3]).status, PairStatus::Stable, "the longest published distance");
+    assert_eq!(
+        judge(&vec![vec![1_900.0; 16]; 3]).status,
+        PairStatus::Stable,
+        "the longest published distance"
+    );
 }

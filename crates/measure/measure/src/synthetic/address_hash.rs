@@ -3,11 +3,12 @@
 /// Bytes in a cache line.
 const LINE_BYTES: u64 = 64;
 
-/// How a processor spreads cache lines over its slices (McCalpin 2021, "Mapping Addresses to L3/CHA Slices in Intel
-/// Processors", TACC TR-2021-03).
+/// How a processor spreads cache lines over its slices (McCalpin 2021, "Mapping Addresses to L3/CHA
+/// Slices in Intel Processors", TACC TR-2021-03).
 ///
-/// The slices of the first lines of memory form the base sequence, a power of two long. Higher up it repeats, permuted:
-/// the line's place in it is combined by exclusive or with a number whose bits are parities of the address under masks.
+/// The slices of the first lines of memory form the base sequence, a power of two long. Higher up
+/// it repeats, permuted: the line's place in it is combined by exclusive or with a number whose
+/// bits are parities of the address under masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressHash {
     base: Vec<u32>,
@@ -45,9 +46,10 @@ impl AddressHash {
     /// # Errors
     /// [`HashError::Length`].
     pub fn new(base: Vec<u32>, masks: Vec<u64>) -> Result<Self, HashError> {
-        match base.len().is_power_of_two() {
-            true => Ok(AddressHash { base, masks }),
-            false => Err(HashError::Length(base.len())),
+        if base.len().is_power_of_two() {
+            Ok(AddressHash { base, masks })
+        } else {
+            Err(HashError::Length(base.len()))
         }
     }
 
@@ -58,11 +60,14 @@ impl AddressHash {
     /// [`HashError`] with the first thing found wrong.
     pub fn parse(base: &str, masks: &str) -> Result<Self, HashError> {
         let slice = |(at, text): (usize, &str)| {
-            text.trim().parse().map_err(|_| HashError::Slice { line: at + 1, text: text.to_owned() })
+            text.trim()
+                .parse()
+                .map_err(|_| HashError::Slice { line: at + 1, text: text.to_owned() })
         };
         let mask = |(at, text): (usize, &str)| {
             let digits = text.trim_start_matches("0x");
-            u64::from_str_radix(digits, 16).map_err(|_| HashError::Mask { place: at + 1, text: text.to_owned() })
+            u64::from_str_radix(digits, 16)
+                .map_err(|_| HashError::Mask { place: at + 1, text: text.to_owned() })
         };
         let base = base.lines().enumerate().map(slice).collect::<Result<Vec<u32>, _>>()?;
         let words = masks.lines().nth(1).unwrap_or_default().split_whitespace();
@@ -72,7 +77,8 @@ impl AddressHash {
     /// The slice that is home to the line at this physical address.
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
-        let parity = |(bit, mask): (usize, &u64)| u64::from((address & mask).count_ones() & 1) << bit;
+        let parity =
+            |(bit, mask): (usize, &u64)| u64::from((address & mask).count_ones() & 1) << bit;
         let permutation: u64 = self.masks.iter().enumerate().map(parity).sum();
         let place = (address / LINE_BYTES) ^ permutation;
         self.base[place as usize & (self.base.len() - 1)]
@@ -90,12 +96,14 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
+    const DATA: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
 
     #[test]
     fn the_base_sequence_repeats_permuted() {
         let hash = AddressHash::parse("0\n1\n2\n3", "8 9\n0x100 0x300 0x0").unwrap();
-        let slices = |start: u64| (0..4).map(|line| hash.slice(start + 64 * line)).collect::<Vec<_>>();
+        let slices =
+            |start: u64| (0..4).map(|line| hash.slice(start + 64 * line)).collect::<Vec<_>>();
         assert_eq!(slices(0), [0, 1, 2, 3]);
         assert_eq!(slices(0x100), [3, 2, 1, 0]);
         assert_eq!(slices(0x200), [2, 3, 0, 1]);
@@ -105,8 +113,14 @@ mod tests {
     fn says_what_is_wrong() {
         let error = |base, masks| AddressHash::parse(base, masks).unwrap_err().to_string();
         assert_eq!(error("0\nx\n", ""), "line 2 of the base sequence is not a slice number: 'x'");
-        assert_eq!(error("0\n1\n2", ""), "the base sequence has 3 lines, which is not a power of two");
-        assert_eq!(error("0", "18 37\n0x1 zz"), "permutation mask 2 is not a hexadecimal number: 'zz'");
+        assert_eq!(
+            error("0\n1\n2", ""),
+            "the base sequence has 3 lines, which is not a power of two"
+        );
+        assert_eq!(
+            error("0", "18 37\n0x1 zz"),
+            "permutation mask 2 is not a hexadecimal number: 'zz'"
+        );
         assert!(AddressHash::new(vec![], vec![]).is_err());
     }
 
@@ -114,7 +128,8 @@ mod tests {
     #[test]
     fn a_page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {
-            let read = |what: &str| std::fs::read_to_string(format!("{DATA}/{what}_{name}-slice.tbl"));
+            let read =
+                |what: &str| std::fs::read_to_string(format!("{DATA}/{what}_{name}-slice.tbl"));
             let (Ok(base), Ok(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
                 seatmap_needs::skipped!("{DATA} absent");
                 return;
@@ -124,7 +139,8 @@ mod tests {
             let mut rng = fastrand::Rng::with_seed(1);
             for _ in 0..200 {
                 let page = rng.u64(..1 << 26) << 12;
-                let homes: BTreeSet<u32> = (0..64).map(|line| hash.slice(page + 64 * line)).collect();
+                let homes: BTreeSet<u32> =
+                    (0..64).map(|line| hash.slice(page + 64 * line)).collect();
                 assert_eq!(homes.len(), slices as usize, "{name}, page {page:#x}");
             }
         }

@@ -7,8 +7,9 @@ use seatmap_statistics::normal;
 
 /// The round trip of two PUs on the home's own tile.
 const BASE_NS: f64 = 60.0;
-/// The nanoseconds that one more hop to the home adds to a round trip, for each of the two PUs. On the published Xeon
-/// 8375C the offsets scatter by 5.4 ns, and positions on such a mesh by two hops.
+/// The nanoseconds that one more hop to the home adds to a round trip, for each of the two PUs. On
+/// the published Xeon 8375C the offsets scatter by 5.4 ns, and positions on such a mesh by two
+/// hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
@@ -32,7 +33,8 @@ pub struct UnknownPu(pub u32);
 /// A machine with one PU a tile, numbered like the tiles, whose round trips cost
 /// base + hop x (hops from one PU to the line's home + hops from the other), plus noise.
 ///
-/// Candidate lines fill whole pages, one after the other; the pages lie anywhere in memory, as those of a process do.
+/// Candidate lines fill whole pages, one after the other; the pages lie anywhere in memory, as
+/// those of a process do.
 #[derive(Clone, Debug)]
 pub struct MeshProbe {
     hash: AddressHash,
@@ -43,8 +45,8 @@ pub struct MeshProbe {
 }
 
 impl MeshProbe {
-    /// A machine whose slices are spread by `hash` over the tiles of `mesh`; slices beyond the last tile start again at
-    /// the first. The seed decides where the pages lie, and the noise.
+    /// A machine whose slices are spread by `hash` over the tiles of `mesh`; slices beyond the last
+    /// tile start again at the first. The seed decides where the pages lie, and the noise.
     #[must_use]
     pub fn new(hash: AddressHash, mesh: Mesh, noise: Noise, seed: u64) -> Self {
         MeshProbe { hash, mesh, noise, rng: Rng::with_seed(seed), seed }
@@ -60,7 +62,8 @@ impl MeshProbe {
     #[must_use]
     pub fn home(&self, line: u32) -> usize {
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
-        let address = page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);
+        let address =
+            page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);
         self.hash.slice(address) as usize % self.mesh.tiles().max(1)
     }
 
@@ -77,7 +80,10 @@ impl MeshProbe {
     fn batches(&mut self, pair: PairAt, batches: u32) -> Result<Batches, UnknownPu> {
         let level_ns = self.exact_ns(pair)? + self.noise.visit_ns * normal(&mut self.rng);
         let batch = |_| level_ns + self.noise.batch_ns * normal(&mut self.rng);
-        Ok(Batches { round_trip_ns: (0..batches).map(batch).collect(), discards: Discards::default() })
+        Ok(Batches {
+            round_trip_ns: (0..batches).map(batch).collect(),
+            discards: Discards::default(),
+        })
     }
 }
 
@@ -120,7 +126,11 @@ mod tests {
         let mut probe = probe(Noise { visit_ns: 0.0, batch_ns: 2.0 });
         let pairs = vec![PairAt { a: 0, b: 1, line: 0 }];
         let brought = probe.visit(&Visit { pairs, batches: 999, round_trips: 100 }).unwrap();
-        let off = brought[0].round_trip_ns.iter().map(|ns| (ns - BASE_NS - HOP_NS).abs()).collect::<Vec<_>>();
+        let off = brought[0]
+            .round_trip_ns
+            .iter()
+            .map(|ns| (ns - BASE_NS - HOP_NS).abs())
+            .collect::<Vec<_>>();
         assert!((median(&off).unwrap() - 2.0 * 0.6745).abs() < 0.2);
     }
 }

@@ -16,16 +16,25 @@ use std::sync::Arc;
 /// The lines of a survey from a quarter of the chip's cores.
 fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
     let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
-    let plan = SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let plan =
+        SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let pus: Vec<u32> = (0..12).map(|core| 20 * core + 1).collect();
-    let request =
-        SurveyRequest { pus: pus.clone(), plan, parallel: false, homes: 16, utilisation_percent, loaded: false };
+    let request = SurveyRequest {
+        pus: pus.clone(),
+        plan,
+        parallel: false,
+        homes: 16,
+        utilisation_percent,
+        loaded: false,
+    };
     let needed = survey::lines_needed(&request, &model.topology);
-    let mut probe = TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed).unwrap();
+    let mut probe =
+        TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed).unwrap();
     let candidates = probe.spread(request.homes);
     let samples = Samples::new(pus.clone());
     let mut go_on = |_: &survey::Step| ControlFlow::Continue(());
-    let ended = survey::survey(&mut probe, &model.topology, &request, None, samples, &mut go_on).unwrap();
+    let ended =
+        survey::survey(&mut probe, &model.topology, &request, None, samples, &mut go_on).unwrap();
     let Ended::Whole(survey) = ended else { panic!("nobody ended it") };
     let mut lines = survey.home_model.unwrap().lines.unwrap();
     lines.checked = Some(homes::checked(&lines, &model, &candidates, &pus));

@@ -1,7 +1,8 @@
-//! The fits on published matrices (core-to-core-latency results, one cache line at an unknown home).
+//! The fits on published matrices (core-to-core-latency results, one cache line at an unknown
+//! home).
 //!
-//! One line a file is printed: groups, R2 and residual of the model, the star inside the groups, the prediction from
-//! hubs. Run with `--nocapture` to see them.
+//! One line a file is printed: groups, R2 and residual of the model, the star inside the groups,
+//! the prediction from hubs. Run with `--nocapture` to see them.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
 
@@ -56,7 +57,9 @@ impl Published {
 
     /// One-way error of the prediction from this many hubs: over all pairs, and inside the groups.
     fn hub_error_ns(&self, count: usize) -> (f64, f64) {
-        let (measured, core, group) = (&self.distance.median_ns, self.core(), self.group());
+        let measured = &self.distance.median_ns;
+        let core = self.core();
+        let group = self.group();
         let hubs = hubs::choose(&group, &core, count);
         assert_eq!(hubs.len(), count);
         let predicted = hubs::predict(measured, &hubs, &group, &core);
@@ -65,8 +68,10 @@ impl Published {
             .pairs()
             .filter(|(i, j, _)| group[*i] != group[*j])
             .for_each(|(i, j, _)| inside.set_both(i, j, f64::NAN));
-        let one_way =
-            |predicted| hubs::rmse_ns(predicted, measured, &hubs).map_or(f64::NAN, |round_trip| round_trip / 2.0);
+        let one_way = |predicted| {
+            hubs::rmse_ns(predicted, measured, &hubs)
+                .map_or(f64::NAN, |round_trip| round_trip / 2.0)
+        };
         (one_way(&predicted), one_way(&inside))
     }
 
@@ -160,8 +165,9 @@ fn xeon_8375c_is_two_sockets_of_stars() {
     assert!(published.hub_error_ns(3).0 <= 0.6);
 }
 
-/// Between the sockets this file scatters by 0.69 ns one-way around any model made of one offset a PU and side, fitted
-/// to all of its cells, so no prediction from three rows of it comes below that there; inside the sockets it does.
+/// Between the sockets this file scatters by 0.69 ns one-way around any model made of one offset a
+/// PU and side, fitted to all of its cells, so no prediction from three rows of it comes below that
+/// there; inside the sockets it does.
 #[test]
 fn xeon_e5_2695v4_is_two_sockets_of_stars() {
     let Some(published) = Published::read("xeon-e5-2695v4-72") else { return };

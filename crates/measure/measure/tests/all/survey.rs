@@ -17,12 +17,21 @@ use std::time::Duration;
 
 fn request(pus: &[u32]) -> SurveyRequest {
     let plan = SurveyPlan::new(Effort::Usual, 1.0).with_passes(3);
-    SurveyRequest { pus: pus.to_vec(), plan, parallel: false, homes: 1, utilisation_percent: 0, loaded: false }
+    SurveyRequest {
+        pus: pus.to_vec(),
+        plan,
+        parallel: false,
+        homes: 1,
+        utilisation_percent: 0,
+        loaded: false,
+    }
 }
 
 fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &SurveyRequest) -> Survey {
     let samples = Samples::new(request.pus.clone());
-    match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(())).unwrap() {
+    match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))
+        .unwrap()
+    {
         Ended::Whole(survey) => *survey,
         Ended::Early(_) => panic!("nobody ended it"),
     }
@@ -32,7 +41,8 @@ fn machine() -> Profile {
     catalog::load("xeon-e5-2680-2s").unwrap()
 }
 
-/// Two PUs to a cache, one distance inside and one between, and the factor on it when pairs run together.
+/// Two PUs to a cache, one distance inside and one between, and the factor on it when pairs run
+/// together.
 struct Caches {
     /// Added to each of several pairs at once.
     disturbance_ns: f64,
@@ -48,7 +58,11 @@ impl Caches {
     }
 
     fn topology() -> Topology {
-        Topology { pus: (0..6).map(|os| Pu { os, core: Some(os), l3: Some(os / 2), ..Pu::default() }).collect() }
+        Topology {
+            pus: (0..6)
+                .map(|os| Pu { os, core: Some(os), l3: Some(os / 2), ..Pu::default() })
+                .collect(),
+        }
     }
 
     fn exact_ns(pair: PairAt) -> f64 {
@@ -64,11 +78,15 @@ impl Probe for Caches {
         self.together += if several { visit.pairs.len() } else { 0 };
         if self.deaf > 0 {
             self.deaf -= 1;
-            return Ok(vec![Batches { discards: Discards { gap: 1, ..Discards::default() }, ..Batches::default() }]);
+            return Ok(vec![Batches {
+                discards: Discards { gap: 1, ..Discards::default() },
+                ..Batches::default()
+            }]);
         }
         let extra = if several { self.disturbance_ns } else { 0.0 };
         let brought = |pair: &PairAt| {
-            let round_trip_ns = (0..visit.batches).map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
+            let round_trip_ns = (0..visit.batches)
+                .map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
             Batches { round_trip_ns: round_trip_ns.collect(), discards: Discards::default() }
         };
         Ok(visit.pairs.iter().map(brought).collect())
@@ -89,10 +107,12 @@ fn a_replayed_machine_is_recovered() {
     let distance = profile.core_distance.clone().unwrap();
     let mut probe = Replay::new(&profile, 7).unwrap();
     let survey = whole(&mut probe, &profile.topology, &request(&distance.pus));
-    let close =
-        |measured: &Matrix| measured.pairs().all(|(i, j, ns)| (ns / distance.median_ns[(i, j)] - 1.0).abs() < 0.02);
+    let close = |measured: &Matrix| {
+        measured.pairs().all(|(i, j, ns)| (ns / distance.median_ns[(i, j)] - 1.0).abs() < 0.02)
+    };
     assert!(close(&survey.core_distance.median_ns));
-    let statuses: Vec<_> = survey.core_distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
+    let statuses: Vec<_> =
+        survey.core_distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
     let stable = statuses.iter().filter(|status| **status == PairStatus::Stable).count();
     assert!(stable * 100 >= statuses.len() * 98, "{stable} of {}", statuses.len());
     let protocol = survey.core_distance.protocol.unwrap();
@@ -104,7 +124,10 @@ fn a_replayed_machine_is_recovered() {
 fn a_replay_knows_what_it_does_not_know() {
     let mut bare = machine();
     bare.core_distance = None;
-    assert_eq!(Replay::new(&bare, 1).unwrap_err(), ReplayError::NoDistances("xeon-e5-2680-2s".into()));
+    assert_eq!(
+        Replay::new(&bare, 1).unwrap_err(),
+        ReplayError::NoDistances("xeon-e5-2680-2s".into())
+    );
     let mut probe = Replay::new(&machine(), 1).unwrap();
     let visit = Visit { pairs: vec![PairAt { a: 0, b: 99, line: 0 }], batches: 1, round_trips: 1 };
     assert_eq!(probe.visit(&visit).unwrap_err(), ReplayError::UnknownPair(0, 99));
@@ -112,8 +135,10 @@ fn a_replay_knows_what_it_does_not_know() {
 
 #[test]
 fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
-    let hash = AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % 20).collect(), vec![]).unwrap();
-    let mut probe = MeshProbe::new(hash, Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
+    let hash = AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % 20).collect(), vec![])
+        .unwrap();
+    let mut probe =
+        MeshProbe::new(hash, Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
     let pus = probe.pus();
     let topology = Topology::unknown(pus.iter().copied());
     let survey = whole(&mut probe, &topology, &SurveyRequest { homes: 64, ..request(&pus) });
@@ -123,7 +148,8 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
         let together = lines.home_of_line[a] == lines.home_of_line[b];
         assert_eq!(together, probe.home(a as u32) == probe.home(b as u32), "lines {a} and {b}");
     }
-    // FindTD: the PU nearest to a line's home sits on the home's own tile, on this mesh without asymmetries.
+    // FindTD: the PU nearest to a line's home sits on the home's own tile, on this mesh without
+    // asymmetries.
     let near = lines.nearest_pu.iter().zip(0..).filter(|(pu, home)| {
         let line = lines.home_of_line.iter().position(|of_line| of_line == home).unwrap();
         probe.home(line as u32) == **pu as usize
@@ -133,7 +159,8 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
 
 #[test]
 fn caches_that_leave_each_other_alone_are_measured_together() {
-    let (mut probe, topology) = (Caches::new(), Caches::topology());
+    let mut probe = Caches::new();
+    let topology = Caches::topology();
     let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     assert_eq!(lines_needed(&parallel, &topology), 6);
     let together = whole(&mut probe, &topology, &parallel);
@@ -149,7 +176,9 @@ fn caches_that_disturb_each_other_are_not() {
     let mut probe = Caches { disturbance_ns: 10.0, ..Caches::new() };
     let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     let survey = whole(&mut probe, &Caches::topology(), &parallel);
-    assert!(matches!(survey.warnings[..], [Warning::ParallelDisturbs { difference }] if difference > 0.04));
+    assert!(
+        matches!(survey.warnings[..], [Warning::ParallelDisturbs { difference }] if difference > 0.04)
+    );
     assert!(!survey.core_distance.protocol.unwrap().parallel);
     assert_eq!(survey.core_distance.median_ns[(0, 1)], 40.1);
     let one_cache = Topology::unknown(0..6);
@@ -172,7 +201,8 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     let path = folder.path().join("journal");
     let request = request(&[0, 1, 2, 3, 4, 5]);
     let header = request.header(Machine { name: "caches".into(), ..Machine::default() });
-    let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let open =
+        || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
     let mut journal = Journal::create(&path, open(), &header).unwrap();
     let mut visits = 0;
     let mut stop = |step: &Step| {
@@ -181,25 +211,34 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     };
     let samples = Samples::new(request.pus.clone());
     let topology = Caches::topology();
-    let ended = survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut stop).unwrap();
+    let ended =
+        survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut stop)
+            .unwrap();
     assert!(matches!(ended, Ended::Early(20)), "{ended:?}");
     drop(journal);
 
     let (mut journal, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
     assert_eq!(records.len(), 20);
     let mut samples = Samples::new(request.pus.clone());
-    records.iter().for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
+    records
+        .iter()
+        .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
     let mut later = 0;
     let mut count = |_: &Step| {
         later += 1;
         ControlFlow::Continue(())
     };
-    let ended = survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut count).unwrap();
+    let ended =
+        survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut count)
+            .unwrap();
     let Ended::Whole(resumed) = ended else { panic!("nobody ended it") };
     assert_eq!(later, 3 * 15 - 20);
     let once = whole(&mut Caches::new(), &topology, &request);
     assert_eq!(resumed.core_distance.median_ns, once.core_distance.median_ns);
-    assert_eq!(resumed.core_distance.protocol.unwrap().kept, once.core_distance.protocol.unwrap().kept);
+    assert_eq!(
+        resumed.core_distance.protocol.unwrap().kept,
+        once.core_distance.protocol.unwrap().kept
+    );
 }
 
 #[test]
@@ -210,7 +249,9 @@ fn a_disturbed_pair_is_visited_again_and_then_given_up() {
     assert_eq!(survey_of.core_distance.protocol.unwrap().discarded_gap, 5);
     let mut deaf = Caches { deaf: u32::MAX, ..Caches::new() };
     let samples = Samples::new(vec![0, 1]);
-    let error = survey(&mut deaf, &Caches::topology(), &pus, None, samples, &mut |_| ControlFlow::Continue(()));
+    let error = survey(&mut deaf, &Caches::topology(), &pus, None, samples, &mut |_| {
+        ControlFlow::Continue(())
+    });
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
 }
 
@@ -244,10 +285,14 @@ fn what_no_cache_can_deliver_is_refused() {
         &mut |_| ControlFlow::Continue(()),
     );
     assert!(matches!(ended, Err(MeasureError::BelowFloor { a: 0, b: 1, .. })));
-    let alone =
-        survey(&mut Impossible, &Topology::unknown(0..1), &request(&[0]), None, Samples::new(vec![0]), &mut |_| {
-            ControlFlow::Continue(())
-        });
+    let alone = survey(
+        &mut Impossible,
+        &Topology::unknown(0..1),
+        &request(&[0]),
+        None,
+        Samples::new(vec![0]),
+        &mut |_| ControlFlow::Continue(()),
+    );
     assert!(matches!(alone, Err(MeasureError::TooFew(1))));
 }
 
@@ -263,7 +308,8 @@ impl Probe for Flipping {
         let brought = |pair: &PairAt| {
             let visits = &mut self.visits[(pair.a + pair.b - 1) as usize];
             *visits += 1;
-            let level = if (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2) { 300.0 } else { 80.0 };
+            let level =
+                if (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2) { 300.0 } else { 80.0 };
             let round_trip_ns = (0..visit.batches).map(|at| level + f64::from(at % 5)).collect();
             Batches { round_trip_ns, discards: Discards::default() }
         };
@@ -302,7 +348,11 @@ fn further_visits_are_spread_over_time() {
     let further = Further { passes: 5, period: Duration::from_millis(4) };
     let plan = SurveyPlan { further, ..request(&[]).plan };
     let begun = std::time::Instant::now();
-    whole(&mut Flipping { visits: [0; 3] }, &Topology::unknown(0..2), &SurveyRequest { plan, ..request(&[0, 1]) });
+    whole(
+        &mut Flipping { visits: [0; 3] },
+        &Topology::unknown(0..2),
+        &SurveyRequest { plan, ..request(&[0, 1]) },
+    );
     assert!(begun.elapsed() >= Duration::from_millis(20));
 }
 
@@ -314,17 +364,27 @@ fn replayed(breaks: &[u64]) -> Survey {
     let request = SurveyRequest { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
     let header = request.header(Machine::default());
     for visits in breaks.iter().copied().chain([u64::MAX]) {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .unwrap();
         let (mut journal, records) = Journal::resume(&path, file, &header, 0.02).unwrap();
         let mut samples = Samples::new(request.pus.clone());
-        records.iter().for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
+        records
+            .iter()
+            .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
         let mut made = 0;
         let mut stop = |_: &Step| {
             made += 1;
             if made == visits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let mut probe = Replay::new(&profile, 5).unwrap();
-        let ended = survey(&mut probe, &profile.topology, &request, Some(&mut journal), samples, &mut stop).unwrap();
+        let ended =
+            survey(&mut probe, &profile.topology, &request, Some(&mut journal), samples, &mut stop)
+                .unwrap();
         if let Ended::Whole(survey) = ended {
             return *survey;
         }
@@ -336,9 +396,12 @@ fn replayed(breaks: &[u64]) -> Survey {
 fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
     let bits = |survey: Survey| {
         let distance = survey.core_distance;
-        let matrices = [distance.median_ns, distance.mad_ns.unwrap(), distance.ci95_low_ns.unwrap()];
-        let cells =
-            matrices.iter().flat_map(|matrix| matrix.pairs().map(|(_, _, ns)| ns.to_bits())).collect::<Vec<_>>();
+        let matrices =
+            [distance.median_ns, distance.mad_ns.unwrap(), distance.ci95_low_ns.unwrap()];
+        let cells = matrices
+            .iter()
+            .flat_map(|matrix| matrix.pairs().map(|(_, _, ns)| ns.to_bits()))
+            .collect::<Vec<_>>();
         let model = survey.home_model.unwrap();
         let offsets = model.offset_ns.concat().iter().map(|ns| ns.to_bits()).collect::<Vec<_>>();
         (cells, offsets, distance.deciles_ns, survey.loaded)
@@ -387,12 +450,17 @@ impl Probe for Stacked {
 #[test]
 fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
     let mut probe = Stacked::default();
-    let distance = whole(&mut probe, &Topology::unknown(0..4), &request(&[0, 1, 2, 3])).core_distance;
+    let distance =
+        whole(&mut probe, &Topology::unknown(0..4), &request(&[0, 1, 2, 3])).core_distance;
     assert_eq!(distance.status[(0, 1)], Some(PairStatus::Stacked));
     assert_eq!(distance.median_ns[(0, 1)], 3e6);
     assert!(probe.waited <= 3 * 6 * 6, "{} round trips of milliseconds", probe.waited);
     let others = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-    assert!(others.iter().all(|pair| distance.median_ns[*pair] == 90.0), "{:?}", distance.median_ns);
+    assert!(
+        others.iter().all(|pair| distance.median_ns[*pair] == 90.0),
+        "{:?}",
+        distance.median_ns
+    );
     assert!(others.iter().all(|pair| distance.status[*pair] == Some(PairStatus::Stable)));
 }
 
@@ -402,12 +470,19 @@ fn the_journal_of_a_quick_run_holds_a_stacked_pair() {
     let path = folder.path().join("journal");
     let request = SurveyRequest { plan: SurveyPlan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
     let header = request.header(Machine { name: "stacked".into(), ..Machine::default() });
-    let open = || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let open =
+        || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
     let mut journal = Journal::create(&path, open(), &header).unwrap();
-    let (topology, samples) = (Topology::unknown(0..2), Samples::new(vec![0, 1]));
+    let topology = Topology::unknown(0..2);
+    let samples = Samples::new(vec![0, 1]);
     let mut go_on = |_: &Step| ControlFlow::Continue(());
-    survey(&mut Stacked::default(), &topology, &request, Some(&mut journal), samples, &mut go_on).unwrap();
+    survey(&mut Stacked::default(), &topology, &request, Some(&mut journal), samples, &mut go_on)
+        .unwrap();
     drop(journal);
     let (_, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
-    assert_eq!(records.first().map(|record| record.ns.len()), Some(11), "as many as a quick visit has");
+    assert_eq!(
+        records.first().map(|record| record.ns.len()),
+        Some(11),
+        "as many as a quick visit has"
+    );
 }

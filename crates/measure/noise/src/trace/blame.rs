@@ -8,14 +8,15 @@ use std::cmp::Reverse;
 /// Shorter gaps are not explained: the trace is written in microseconds.
 const SHORTEST_NS: u64 = 5_000;
 
-/// The largest distance between the begin of a gap and the event at its begin, two roundings to microseconds
-/// included.
+/// The largest distance between the begin of a gap and the event at its begin, two roundings to
+/// microseconds included.
 const SLACK_NS: u64 = 3_000;
 
 /// The number of gaps that are reported one by one.
 const MOST_TOLD: usize = 10;
 
-/// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest 1024.
+/// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest
+/// 1024.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Traced {
     /// Gaps that it was asked about.
@@ -24,7 +25,8 @@ pub struct Traced {
     pub gaps_before_trace: u64,
     /// The tasks and handlers that had the CPU in them, the one with the most time first.
     pub takers: Vec<Taker>,
-    /// The time that the kernel cannot explain: taken by the hypervisor, the firmware or the hardware.
+    /// The time that the kernel cannot explain: taken by the hypervisor, the firmware or the
+    /// hardware.
     pub unexplained: Taker,
     /// The longest gaps, the longest first.
     pub longest: Vec<TracedGap>,
@@ -66,9 +68,15 @@ pub struct GapShare {
 }
 
 /// Asks the spans about the gaps that begin at `from_ns` or later.
-pub(super) fn traced(gaps: &[Gap], spans: &Spans, from_ns: u64, begin_ns: impl Fn(&Gap) -> u64) -> Traced {
+pub(super) fn traced(
+    gaps: &[Gap],
+    spans: &Spans,
+    from_ns: u64,
+    begin_ns: impl Fn(&Gap) -> u64,
+) -> Traced {
     let mut found = Traced::default();
-    let mut takers: Vec<Taker> = spans.names.iter().map(|who| Taker { who: who.clone(), ..Taker::default() }).collect();
+    let mut takers: Vec<Taker> =
+        spans.names.iter().map(|who| Taker { who: who.clone(), ..Taker::default() }).collect();
     for gap in gaps.iter().filter(|gap| gap.length_ns >= SHORTEST_NS) {
         let begin_ns = begin_ns(gap);
         if begin_ns < from_ns {
@@ -96,7 +104,8 @@ fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);
     let overlapping = spans.spans[first..].iter().take_while(|span| span.from_ns < to_ns);
-    // One with an unknown end is over when the meter goes on: it is in the gap of its known end and in no other.
+    // One with an unknown end is over when the meter goes on: it is in the gap of its known end and
+    // in no other.
     let is_here = |ns: u64| from_ns <= ns + SLACK_NS && ns <= to_ns + SLACK_NS;
     for span in overlapping.filter(|span| span.known_ns.is_none_or(is_here)) {
         let ns = span.to_ns.min(to_ns) - span.from_ns.max(from_ns);
@@ -145,9 +154,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn spans(spans: &[(u64, u64, usize)]) -> Spans {
-        let spans =
-            spans.iter().map(|&(from, to, who)| Span { from_ns: from * 1000, to_ns: to * 1000, who, known_ns: None });
-        Spans { names: vec!["hog".into(), "local_timer".into()], spans: spans.collect(), first_ns: 0 }
+        let spans = spans.iter().map(|&(from, to, who)| Span {
+            from_ns: from * 1000,
+            to_ns: to * 1000,
+            who,
+            known_ns: None,
+        });
+        Spans {
+            names: vec!["hog".into(), "local_timer".into()],
+            spans: spans.collect(),
+            first_ns: 0,
+        }
     }
 
     fn gap(start_us: u64, length_us: u64) -> Gap {
@@ -160,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_gap_is_shared_out() {
-        // The timer's begin is before the gap, the hog's end behind it; the third span is in no gap.
+        // The timer's begin is before the gap, the hog's end behind it; the third span is in no
+        // gap.
         let spans = spans(&[(8, 13, 1), (15, 30, 0), (60, 70, 0)]);
         let traced = found(&[gap(10, 10), gap(100, 50)], &spans, 0);
         insta::assert_snapshot!(serde_json::to_string(&traced).unwrap(), @r#"{"gaps":2,"gaps_before_trace":0,"takers":[{"who":"hog","gaps":1,"total_us":5.0,"longest_us":5.0},{"who":"local_timer","gaps":1,"total_us":3.0,"longest_us":3.0}],"unexplained":{"who":"","gaps":2,"total_us":52.0,"longest_us":50.0},"longest":[{"start_ns":100000,"length_ns":50000,"takers":[],"unexplained_us":50.0},{"start_ns":10000,"length_ns":10000,"takers":[{"who":"hog","us":5.0},{"who":"local_timer","us":3.0}],"unexplained_us":2.0}]}"#);
@@ -178,7 +196,11 @@ mod tests {
     #[test]
     fn what_the_trace_cannot_know_is_counted_apart() {
         let traced = found(&[gap(10, 10), gap(30, 10), gap(50, 4)], &spans(&[]), 20);
-        assert_eq!((traced.gaps, traced.gaps_before_trace), (1, 1), "and a gap of 4 us is too short");
+        assert_eq!(
+            (traced.gaps, traced.gaps_before_trace),
+            (1, 1),
+            "and a gap of 4 us is too short"
+        );
     }
 
     proptest! {

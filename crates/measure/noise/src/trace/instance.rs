@@ -15,8 +15,13 @@ const PREFIX: &str = "seatmap-noise-";
 const BUFFER_KIB: &str = "8192";
 
 /// The events of every kernel with tracing.
-const EVENTS: [&str; 5] =
-    ["sched/sched_switch", "irq/irq_handler_entry", "irq/irq_handler_exit", "irq/softirq_entry", "irq/softirq_exit"];
+const EVENTS: [&str; 5] = [
+    "sched/sched_switch",
+    "irq/irq_handler_entry",
+    "irq/irq_handler_exit",
+    "irq/softirq_entry",
+    "irq/softirq_exit",
+];
 
 /// The events of some architectures: x86's vectors, Arm's interrupts between CPUs.
 const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
@@ -35,7 +40,8 @@ impl Instance {
     pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let instances = tracefs.folder().join("instances");
-        // One process at a time: no process may take another's instance for an abandoned one before it is locked.
+        // One process at a time: no process may take another's instance for an abandoned one before
+        // it is locked.
         let turn = File::open(&instances)?;
         turn.lock()?;
         sweep(&instances)?;
@@ -59,7 +65,9 @@ impl Instance {
         for events in EVENTS {
             self.write(&format!("events/{events}/enable"), "1")?;
         }
-        for events in EVENTS_OF_SOME.iter().filter(|events| self.folder.join("events").join(events).exists()) {
+        for events in
+            EVENTS_OF_SOME.iter().filter(|events| self.folder.join("events").join(events).exists())
+        {
             self.write(&format!("events/{events}/enable"), "1")?;
         }
         self.write("tracing_cpumask", &cpus.iter().copied().collect::<CpuSet>().to_mask())?;
@@ -115,7 +123,9 @@ mod tests {
 
     /// `None`, with a message, where this computer does not allow tracing.
     fn begun() -> Option<Instance> {
-        Instance::begin(&[0]).inspect_err(|error| seatmap_needs::skipped!("no trace here: {error}")).ok()
+        Instance::begin(&[0])
+            .inspect_err(|error| seatmap_needs::skipped!("no trace here: {error}"))
+            .ok()
     }
 
     #[test]
@@ -167,7 +177,8 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(1));
         instance.stop().unwrap();
         let texts = cpus.iter().map(|cpu| instance.recording(*cpu).unwrap().text);
-        let switches: usize = texts.map(|text| String::from_utf8_lossy(&text).matches("sched_switch").count()).sum();
+        let switches: usize =
+            texts.map(|text| String::from_utf8_lossy(&text).matches("sched_switch").count()).sum();
         assert!(switches > 0, "{} CPUs, and nobody fell asleep", cpus.len());
     }
 }

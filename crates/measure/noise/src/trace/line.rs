@@ -1,7 +1,8 @@
 //! One event of a trace: a line, or more where a task has a line's end in its name.
 
-/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's `trace_output.c`: `%16s-%-7d`).
-/// Names are 15 bytes at most and may hold anything, so only the width tells where one ends.
+/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's
+/// `trace_output.c`: `%16s-%-7d`). Names are 15 bytes at most and may hold anything, so only the
+/// width tells where one ends.
 const NAME_WIDTH: usize = 16;
 
 /// Something that began or ended on a CPU.
@@ -29,8 +30,9 @@ pub(super) enum What {
     Mark,
 }
 
-/// Splits a trace into its events, and the other text between them. Names may hold line ends. An event ends where the
-/// next one begins; a name cannot look like the begin of an event, as it would have to be longer.
+/// Splits a trace into its events, and the other text between them. Names may hold line ends. An
+/// event ends where the next one begins; a name cannot look like the begin of an event, as it would
+/// have to be longer.
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -82,8 +84,11 @@ fn what(event: &str, fields: &str) -> Option<What> {
             let (irq, name) = fields.lines().next()?.split_once(" name=")?;
             Some(What::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
         }
-        // The end of a handler has its result and not its name, and handlers of one line do not nest.
-        "irq_handler_exit" => Some(What::Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?))),
+        // The end of a handler has its result and not its name, and handlers of one line do not
+        // nest.
+        "irq_handler_exit" => {
+            Some(What::Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?)))
+        }
         "tracing_mark_write" => Some(What::Mark),
         _ => match event.strip_suffix("_entry") {
             Some(vector) => Some(What::Enter(handler(vector, fields))),
@@ -94,8 +99,9 @@ fn what(event: &str, fields: &str) -> Option<What> {
 
 /// `softirq TIMER`, `ipi Rescheduling interrupts`, `local_timer`.
 fn handler(event: &str, fields: &str) -> String {
-    let inner =
-        |open, close| fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner);
+    let inner = |open, close| {
+        fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
+    };
     match event {
         "softirq" => format!("softirq {}", inner("action=", "]").unwrap_or("?")),
         "ipi" => format!("ipi {}", inner("(", ")").unwrap_or("?")),
@@ -108,7 +114,9 @@ fn time_ns(text: &str) -> Option<u64> {
     let (seconds, micros) = text.split_once('.')?;
     let is_micros = micros.len() == 6;
     let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);
-    is_micros.then(|| seconds.checked_mul(1_000_000)?.checked_add(micros)?.checked_mul(1000)).flatten()
+    is_micros
+        .then(|| seconds.checked_mul(1_000_000)?.checked_add(micros)?.checked_mul(1000))
+        .flatten()
 }
 
 #[cfg(test)]
@@ -157,7 +165,10 @@ mod tests {
         assert_eq!(told(line), "2000001000 of 77 '] 1.000000: a_en': Enter(\"reschedule\")");
         let line = "           a b c-7       [003] d..2. 2.000001: sched_switch: prev_comm=a b c prev_pid=7 prev_prio=1 \
                     prev_state=S ==> next_comm=x next_pid=9 y next_pid=8 next_prio=120";
-        assert_eq!(told(line), "2000001000 of 7 'a b c': Switch { to: 8, name: \"x next_pid=9 y\" }");
+        assert_eq!(
+            told(line),
+            "2000001000 of 7 'a b c': Switch { to: 8, name: \"x next_pid=9 y\" }"
+        );
         let line = " ==> next_comm=-7       [003] d..2. 2.000001: sched_switch: prev_comm= ==> next_comm= prev_pid=7 \
                     prev_prio=1 prev_state=S ==> next_comm= ==> next_comm= next_pid=8 next_prio=120";
         assert_eq!(
@@ -170,7 +181,10 @@ mod tests {
     fn a_task_without_a_name_is_somebody() {
         let line = "                -7       [003] d..2. 2.000001: sched_switch: prev_comm= prev_pid=7 prev_prio=1 prev_state=S \
                     ==> next_comm= next_pid=8 next_prio=120";
-        assert_eq!(told(line), "2000001000 of 7 '(no name)': Switch { to: 8, name: \"(no name)\" }");
+        assert_eq!(
+            told(line),
+            "2000001000 of 7 '(no name)': Switch { to: 8, name: \"(no name)\" }"
+        );
     }
 
     #[test]
@@ -180,7 +194,8 @@ mod tests {
                     \x20            c\nd-8       [003] d.h.. 2.000002: softirq_entry: vec=9 [action=RCU]\n\
                     CPU:3 [LOST 4 EVENTS]\n          <idle>-0       [003] d.h.. 2.000003: irq_handler_entry: irq=3 name=x\n\
                     CPU:3 [LOST 4 EVENTS]\n";
-        let found: Vec<String> = split(text.as_bytes()).filter_map(event).map(|event| format!("{event:?}")).collect();
+        let found: Vec<String> =
+            split(text.as_bytes()).filter_map(event).map(|event| format!("{event:?}")).collect();
         insta::assert_snapshot!(found.join("\n"), @r#"
         Event { at_ns: 2000001000, task: 7, name: "a\nb", what: Switch { to: 8, name: "c\nd" } }
         Event { at_ns: 2000002000, task: 8, name: "c\nd", what: Enter("softirq RCU") }

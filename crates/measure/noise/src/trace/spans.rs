@@ -24,9 +24,9 @@ pub(super) struct Span {
     pub(super) known_ns: Option<u64>,
 }
 
-/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it ends. Kernels do
-/// not show every change of task; where one is missing, the time between two events is of the one that is not the
-/// meter. `None` where the meter has left no mark.
+/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it
+/// ends. Kernels do not show every change of task; where one is missing, the time between two
+/// events is of the one that is not the meter. `None` where the meter has left no mark.
 pub(super) fn of(text: &[u8]) -> Option<Spans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
@@ -57,7 +57,8 @@ impl Reader {
             (self.found.first_ns, self.last_ns) = (event.at_ns, event.at_ns);
         }
         self.close(&event);
-        // The name in a change of task is the one of that time; the others are of the end, or forgotten.
+        // The name in a change of task is the one of that time; the others are of the end, or
+        // forgotten.
         if self.task.as_ref().is_none_or(|(task, _)| *task != event.task) {
             self.task = Some((event.task, event.name));
         }
@@ -84,12 +85,15 @@ impl Reader {
 
     /// Attributes the time since the last event to the task or handler that had it.
     fn close(&mut self, event: &Event) {
-        // The clock of traces may step back a little where it is slewed (Documentation/trace/ftrace.rst).
+        // The clock of traces may step back a little where it is slewed
+        // (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);
         let from_ns = std::mem::replace(&mut self.last_ns, now_ns);
         let (who, known_ns) = match (self.handlers.last(), &self.task) {
             (Some(handler), _) => (handler, None),
-            (None, Some((task, name))) if *task != self.meter => (name, (event.task != *task).then_some(from_ns)),
+            (None, Some((task, name))) if *task != self.meter => {
+                (name, (event.task != *task).then_some(from_ns))
+            }
             (None, Some(_)) if event.task != self.meter => (&event.name, Some(now_ns)),
             _ => return,
         };
@@ -124,17 +128,25 @@ mod tests {
     fn trace(lines: &[(&str, u32, u64, &str)]) -> Vec<u8> {
         let mut text = String::from("# tracer: nop\n");
         for (name, task, us, event) in lines {
-            let (seconds, us) = (us / 1_000_000, us % 1_000_000);
-            writeln!(text, "{name:>16}-{task:<7} [001] d.h.. {seconds:>5}.{us:06}: {event}").unwrap();
+            let seconds = us / 1_000_000;
+            let us = us % 1_000_000;
+            writeln!(text, "{name:>16}-{task:<7} [001] d.h.. {seconds:>5}.{us:06}: {event}")
+                .unwrap();
         }
         let us = lines.last().map_or(0, |line| line.2);
-        writeln!(text, "           meter-7       [001] .....     0.{us:06}: tracing_mark_write: seatmap").unwrap();
+        writeln!(
+            text,
+            "           meter-7       [001] .....     0.{us:06}: tracing_mark_write: seatmap"
+        )
+        .unwrap();
         text.into_bytes()
     }
 
     fn told(lines: &[(&str, u32, u64, &str)]) -> Vec<String> {
         let found = of(&trace(lines)).unwrap();
-        let told = |span: &Span| format!("{}-{} {}", span.from_ns / 1000, span.to_ns / 1000, found.names[span.who]);
+        let told = |span: &Span| {
+            format!("{}-{} {}", span.from_ns / 1000, span.to_ns / 1000, found.names[span.who])
+        };
         found.spans.iter().map(told).collect()
     }
 
@@ -149,7 +161,10 @@ mod tests {
             ("meter", 7, 20, "softirq_exit: vec=9 [action=RCU]"),
             ("meter", 7, 90, "local_timer_entry: vector=236"),
         ]);
-        assert_eq!(found, ["10-13 local_timer", "13-15 IRQ 36 disk", "15-16 local_timer", "18-20 softirq RCU"]);
+        assert_eq!(
+            found,
+            ["10-13 local_timer", "13-15 IRQ 36 disk", "15-16 local_timer", "18-20 softirq RCU"]
+        );
     }
 
     #[test]
@@ -176,7 +191,8 @@ mod tests {
             ("late", 11, 60, "local_timer_entry: vector=236"),
         ];
         assert_eq!(told(&lines), ["10-40 hog", "40-41 local_timer", "41-60 late"]);
-        let known: Vec<Option<u64>> = of(&trace(&lines)).unwrap().spans.iter().map(|span| span.known_ns).collect();
+        let known: Vec<Option<u64>> =
+            of(&trace(&lines)).unwrap().spans.iter().map(|span| span.known_ns).collect();
         assert_eq!(known, [Some(10_000), None, Some(60_000)]);
     }
 
@@ -215,7 +231,10 @@ mod tests {
 
     #[test]
     fn without_a_mark_nobody_is_the_meter() {
-        assert_eq!(of(b"           meter-7       [001] d.h.. 1.000001: local_timer_entry: vector=236\n"), None);
+        assert_eq!(
+            of(b"           meter-7       [001] d.h.. 1.000001: local_timer_entry: vector=236\n"),
+            None
+        );
     }
 
     #[test]
@@ -225,6 +244,10 @@ mod tests {
             ("hog", 9, 8, "reschedule_entry: vector=253"),
             ("meter", 7, 20, "local_timer_entry: vector=236"),
         ]);
-        assert_eq!(found, ["5-8 hog", "8-20 reschedule"], "an end that is missing is the next event's");
+        assert_eq!(
+            found,
+            ["5-8 hog", "8-20 reschedule"],
+            "an end that is missing is the next event's"
+        );
     }
 }

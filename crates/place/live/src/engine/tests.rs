@@ -41,7 +41,8 @@ impl World {
     /// The engine in charge of this program for a time.
     fn play(&mut self, rules: Rules, length_s: f64) -> Told {
         let mut engine = Engine::new(rules);
-        let (mut told, mut next) = (Told::default(), Decision::Observe);
+        let mut told = Told::default();
+        let mut next = Decision::Observe;
         while told.seconds < length_s {
             let (event, took_s) = match next {
                 Decision::Observe => {
@@ -82,7 +83,9 @@ impl Told {
 
 /// How many of a thousand programs keep seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
-    (0..1000).filter(|seed| World::new(*seed, gains).play(Rules::default(), 120.0).kept.is_some()).count()
+    (0..1000)
+        .filter(|seed| World::new(*seed, gains).play(Rules::default(), 120.0).kept.is_some())
+        .count()
 }
 
 #[test]
@@ -95,13 +98,16 @@ fn seats_that_change_nothing_are_not_kept() {
 #[test]
 fn seats_that_are_better_are_kept() {
     assert!(kept(&[1.1]) >= 990);
-    let best = (0..200).filter(|seed| World::new(*seed, &[1.1, 1.3]).play(Rules::default(), 120.0).kept == Some(1));
+    let best = (0..200).filter(|seed| {
+        World::new(*seed, &[1.1, 1.3]).play(Rules::default(), 120.0).kept == Some(1)
+    });
     assert!(best.count() >= 198);
 }
 
 #[test]
 fn a_program_that_gets_faster_by_itself_fools_nobody() {
-    let drifts = |seed| World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(Rules::default(), 60.0);
+    let drifts =
+        |seed| World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(Rules::default(), 60.0);
     let fooled = (0..1000).filter(|seed| drifts(*seed).kept.is_some()).count();
     assert!(fooled <= 40, "{fooled} of 1000");
 }
@@ -130,7 +136,8 @@ fn a_dire_candidate_is_left_early() {
     // The readings after which one with this share of the free rate is left.
     let left_after = |share: f64| {
         let mut engine = Engine::new(Rules::default());
-        engine.take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
+        engine
+            .take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
         let rates = [1.0, share, share, 1.0].into_iter().cycle();
         let answers = rates.take(20).map(|rate| engine.take(&Event::Read { rate: Some(rate) }));
         let left = Decision::Tried { candidate: 0, verdict: Verdict::LeftEarly, gain: None };
@@ -145,7 +152,10 @@ fn a_dire_candidate_is_left_early() {
 fn a_program_that_does_nothing_is_put_back() {
     let mut engine = Engine::new(Rules::default());
     engine.take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
-    let said = (0..20).map(|at| engine.take(&Event::Read { rate: (at % 3 == 0).then_some(0.0) })).last().unwrap();
+    let said = (0..20)
+        .map(|at| engine.take(&Event::Read { rate: (at % 3 == 0).then_some(0.0) }))
+        .last()
+        .unwrap();
     assert_eq!(said[0], Decision::Tried { candidate: 0, verdict: Verdict::Unread, gain: None });
 }
 

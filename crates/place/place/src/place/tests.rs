@@ -10,7 +10,11 @@ fn machine(name: &str) -> Profile {
     catalog::load(name).unwrap()
 }
 
-fn placed(machine: &Profile, pattern: &Pattern, change: impl Fn(&mut PlaceRequest)) -> Result<Answer, PlaceError> {
+fn placed(
+    machine: &Profile,
+    pattern: &Pattern,
+    change: impl Fn(&mut PlaceRequest),
+) -> Result<Answer, PlaceError> {
     let mut request = PlaceRequest::new(machine, pattern);
     request.limit = Limit::kicks(300);
     change(&mut request);
@@ -28,11 +32,13 @@ fn a_pair_sits_on_siblings() {
 #[test]
 fn avoiding_siblings_uses_each_core_once() {
     let machine = machine("xeon-e5-2680-2s");
-    let answer = placed(&machine, &generate("ring:16").unwrap(), |r| r.one_per = Some(Level::Core)).unwrap();
+    let answer =
+        placed(&machine, &generate("ring:16").unwrap(), |r| r.one_per = Some(Level::Core)).unwrap();
     let cores: std::collections::HashSet<_> =
         answer.placement.iter().map(|os| machine.topology.pu(*os).unwrap().core).collect();
     assert_eq!(cores.len(), 16);
-    let refused = placed(&machine, &generate("ring:17").unwrap(), |r| r.one_per = Some(Level::Core));
+    let refused =
+        placed(&machine, &generate("ring:17").unwrap(), |r| r.one_per = Some(Level::Core));
     assert_eq!(refused, Err(PlaceError::TooFewGroups { tasks: 17, groups: 16 }));
 }
 
@@ -45,9 +51,16 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
     })
     .unwrap();
     assert_eq!((answer.placement[2], answer.placement[0]), (9, 4));
-    assert!(answer.placement.iter().all(|os| [3, 4, 5, 6, 7, 9].contains(os)), "{:?}", answer.placement);
+    assert!(
+        answer.placement.iter().all(|os| [3, 4, 5, 6, 7, 9].contains(os)),
+        "{:?}",
+        answer.placement
+    );
     let crowded = |request: &mut PlaceRequest| request.fixed = vec![(0, 1), (1, 1)];
-    assert_eq!(placed(&machine, &generate("ring:5").unwrap(), crowded), Err(PlaceError::Crowded(1)));
+    assert_eq!(
+        placed(&machine, &generate("ring:5").unwrap(), crowded),
+        Err(PlaceError::Crowded(1))
+    );
 }
 
 #[test]
@@ -55,34 +68,52 @@ fn more_tasks_than_pus_share_them_evenly() {
     let machine = machine("graviton3");
     for tasks in [9_usize, 11, 16] {
         let pattern = generate(&format!("ring:{tasks}")).unwrap();
-        let answer = placed(&machine, &pattern, |request| request.cpus = Some((0..4).collect())).unwrap();
+        let answer =
+            placed(&machine, &pattern, |request| request.cpus = Some((0..4).collect())).unwrap();
         let load = |os: u32| answer.placement.iter().filter(|other| **other == os).count();
-        assert!((0..4).all(|os| (tasks / 4..=tasks.div_ceil(4)).contains(&load(os))), "{:?}", answer.placement);
+        assert!(
+            (0..4).all(|os| (tasks / 4..=tasks.div_ceil(4)).contains(&load(os))),
+            "{:?}",
+            answer.placement
+        );
     }
 }
 
 #[test]
 fn a_partition_is_even_and_cuts_little() {
     let machine = machine("xeon-e5-2680-2s");
-    let answer = placed(&machine, &generate("ring:16").unwrap(), |r| r.method = PlaceMethod::Partition).unwrap();
-    let on_first = answer.placement.iter().filter(|os| machine.topology.pu(**os).unwrap().package == Some(0)).count();
+    let answer =
+        placed(&machine, &generate("ring:16").unwrap(), |r| r.method = PlaceMethod::Partition)
+            .unwrap();
+    let on_first = answer
+        .placement
+        .iter()
+        .filter(|os| machine.topology.pu(**os).unwrap().package == Some(0))
+        .count();
     assert_eq!((on_first, answer.crossing), (8, Some((2.0, 16.0))));
 }
 
 #[test]
 fn clusters_keep_to_their_slices() {
     let machine = machine("graviton3");
-    let answer = placed(&machine, &generate("clusters:4x16").unwrap(), |r| r.method = PlaceMethod::Pizza(4)).unwrap();
+    let answer =
+        placed(&machine, &generate("clusters:4x16").unwrap(), |r| r.method = PlaceMethod::Pizza(4))
+            .unwrap();
     assert_eq!(answer.crossing.unwrap().0, 0.0);
-    let slices = |cluster: usize| answer.placement[16 * cluster..16 * (cluster + 1)].iter().map(|os| os / 16);
-    assert!((0..4).all(|cluster| slices(cluster).collect::<std::collections::HashSet<_>>().len() == 1));
+    let slices = |cluster: usize| {
+        answer.placement[16 * cluster..16 * (cluster + 1)].iter().map(|os| os / 16)
+    };
+    assert!(
+        (0..4).all(|cluster| slices(cluster).collect::<std::collections::HashSet<_>>().len() == 1)
+    );
 }
 
 #[test]
 fn congestion_is_the_busiest_link() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("clusters:2x8").unwrap();
-    let answer = placed(&machine, &pattern, |request| request.objective = Objective::Congestion).unwrap();
+    let answer =
+        placed(&machine, &pattern, |request| request.objective = Objective::Congestion).unwrap();
     assert_eq!(answer.cost, 0.0, "a cluster fits in a package: {:?}", answer.placement);
     assert!(answer.baselines.random.mean > 0.0);
 }
@@ -100,7 +131,12 @@ fn thousands_of_tasks_go_by_levels() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("stencil2d:48x40").unwrap();
     let answer = placed(&machine, &pattern, |request| request.limit = Limit::kicks(3)).unwrap();
-    assert!(answer.cost < 0.5 * answer.baselines.random.mean, "{} {:?}", answer.cost, answer.baselines);
+    assert!(
+        answer.cost < 0.5 * answer.baselines.random.mean,
+        "{} {:?}",
+        answer.cost,
+        answer.baselines
+    );
     assert!(answer.method.starts_with("multilevel"));
 }
 
@@ -108,12 +144,16 @@ fn thousands_of_tasks_go_by_levels() {
 fn what_cannot_be_had_is_said() {
     let machine = machine("graviton3");
     let ring = generate("ring:4").unwrap();
-    let refused = |change: &dyn Fn(&mut PlaceRequest)| placed(&machine, &ring, change).unwrap_err().to_string();
+    let refused = |change: &dyn Fn(&mut PlaceRequest)| {
+        placed(&machine, &ring, change).unwrap_err().to_string()
+    };
     assert!(refused(&|r| r.cpus = Some(vec![0, 99])).contains("PU 99"));
     assert!(refused(&|r| r.fixed = vec![(7, 0)]).contains("task 7"));
     assert!(refused(&|r| r.fixed = vec![(1, 0), (1, 2)]).contains("twice"));
     assert!(refused(&|r| r.homes = true).ends_with("none to choose from; place without homes"));
-    assert!(refused(&|r| r.method = PlaceMethod::GetCore).contains("tells no homes of lines apart"));
+    assert!(
+        refused(&|r| r.method = PlaceMethod::GetCore).contains("tells no homes of lines apart")
+    );
     assert!(
         refused(&|r| r.method = PlaceMethod::Pizza(99))
             .contains("99 sections do not divide 64 cores; 2, 4, 8, 16, 32, 64 do")
@@ -123,11 +163,18 @@ fn what_cannot_be_had_is_said() {
 
 #[test]
 fn only_where_it_can_help_is_measuring_advised() {
-    let (mut machine, ring) = (machine("graviton3"), generate("ring:4").unwrap());
-    let refused = |machine: &Profile| placed(machine, &ring, |request| request.homes = true).unwrap_err().to_string();
+    let mut machine = machine("graviton3");
+    let ring = generate("ring:4").unwrap();
+    let refused = |machine: &Profile| {
+        placed(machine, &ring, |request| request.homes = true).unwrap_err().to_string()
+    };
     assert!(!refused(&machine).contains("measure"), "somebody else's file");
     machine.origin.kind = seatmap_machine::OriginKind::Measured;
-    assert!(refused(&machine).ends_with("; place without homes, or look for homes with 'seatmap measure --homes 64'"));
+    assert!(
+        refused(&machine).ends_with(
+            "; place without homes, or look for homes with 'seatmap measure --homes 64'"
+        )
+    );
     let lines = seatmap_machine::HomeLines {
         home_of_line: vec![0; 64],
         nearest_pu: vec![0],
@@ -142,17 +189,25 @@ fn only_where_it_can_help_is_measuring_advised() {
 }
 
 /// Weighted distance as a run would tell it, in nanoseconds.
-fn clock<'a>(machine: &'a Profile, pattern: &'a Pattern) -> impl Fn(&[u32]) -> Result<f64, String> + Sync + 'a {
+fn clock<'a>(
+    machine: &'a Profile,
+    pattern: &'a Pattern,
+) -> impl Fn(&[u32]) -> Result<f64, String> + Sync + 'a {
     move |placement| {
         let known = machine.core_distance.as_ref().unwrap();
         let at = |task: usize| known.index_of(placement[task]).unwrap();
-        Ok(pattern.edges.iter().map(|edge| edge.bytes * known.median_ns[(at(edge.from), at(edge.to))]).sum())
+        Ok(pattern
+            .edges
+            .iter()
+            .map(|edge| edge.bytes * known.median_ns[(at(edge.from), at(edge.to))])
+            .sum())
     }
 }
 
 #[test]
 fn few_placements_are_all_run() {
-    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("stencil2d:2x2").unwrap());
+    let machine = machine("xeon-e5-2680-2s");
+    let pattern = generate("stencil2d:2x2").unwrap();
     let time_ns = clock(&machine, &pattern);
     let mut request = PlaceRequest::new(&machine, &pattern);
     request.cpus = Some(vec![0, 1, 8, 9, 16]);
@@ -160,21 +215,29 @@ fn few_placements_are_all_run() {
     let exact = request.place().unwrap();
     let by_runs = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     assert!(exact.optimal && by_runs.optimal);
-    assert!((by_runs.cost - exact.cost).abs() < 1e-6 * exact.cost, "{} and {}", by_runs.cost, exact.cost);
+    assert!(
+        (by_runs.cost - exact.cost).abs() < 1e-6 * exact.cost,
+        "{} and {}",
+        by_runs.cost,
+        exact.cost
+    );
     assert_eq!(by_runs.method, "all 120 placements run");
     assert_eq!(by_runs.lower_bound, by_runs.cost);
 }
 
 #[test]
 fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
-    let (machine, pattern) = (machine("graviton3"), generate("ring:9").unwrap());
+    let machine = machine("graviton3");
+    let pattern = generate("ring:9").unwrap();
     let time_ns = clock(&machine, &pattern);
     let found = |threads: usize| {
         let mut request = PlaceRequest::new(&machine, &pattern);
-        (request.threads, request.fixed, request.limit) = (threads, vec![(3, 60)], Limit::kicks(200));
+        (request.threads, request.fixed, request.limit) =
+            (threads, vec![(3, 60)], Limit::kicks(200));
         request.place_by(Judge { time_ns: &time_ns, floor_ns: 1.0 }).unwrap()
     };
-    let (one, four) = (found(1), found(4));
+    let one = found(1);
+    let four = found(4);
     assert_eq!(one, four);
     assert_eq!(one.placement[3], 60);
     assert!(!one.optimal && one.cost <= one.baselines.random.best, "{one:?}");
@@ -182,12 +245,17 @@ fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
 
 #[test]
 fn runs_stay_in_their_sections() {
-    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:8").unwrap());
+    let machine = machine("xeon-e5-2680-2s");
+    let pattern = generate("ring:8").unwrap();
     let time_ns = clock(&machine, &pattern);
     let mut request = PlaceRequest::new(&machine, &pattern);
     (request.method, request.limit) = (PlaceMethod::Partition, Limit::kicks(100));
     let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
-    let on_first = answer.placement.iter().filter(|os| machine.topology.pu(**os).unwrap().package == Some(0)).count();
+    let on_first = answer
+        .placement
+        .iter()
+        .filter(|os| machine.topology.pu(**os).unwrap().package == Some(0))
+        .count();
     assert_eq!((on_first, answer.optimal), (4, false));
 }
 
@@ -196,12 +264,16 @@ fn a_pattern_without_messages_costs_nothing() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = seatmap_pattern::Pattern::gathered("silent", 4, []);
     let answer = PlaceRequest::new(&machine, &pattern).place().unwrap();
-    assert!(answer.optimal && answer.cost.is_sign_positive() && answer.baselines.os.is_sign_positive(), "{answer:?}");
+    assert!(
+        answer.optimal && answer.cost.is_sign_positive() && answer.baselines.os.is_sign_positive(),
+        "{answer:?}"
+    );
 }
 
 #[test]
 fn runs_take_a_pu_a_task() {
-    let (machine, pattern) = (machine("xeon-e5-2680-2s"), generate("ring:40").unwrap());
+    let machine = machine("xeon-e5-2680-2s");
+    let pattern = generate("ring:40").unwrap();
     let judge = Judge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
     let error = PlaceRequest::new(&machine, &pattern).place_by(judge).unwrap_err().to_string();
     assert_eq!(error, "40 tasks on 32 PUs: a run needs a PU for each task");
@@ -209,11 +281,17 @@ fn runs_take_a_pu_a_task() {
 
 #[test]
 fn a_run_that_fails_says_so() {
-    let (machine, pattern) = (machine("graviton3"), generate("ring:4").unwrap());
+    let machine = machine("graviton3");
+    let pattern = generate("ring:4").unwrap();
     let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {
-        PlaceRequest::new(&machine, &pattern).place_by(Judge { time_ns, floor_ns: 0.0 }).unwrap_err()
+        PlaceRequest::new(&machine, &pattern)
+            .place_by(Judge { time_ns, floor_ns: 0.0 })
+            .unwrap_err()
     };
-    assert_eq!(refused(&|_| Err("no such seat".to_owned())), PlaceError::Unfit("no such seat".to_owned()));
+    assert_eq!(
+        refused(&|_| Err("no such seat".to_owned())),
+        PlaceError::Unfit("no such seat".to_owned())
+    );
     let mut request = PlaceRequest::new(&machine, &pattern);
     request.objective = Objective::Simulated;
     assert!(request.place().unwrap_err().to_string().contains("runs the program"));
@@ -221,8 +299,11 @@ fn a_run_that_fails_says_so() {
 
 #[test]
 fn nothing_usual_is_better_than_what_is_found() {
-    let best = |answer: &Answer| answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter);
-    let (machine, pattern) = (machine("core-i9-12900k"), generate("ring:24").unwrap());
+    let best = |answer: &Answer| {
+        answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter)
+    };
+    let machine = machine("core-i9-12900k");
+    let pattern = generate("ring:24").unwrap();
     let congested = |request: &mut PlaceRequest| {
         request.objective = Objective::Congestion;
         request.limit = Limit::kicks(1);
@@ -232,7 +313,8 @@ fn nothing_usual_is_better_than_what_is_found() {
     // A program that runs best scattered for its own reasons, which no distance tells.
     let machine = super::tests::machine("xeon-e5-2680-2s");
     let is_next = |pair: &[u32]| matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25);
-    let time_ns = |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
+    let time_ns =
+        |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
     let mut request = PlaceRequest::new(&machine, &pattern);
     request.limit = Limit::kicks(1);
     let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
@@ -251,7 +333,8 @@ fn two_cpus() -> Profile {
     let mut median_ns = seatmap_machine::Matrix::filled(2, 0.0);
     median_ns.set_both(0, 1, 80.0);
     profile.core_distance = Some(seatmap_machine::CoreDistance::imported(vec![0, 1], median_ns));
-    let pair = |pus, median_ns| seatmap_machine::WakeupPair { pus, median_ns, ..Default::default() };
+    let pair =
+        |pus, median_ns| seatmap_machine::WakeupPair { pus, median_ns, ..Default::default() };
     let pairs = vec![pair([0, 0], 5e3), pair([1, 1], 5e3), pair([0, 1], 39e3)];
     profile.wakeups = Some(seatmap_machine::Wakeups { pairs, ..Default::default() });
     profile
@@ -269,7 +352,8 @@ fn sleeping_pairs() -> seatmap_pattern::Pattern {
 
 #[test]
 fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
-    let (machine, pattern) = (two_cpus(), sleeping_pairs());
+    let machine = two_cpus();
+    let pattern = sleeping_pairs();
     let answer = placed(&machine, &pattern, |_| ()).unwrap();
     let is_together = (0..4).all(|pair| answer.placement[pair] == answer.placement[pair + 4]);
     assert!(is_together && answer.optimal, "{answer:?}");
@@ -279,7 +363,11 @@ fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
     let spinning = placed(&machine, &pattern, |request| request.waits = false).unwrap();
     let mut without = machine.clone();
     without.wakeups = None;
-    assert_eq!(placed(&without, &pattern, |_| ()).unwrap(), spinning, "distances where no wakeup is known");
+    assert_eq!(
+        placed(&without, &pattern, |_| ()).unwrap(),
+        spinning,
+        "distances where no wakeup is known"
+    );
     assert_eq!(spinning.cost, 8.0 * 64e3 * 80.0);
 }
 
@@ -297,5 +385,8 @@ fn a_time_weighs_wakeups_against_work() {
     let idle = two(0.0);
     assert_eq!((idle.cost, idle.placement[0] == idle.placement[1]), (2.5e6, true));
     let busy = two(20e6);
-    assert_eq!((busy.cost, busy.placement[0] == busy.placement[1], busy.optimal), (39.5e6, false, true));
+    assert_eq!(
+        (busy.cost, busy.placement[0] == busy.placement[1], busy.optimal),
+        (39.5e6, false, true)
+    );
 }

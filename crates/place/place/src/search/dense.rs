@@ -5,9 +5,10 @@ use seatmap_statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
 ///
-/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being differences of two rows
-/// of the matrices (Taillard 1991, "Robust taboo search for the quadratic assignment problem"): one streaming pass,
-/// in which the best swap of each row is found as well. One matrix is kept permuted, so that it is read in order.
+/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being
+/// differences of two rows of the matrices (Taillard 1991, "Robust taboo search for the quadratic
+/// assignment problem"): one streaming pass, in which the best swap of each row is found as well.
+/// One matrix is kept permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
@@ -25,8 +26,8 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Starts from a permutation of the instance's places; `None` where the limit's deadline comes before the table of
-    /// changes is filled.
+    /// Starts from a permutation of the instance's places; `None` where the limit's deadline comes
+    /// before the table of changes is filled.
     #[must_use]
     pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let n = qap.n();
@@ -84,7 +85,8 @@ impl Dense {
     /// Swaps the places of two items, i below j.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // Entries that involve r or s are recomputed below, and must not be mistaken for a row's least until then.
+        // Entries that involve r or s are recomputed below, and must not be mistaken for a row's
+        // least until then.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -108,7 +110,8 @@ impl Dense {
             self.change[other * self.n + item] = *change;
             self.row_least[other] = self.row_least[other].min(*change);
         }
-        self.change[item * self.n + item + 1..(item + 1) * self.n].copy_from_slice(&changes[item + 1..]);
+        self.change[item * self.n + item + 1..(item + 1) * self.n]
+            .copy_from_slice(&changes[item + 1..]);
         self.row_least[item] = changes[item + 1..].iter().copied().fold(f64::INFINITY, f64::min);
         self.u = changes;
     }
@@ -128,7 +131,8 @@ impl Engine for Dense {
     }
 
     fn kick(&mut self, rng: &mut Xoshiro) {
-        let (a, b) = (rng.below(self.n), rng.below(self.n));
+        let a = rng.below(self.n);
+        let b = rng.below(self.n);
         if a != b {
             self.swap(a.min(b), a.max(b));
         }
@@ -136,7 +140,8 @@ impl Engine for Dense {
 
     fn descend(&mut self, limit: &Limit) {
         let mut watch = Watch::new(limit, self.n * self.n);
-        let (mut swaps, mut last) = (0, f64::INFINITY);
+        let mut swaps = 0;
+        let mut last = f64::INFINITY;
         while let Some((i, j)) = self.best().filter(|_| !watch.is_late()) {
             self.swap(i, j);
             swaps += 1;
@@ -179,7 +184,8 @@ impl Dense {
 fn update(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the two features that the function is compiled for were just found on this processor.
+        // SAFETY: the two features that the function is compiled for were just found on this
+        // processor.
         return unsafe { update_avx2(n, change, u, v, row_least) };
     }
     update_rows(n, change, u, v, row_least);
@@ -195,7 +201,8 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
 fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the two features that the function is compiled for were just found on this processor.
+        // SAFETY: the two features that the function is compiled for were just found on this
+        // processor.
         return unsafe { computed_avx2(parts, item, changes) };
     }
     computed(parts, item, changes);
@@ -223,11 +230,13 @@ const LANES: usize = 16;
 #[inline(always)]
 fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
     for i in 0..n {
-        let (ui, vi) = (2.0 * u[i], v[i]);
+        let ui = 2.0 * u[i];
+        let vi = v[i];
         let row = &mut change[i * n + i + 1..(i + 1) * n];
         let mut least = [f64::INFINITY; LANES];
         let mut cells = row.chunks_exact_mut(LANES);
-        let (mut us, mut vs) = (u[i + 1..n].chunks_exact(LANES), v[i + 1..n].chunks_exact(LANES));
+        let mut us = u[i + 1..n].chunks_exact(LANES);
+        let mut vs = v[i + 1..n].chunks_exact(LANES);
         for ((cells, u), v) in cells.by_ref().zip(us.by_ref()).zip(vs.by_ref()) {
             for at in 0..LANES {
                 cells[at] += (ui - 2.0 * u[at]) * (vi - v[at]);
@@ -264,7 +273,8 @@ mod tests {
             let mut rng = Xoshiro::new(seed);
             (0..swaps).for_each(|_| engine.kick(&mut rng));
             prop_assert!((engine.cost() - qap.cost(engine.places())).abs() < 1e-6);
-            let (cost, row) = (engine.cost(), engine.row(0).to_vec());
+            let cost = engine.cost();
+            let row = engine.row(0).to_vec();
             engine.renew_all();
             prop_assert!((engine.cost() - cost).abs() < 1e-6);
             prop_assert!(engine.row(0).iter().zip(&row).all(|(a, b)| (a - b).abs() < 1e-6));

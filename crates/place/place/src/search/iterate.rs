@@ -17,10 +17,10 @@ pub struct Found {
 
 /// Kicks and descends until the limit, and returns the best state seen.
 ///
-/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and shrink back on
-/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the growing strength of
-/// Benlic & Hao 2013, "Breakout local search"). After 40 failures an item it goes on from a state shaken as often as
-/// there are items.
+/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and
+/// shrink back on success (Stuetzle 2006, "Iterated local search for the quadratic assignment
+/// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
+/// failures an item it goes on from a state shaken as often as there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let settled = |engine: &mut dyn Engine| {
         engine.descend(limit);
@@ -28,7 +28,9 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
         Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
     };
     let mut best = settled(engine);
-    let (mut here, mut failures, mut left) = (best.cost, 0, limit.kicks);
+    let mut here = best.cost;
+    let mut failures = 0;
+    let mut left = limit.kicks;
     let strengths = engine.strengths();
     let mut watch = Watch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
@@ -50,7 +52,8 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
             engine.save();
             failures = 0;
         } else if limit.is_late() {
-            // The search does not continue from here, and the way back may be as long as the descent was.
+            // The search does not continue from here, and the way back may be as long as the
+            // descent was.
             break;
         } else {
             engine.restore();

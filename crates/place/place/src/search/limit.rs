@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The end of a search: by the clock for people, by count where the same input must give the same answer.
+/// The end of a search: by the clock for people, by count where the same input must give the same
+/// answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The moment at which to stop.
@@ -18,7 +19,11 @@ impl Limit {
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Limit { deadline: Instant::now().checked_add(time), kicks: u64::MAX, enough: f64::NEG_INFINITY }
+        Limit {
+            deadline: Instant::now().checked_add(time),
+            kicks: u64::MAX,
+            enough: f64::NEG_INFINITY,
+        }
     }
 
     /// A limit of this many kicks.
@@ -55,8 +60,10 @@ impl Limit {
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
-        let slice = |deadline: Instant| now + deadline.saturating_duration_since(now) / parts.max(1);
-        let kicks = if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
+        let slice =
+            |deadline: Instant| now + deadline.saturating_duration_since(now) / parts.max(1);
+        let kicks =
+            if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
         Limit { deadline: self.deadline.map(slice), kicks, enough: self.enough }
     }
 }

@@ -1,9 +1,10 @@
-//! Searches: states that can be kicked and that descend to a local optimum, and methods that use them.
+//! Searches: states that can be kicked and that descend to a local optimum, and methods that use
+//! them.
 //!
-//! Two engines keep, beside a permutation, the change that each swap would bring, so that a step costs memory
-//! bandwidth and no recomputation: [`Sparse`] a table of task x PU (traffic of few partners, zones, thousands of
-//! tasks), [`Dense`] the deltas of all pairs (matrices without zeros). [`Tour`] knows better steps for rings and
-//! pipelines.
+//! Two engines keep, beside a permutation, the change that each swap would bring, so that a step
+//! costs memory bandwidth and no recomputation: [`Sparse`] a table of task x PU (traffic of few
+//! partners, zones, thousands of tasks), [`Dense`] the deltas of all pairs (matrices without
+//! zeros). [`Tour`] knows better steps for rings and pipelines.
 
 mod dense;
 mod iterate;
@@ -24,9 +25,10 @@ pub use tour::Tour;
 use seatmap_statistics::Xoshiro;
 use std::ops::Range;
 
-/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the items. Sums of changes
-/// carry rounding, and where magnitudes differ wildly it makes swaps help on paper that do not: a descent that has
-/// not come down since the last time has gone in a circle, and ends.
+/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the
+/// items. Sums of changes carry rounding, and where magnitudes differ wildly it makes swaps help on
+/// paper that do not: a descent that has not come down since the last time has gone in a circle,
+/// and ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 /// Swaps in the weakest kick.

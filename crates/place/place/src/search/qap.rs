@@ -2,8 +2,8 @@
 
 use seatmap_machine::Square;
 
-/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\] (Koopmans &
-/// Beckmann 1957).
+/// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x
+/// b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qap {
     a: Square<f64>,
@@ -13,8 +13,8 @@ pub struct Qap {
 
 /// One symmetric or one antisymmetric pair of matrices.
 ///
-/// Any matrix is the sum of both sorts, and products of different sorts cancel in the sum, so an asymmetric problem is
-/// two problems whose changes obey the same formula.
+/// Any matrix is the sum of both sorts, and products of different sorts cancel in the sum, so an
+/// asymmetric problem is two problems whose changes obey the same formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     a: Square<f64>,
@@ -26,9 +26,12 @@ impl Qap {
     /// A problem of two matrices of one size.
     #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
-        let half = |m: &Square<f64>, sign: f64| Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)]));
+        let half = |m: &Square<f64>, sign: f64| {
+            Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)]))
+        };
         let part = |sign| Part { a: half(&a, sign), b: half(&b, sign), is_symmetric: sign > 0.0 };
-        let is_something = |m: &Square<f64>| (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0));
+        let is_something =
+            |m: &Square<f64>| (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0));
         let mut parts = vec![part(1.0)];
         let skew = part(-1.0);
         if is_something(&skew.a) && is_something(&skew.b) {
@@ -59,13 +62,15 @@ impl Qap {
     #[must_use]
     pub fn cost(&self, place_of: &[u32]) -> f64 {
         let row = |i: usize| -> f64 {
-            let (flows, distances) = (self.a.row(i), self.b.row(place_of[i] as usize));
+            let flows = self.a.row(i);
+            let distances = self.b.row(place_of[i] as usize);
             flows.iter().zip(place_of).map(|(flow, place)| flow * distances[*place as usize]).sum()
         };
         (0..self.n()).map(row).sum()
     }
 
-    /// Both matrices made symmetric, where that is the whole problem; `None` where directions matter in both.
+    /// Both matrices made symmetric, where that is the whole problem; `None` where directions
+    /// matter in both.
     pub(crate) fn symmetric(&self) -> Option<(&Square<f64>, &Square<f64>)> {
         match &self.parts[..] {
             [part] => Some((&part.a, &part.b)),
@@ -81,20 +86,24 @@ impl Qap {
 impl Part {
     /// With the distances in the order of the items.
     pub(super) fn permuted(&self, place_of: &[u32]) -> Part {
-        let b = Square::from_fn(self.b.n(), |i, j| self.b[(place_of[i] as usize, place_of[j] as usize)]);
+        let b = Square::from_fn(self.b.n(), |i, j| {
+            self.b[(place_of[i] as usize, place_of[j] as usize)]
+        });
         Part { b, ..self.clone() }
     }
 
     /// The cost of the permutation that the distances are ordered by.
     pub(super) fn cost(&self) -> f64 {
-        let row = |i: usize| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() };
+        let row =
+            |i: usize| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() };
         (0..self.a.n()).map(row).sum()
     }
 
     /// The change by a swap of two items, distances being permuted.
     #[inline(always)]
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
-        let (a, b) = (&self.a, &self.b);
+        let a = &self.a;
+        let b = &self.b;
         let own = |k: usize| (a[(i, k)] - a[(j, k)]) * (b[(j, k)] - b[(i, k)]);
         let others = 2.0 * (crossed(a.row(i), a.row(j), b.row(i), b.row(j)) - own(i) - own(j));
         if self.is_symmetric {
@@ -103,7 +112,8 @@ impl Part {
         others - 4.0 * a[(i, j)] * b[(i, j)]
     }
 
-    /// The vectors by which all other changes move when r and s are swapped; to be asked before the swap.
+    /// The vectors by which all other changes move when r and s are swapped; to be asked before the
+    /// swap.
     pub(super) fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
         let flows = self.a.row(r).iter().zip(self.a.row(s));
         u.iter_mut().zip(flows).for_each(|(u, (r, s))| *u = r - s);
@@ -130,17 +140,23 @@ impl Part {
     }
 }
 
-/// The sum of (a_i - a_j)(b_j - b_i), in as many partial sums as make the compiler use whole vectors.
+/// The sum of (a_i - a_j)(b_j - b_i), in as many partial sums as make the compiler use whole
+/// vectors.
 #[inline(always)]
 fn crossed(a_i: &[f64], a_j: &[f64], b_i: &[f64], b_j: &[f64]) -> f64 {
     const LANES: usize = 8;
     let n = a_i.len();
-    let (a_j, b_i, b_j) = (&a_j[..n], &b_i[..n], &b_j[..n]);
+    let a_j = &a_j[..n];
+    let b_i = &b_i[..n];
+    let b_j = &b_j[..n];
     let mut sums = [0.0; LANES];
     let whole = n - n % LANES;
     for at in (0..whole).step_by(LANES) {
         let one = |m: &[f64]| -> [f64; LANES] { std::array::from_fn(|lane| m[at + lane]) };
-        let (a_i, a_j, b_i, b_j) = (one(a_i), one(a_j), one(b_i), one(b_j));
+        let a_i = one(a_i);
+        let a_j = one(a_j);
+        let b_i = one(b_i);
+        let b_j = one(b_j);
         for lane in 0..LANES {
             sums[lane] += (a_i[lane] - a_j[lane]) * (b_j[lane] - b_i[lane]);
         }

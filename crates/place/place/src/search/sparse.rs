@@ -4,11 +4,13 @@ use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
 use seatmap_statistics::Xoshiro;
 
-/// A placement with, for every task and PU, the cost of the task there, all others staying where they are.
+/// A placement with, for every task and PU, the cost of the task there, all others staying where
+/// they are.
 ///
-/// A swap's change is four cells of that table; after a swap only the rows of the partners of the two tasks change, a
-/// streaming pass over two rows of distances each. Items whose row or seat has changed wait in a queue: pairs of items
-/// that both have not been touched cannot have become better.
+/// A swap's change is four cells of that table; after a swap only the rows of the partners of the
+/// two tasks change, a streaming pass over two rows of distances each. Items whose row or seat has
+/// changed wait in a queue: pairs of items that both have not been touched cannot have become
+/// better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
     slot_of: Vec<u32>,
@@ -28,8 +30,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the limit's deadline comes
-    /// before the table is filled.
+    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the
+    /// limit's deadline comes before the table is filled.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
@@ -77,7 +79,10 @@ impl<'a> Sparse<'a> {
         for (with, weight) in self.problem.traffic.of(task) {
             let row = self.problem.distance.row(self.pu(with));
             let cells = &mut self.table[task * pus..(task + 1) * pus];
-            cells.iter_mut().zip(row).for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
+            cells
+                .iter_mut()
+                .zip(row)
+                .for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
         }
     }
 
@@ -113,13 +118,16 @@ impl<'a> Sparse<'a> {
 
     /// The swap with a task that helps most, if any does. `weight_to` must hold the task's weights.
     fn best_partner(&self, task: usize) -> Option<usize> {
-        let (here, pus) = (self.pu(task), self.problem.distance.n());
+        let here = self.pu(task);
+        let pus = self.problem.distance.n();
         let row = &self.table[task * pus..(task + 1) * pus];
         let near = self.problem.distance.row(here);
         let own = f64::from(near[here]);
-        let (mut best, mut partner) = (-self.least, None);
+        let mut best = -self.least;
+        let mut partner = None;
         for (slot, item) in self.item_at.iter().enumerate() {
-            let (there, item) = (self.problem.pu_of_slot[slot] as usize, *item as usize);
+            let there = self.problem.pu_of_slot[slot] as usize;
+            let item = *item as usize;
             let mut change = row[there] - row[here];
             if item < self.problem.tasks() {
                 let cells = &self.table[item * pus..(item + 1) * pus];
@@ -138,13 +146,17 @@ impl<'a> Sparse<'a> {
     }
 
     fn change(&self, a: usize, b: usize) -> f64 {
-        let (here, there) = (self.pu(a), self.pu(b));
-        let moved = self.pays(a, there) - self.pays(a, here) + self.pays(b, here) - self.pays(b, there);
+        let here = self.pu(a);
+        let there = self.pu(b);
+        let moved =
+            self.pays(a, there) - self.pays(a, here) + self.pays(b, here) - self.pays(b, there);
         if !self.is_task(a) || !self.is_task(b) {
             return moved;
         }
         let at = |a: usize, b: usize| f64::from(self.problem.distance[(a, b)]);
-        moved + self.problem.traffic.between(a, b) * (2.0 * at(here, there) - at(here, here) - at(there, there))
+        moved
+            + self.problem.traffic.between(a, b)
+                * (2.0 * at(here, there) - at(here, here) - at(there, there))
     }
 
     fn swap(&mut self, a: usize, b: usize) {
@@ -154,7 +166,8 @@ impl<'a> Sparse<'a> {
     }
 
     fn exchange(&mut self, a: usize, b: usize) {
-        let (from, to) = (self.pu(a), self.pu(b));
+        let from = self.pu(a);
+        let to = self.pu(b);
         self.count_zones(a, b);
         self.slot_of.swap(a, b);
         self.item_at[self.slot_of[a] as usize] = a as u32;
@@ -168,8 +181,10 @@ impl<'a> Sparse<'a> {
             return;
         }
         let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
-        let zone = |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize] as usize;
-        let (left, entered) = (zone(task), zone(hole));
+        let zone =
+            |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize] as usize;
+        let left = zone(task);
+        let entered = zone(hole);
         self.in_zone[left] -= 1;
         self.in_zone[entered] += 1;
     }
@@ -181,7 +196,8 @@ impl<'a> Sparse<'a> {
         }
         self.touch(item);
         let pus = self.problem.distance.n();
-        let (old, new) = (self.problem.distance.row(from), self.problem.distance.row(to));
+        let old = self.problem.distance.row(from);
+        let new = self.problem.distance.row(to);
         let problem = self.problem;
         for (with, weight) in problem.traffic.of(item) {
             let cells = &mut self.table[with * pus..(with + 1) * pus];
@@ -239,7 +255,8 @@ impl Engine for Sparse<'_> {
 
     fn descend(&mut self, limit: &Limit) {
         let mut watch = Watch::new(limit, self.items() + self.cells_a_move());
-        let (mut swaps, mut last) = (0, f64::INFINITY);
+        let mut swaps = 0;
+        let mut last = f64::INFINITY;
         while let Some(task) = self.queue.pop() {
             self.queued[task as usize] = false;
             if !self.is_fixed(task as usize) {

@@ -3,24 +3,27 @@
 use super::{Dense, Engine, Found, Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
-/// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo search for the
-/// quadratic assignment problem", with its tenure of 0.9 n to 1.1 n and its aspiration of forced diversification).
+/// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
+/// search for the quadratic assignment problem", with its tenure of 0.9 n to 1.1 n and its
+/// aspiration of forced diversification).
 ///
-/// Where matrices have no structure it finds better placements than kicks do. It walks on from the engine's state and
-/// leaves the engine where the walk ends.
+/// Where matrices have no structure it finds better placements than kicks do. It walks on from the
+/// engine's state and leaves the engine where the walk ends.
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let n = engine.items();
     let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // The moment from which an item may sit on a place again.
     let mut free_at = vec![0_u64; n * n];
     let patience = (n * n * 5) as u64;
-    let (mut left, mut now) = (limit.kicks, patience);
+    let mut left = limit.kicks;
+    let mut now = patience;
     let mut watch = Watch::new(limit, n * n);
     while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;
         let Some((i, j)) = choose(engine, &free_at, now, now - patience, best.cost) else { break };
-        let (place_i, place_j) = (engine.places()[i] as usize, engine.places()[j] as usize);
+        let place_i = engine.places()[i] as usize;
+        let place_j = engine.places()[j] as usize;
         engine.swap(i, j);
         let tenure = |rng: &mut Xoshiro| (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         free_at[i * n + place_i] = now + tenure(rng);
@@ -33,10 +36,18 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
 }
 
 /// The best swap that is allowed: not tabu, or better than anything yet, or not made for very long.
-fn choose(engine: &Dense, free_at: &[u64], now: u64, long_ago: u64, best: f64) -> Option<(usize, usize)> {
+fn choose(
+    engine: &Dense,
+    free_at: &[u64],
+    now: u64,
+    long_ago: u64,
+    best: f64,
+) -> Option<(usize, usize)> {
     let n = engine.items();
     let places = engine.places();
-    let (mut least, mut chosen, mut forced) = (f64::INFINITY, None, false);
+    let mut least = f64::INFINITY;
+    let mut chosen = None;
+    let mut forced = false;
     for i in 0..n {
         let tabu_i = &free_at[i * n..(i + 1) * n];
         let home_i = places[i] as usize;
@@ -44,7 +55,8 @@ fn choose(engine: &Dense, free_at: &[u64], now: u64, long_ago: u64, best: f64) -
             if *change >= least && (forced || long_ago == 0) {
                 continue;
             }
-            let (at_j, at_i) = (tabu_i[places[j] as usize], free_at[j * n + home_i]);
+            let at_j = tabu_i[places[j] as usize];
+            let at_i = free_at[j * n + home_i];
             let is_free = at_j <= now || at_i <= now;
             let aspired = engine.cost() + change < best || (at_j < long_ago && at_i < long_ago);
             if aspired && !forced {

@@ -16,8 +16,9 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The placement of a single ring or pipeline, all of whose edges weigh the same: a tour of slots.
 ///
-/// A swap of two tasks is a poor step for these. Better steps turn a stretch of the tour around (2-opt, Croes 1958),
-/// move a short piece elsewhere (Or-opt), or replace a slot with an unused one.
+/// A swap of two tasks is a poor step for these. Better steps turn a stretch of the tour around
+/// (2-opt, Croes 1958), move a short piece elsewhere (Or-opt), or replace a slot with an unused
+/// one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
@@ -36,21 +37,24 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// A step's change is a sum of up to six distances: a change below this share of the farthest may be rounding, and
-/// steps that only seem to help would go round in circles.
+/// A step's change is a sum of up to six distances: a change below this share of the farthest may
+/// be rounding, and steps that only seem to help would go round in circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// Starts from an assignment; `None` where the traffic is anything else than one ring or pipeline of like edges,
-    /// or where not every assignment is allowed, or where the limit's deadline comes before each slot's neighbours
-    /// are known.
+    /// Starts from an assignment; `None` where the traffic is anything else than one ring or
+    /// pipeline of like edges, or where not every assignment is allowed, or where the limit's
+    /// deadline comes before each slot's neighbours are known.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
         let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;
         let cost = problem.cost(&slot_of);
         let mut tour = Tour {
-            tour: tasks.iter().map(|task| slot_of.get(*task as usize).copied().unwrap_or(NOWHERE)).collect(),
+            tour: tasks
+                .iter()
+                .map(|task| slot_of.get(*task as usize).copied().unwrap_or(NOWHERE))
+                .collect(),
             place: Vec::new(),
             near: neighbours(problem, limit)?,
             queue: (0..problem.slots() as u32).collect(),
@@ -77,9 +81,10 @@ impl<'a> Tour<'a> {
     }
 
     fn apart(&self, a: u32, b: u32) -> f64 {
-        match a == NOWHERE || b == NOWHERE {
-            true => 0.0,
-            false => self.problem.between(a as usize, b as usize),
+        if a == NOWHERE || b == NOWHERE {
+            0.0
+        } else {
+            self.problem.between(a as usize, b as usize)
         }
     }
 
@@ -119,7 +124,10 @@ impl<'a> Tour<'a> {
             let other = self.place[near as usize];
             let moved = match other {
                 NOWHERE => self.try_unused(place as usize, near),
-                _ => self.try_turns(place as usize, other as usize) || self.try_pieces(place as usize, other as usize),
+                _ => {
+                    self.try_turns(place as usize, other as usize)
+                        || self.try_pieces(place as usize, other as usize)
+                }
             };
             if moved {
                 return true;
@@ -156,7 +164,8 @@ impl Engine for Tour<'_> {
         &self.slot_of
     }
 
-    /// One exchange of pieces disturbs a tour enough (Martin, Otto & Felten 1991, "Large-step Markov chains").
+    /// One exchange of pieces disturbs a tour enough (Martin, Otto & Felten 1991, "Large-step
+    /// Markov chains").
     fn strengths(&self) -> Range<usize> {
         1..4
     }
@@ -165,7 +174,9 @@ impl Engine for Tour<'_> {
     fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
         let longest = LONGEST_KICK.min((n - 1) / 2);
-        let (first, second, start) = (1 + rng.below(longest), 1 + rng.below(longest), rng.below(n));
+        let first = 1 + rng.below(longest);
+        let second = 1 + rng.below(longest);
+        let start = rng.below(n);
         let ends = [
             start + n - 1,
             start,
@@ -179,8 +190,11 @@ impl Engine for Tour<'_> {
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
         let [before, a, b, c, d, after] = slots;
-        let sum = |tour: &Self, pairs: [(u32, u32); 3]| pairs.map(|(x, y)| tour.apart(x, y)).iter().sum::<f64>();
-        let change = sum(self, [(before, c), (d, a), (b, after)]) - sum(self, [(before, a), (b, c), (d, after)]);
+        let sum = |tour: &Self, pairs: [(u32, u32); 3]| {
+            pairs.map(|(x, y)| tour.apart(x, y)).iter().sum::<f64>()
+        };
+        let change = sum(self, [(before, c), (d, a), (b, after)])
+            - sum(self, [(before, a), (b, c), (d, after)]);
         self.cost += self.weight * change;
         slots.into_iter().for_each(|slot| self.touch(slot));
     }
@@ -231,7 +245,10 @@ mod tests {
     }
 
     fn ring(tasks: usize, is_closed: bool) -> Traffic {
-        Traffic::new(tasks, (0..tasks - usize::from(!is_closed)).map(|task| (task, (task + 1) % tasks, 2.0)))
+        Traffic::new(
+            tasks,
+            (0..tasks - usize::from(!is_closed)).map(|task| (task, (task + 1) % tasks, 2.0)),
+        )
     }
 
     fn solved(problem: &Problem) -> f64 {
@@ -243,15 +260,24 @@ mod tests {
         let found = iterate(&mut tour, &mut rng, &limit);
         let mut seats = found.slot_of.clone();
         seats.sort_unstable();
-        assert_eq!(seats, (0..problem.slots() as u32).collect::<Vec<_>>(), "each slot is taken once");
-        assert!((problem.cost(&found.slot_of) - found.cost).abs() < 1e-6 * found.cost, "the cost is what it says");
+        assert_eq!(
+            seats,
+            (0..problem.slots() as u32).collect::<Vec<_>>(),
+            "each slot is taken once"
+        );
+        assert!(
+            (problem.cost(&found.slot_of) - found.cost).abs() < 1e-6 * found.cost,
+            "the cost is what it says"
+        );
         found.cost
     }
 
     #[test]
     fn rings_pipelines_and_spare_slots_find_the_shortest_way_round_a_circle() {
         let step = |slots: usize| 2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin();
-        for (tasks, slots, is_closed, edges) in [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)] {
+        for (tasks, slots, is_closed, edges) in
+            [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)]
+        {
             let problem = Problem::new(ring(tasks, is_closed), circle(slots));
             let cost = solved(&problem);
             assert!(cost < 1.0001 * step(slots) * f64::from(edges), "{tasks} on {slots}: {cost}");

@@ -11,10 +11,11 @@ const PASSES: usize = 8;
 
 /// Cuts items in two sets, the first of a given size, so that little flows between them.
 ///
-/// `bias` is the cost of each item for being in the second set instead of the first, for the sake of items outside.
-/// Each try grows a set from a random item along the heaviest traffic and then exchanges pairs as Kernighan & Lin
-/// (1970, "An efficient heuristic procedure for partitioning graphs") do: uphill too, keeping the best prefix of a
-/// pass. Where the deadline comes before the first try, items are cut as they come.
+/// `bias` is the cost of each item for being in the second set instead of the first, for the sake
+/// of items outside. Each try grows a set from a random item along the heaviest traffic and then
+/// exchanges pairs as Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning
+/// graphs") do: uphill too, keeping the best prefix of a pass. Where the deadline comes before the
+/// first try, items are cut as they come.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -29,7 +30,11 @@ pub fn bisect(
     }
     let mut local = vec![u32::MAX; traffic.tasks()];
     let is_task = |item: &u32| (*item as usize) < traffic.tasks();
-    items.iter().enumerate().filter(|(_, item)| is_task(item)).for_each(|(at, item)| local[*item as usize] = at as u32);
+    items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| is_task(item))
+        .for_each(|(at, item)| local[*item as usize] = at as u32);
     let row = |item: &u32| -> Vec<(u32, f64)> {
         if !is_task(item) {
             return Vec::new();
@@ -67,10 +72,13 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // The item that joins next: it has much traffic with the set, little with the rest, and is pulled there from
-        // outside.
+        // The item that joins next: it has much traffic with the set, little with the rest, and is
+        // pulled there from outside.
         let mut pull: Vec<f64> = (0..n)
-            .map(|item| bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>() + 1e-6 * rng.unit())
+            .map(|item| {
+                bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
+                    + 1e-6 * rng.unit()
+            })
             .collect();
         let mut next = (n > 0).then(|| rng.below(n));
         for _ in 0..first {
@@ -86,13 +94,16 @@ impl<'a> Cut<'a> {
 
     fn computed_gain(&self, item: usize) -> f64 {
         let across = |with: u32| self.second[with as usize] != self.second[item];
-        let flow: f64 = self.graph[item].iter().map(|(with, w)| if across(*with) { *w } else { -w }).sum();
+        let flow: f64 =
+            self.graph[item].iter().map(|(with, w)| if across(*with) { *w } else { -w }).sum();
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
     }
 
     fn cost(&self) -> f64 {
         let of = |item: usize| -> f64 {
-            let across = self.graph[item].iter().filter(|(with, _)| self.second[*with as usize] != self.second[item]);
+            let across = self.graph[item]
+                .iter()
+                .filter(|(with, _)| self.second[*with as usize] != self.second[item]);
             let flow: f64 = across.map(|(_, weight)| weight).sum();
             0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
         };
@@ -104,7 +115,8 @@ impl<'a> Cut<'a> {
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
             let with = *with as usize;
-            self.gain[with] += if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
+            self.gain[with] +=
+                if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
         }
     }
 
@@ -112,7 +124,9 @@ impl<'a> Cut<'a> {
     fn pass(&mut self, watch: &mut Watch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
-        let (mut sum, mut best, mut best_at) = (0.0, 1e-9, 0);
+        let mut sum = 0.0;
+        let mut best = 1e-9;
+        let mut best_at = 0;
         let mut exchanged = Vec::new();
         let pairs = self.second.iter().filter(|second| **second).count().min(n - n / 2);
         for _ in 0..pairs {

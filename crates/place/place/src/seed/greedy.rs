@@ -4,15 +4,16 @@ use super::lawful;
 use crate::Problem;
 use crate::search::{Limit, Watch};
 
-/// Seats the busiest task in the middle of the machine, and then always the task that talks most to those seated, on
-/// the free slot where that is cheapest. `None` where the deadline comes first.
+/// Seats the busiest task in the middle of the machine, and then always the task that talks most to
+/// those seated, on the free slot where that is cheapest. `None` where the deadline comes first.
 #[must_use]
 pub fn greedy(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let mut watch = Watch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
-    let mut pull: Vec<f64> = (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
+    let mut pull: Vec<f64> =
+        (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
     for task in (0..problem.tasks()).filter(|task| slot_of[*task] != u32::MAX) {
         problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
     }
@@ -36,13 +37,21 @@ fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
 
 /// Where a task pays least to those seated; without such, the slot nearest to all.
 fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> Option<usize> {
-    let seated: Vec<(usize, f64)> = problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();
+    let seated: Vec<(usize, f64)> =
+        problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();
     let pays = |slot: usize| -> f64 {
         if seated.is_empty() {
-            return (0..problem.slots()).filter(|other| free[*other]).map(|other| problem.between(slot, other)).sum();
+            return (0..problem.slots())
+                .filter(|other| free[*other])
+                .map(|other| problem.between(slot, other))
+                .sum();
         }
-        seated.iter().map(|(with, weight)| weight * problem.between(slot, slot_of[*with] as usize)).sum()
+        seated
+            .iter()
+            .map(|(with, weight)| weight * problem.between(slot, slot_of[*with] as usize))
+            .sum()
     };
-    let costs: Vec<(f64, usize)> = (0..free.len()).filter(|slot| free[*slot]).map(|slot| (pays(slot), slot)).collect();
+    let costs: Vec<(f64, usize)> =
+        (0..free.len()).filter(|slot| free[*slot]).map(|slot| (pays(slot), slot)).collect();
     costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, slot)| slot)
 }

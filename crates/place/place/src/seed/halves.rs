@@ -4,28 +4,36 @@ use crate::Problem;
 use crate::search::{Limit, Watch};
 use std::collections::BTreeMap;
 
-/// Cuts slots in two compact halves. Where the machine shows a clear gap near the middle it is cut there.
+/// Cuts slots in two compact halves. Where the machine shows a clear gap near the middle it is cut
+/// there.
 ///
-/// The two slots farthest apart pull the others to their side; then pairs change sides while that makes the sides more
-/// compact and the deadline has not come. The slots of a PU stay together as long as there are others.
+/// The two slots farthest apart pull the others to their side; then pairs change sides while that
+/// makes the sides more compact and the deadline has not come. The slots of a PU stay together as
+/// long as there are others.
 #[must_use]
 pub fn halves(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
-    slots.iter().for_each(|slot| of_pu.entry(problem.pu_of_slot[*slot as usize]).or_default().push(*slot));
+    slots
+        .iter()
+        .for_each(|slot| of_pu.entry(problem.pu_of_slot[*slot as usize]).or_default().push(*slot));
     if of_pu.len() == slots.len() || of_pu.len() == 1 {
         return cut(problem, slots, limit);
     }
     let one_each: Vec<u32> = of_pu.values().map(|slots| slots[0]).collect();
     let (left, right) = cut(problem, &one_each, limit);
     let whole = |side: Vec<u32>| -> Vec<u32> {
-        side.into_iter().flat_map(|slot| of_pu[&problem.pu_of_slot[slot as usize]].iter().copied()).collect()
+        side.into_iter()
+            .flat_map(|slot| of_pu[&problem.pu_of_slot[slot as usize]].iter().copied())
+            .collect()
     };
     (whole(left), whole(right))
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
     let at = |a: u32, b: u32| problem.between(a as usize, b as usize);
-    let far = |from: u32| slots.iter().copied().max_by(|a, b| at(from, *a).total_cmp(&at(from, *b))).unwrap_or(from);
+    let far = |from: u32| {
+        slots.iter().copied().max_by(|a, b| at(from, *a).total_cmp(&at(from, *b))).unwrap_or(from)
+    };
     let one = far(slots[0]);
     let other = far(one);
     let key = |slot: u32| at(one, slot) - at(other, slot);
@@ -49,7 +57,8 @@ fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) 
 type Sides = (Vec<u32>, Vec<u32>);
 
 fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &Limit) -> Sides {
-    let (mut left, mut right) = (sorted[..cut].to_vec(), sorted[cut..].to_vec());
+    let mut left = sorted[..cut].to_vec();
+    let mut right = sorted[cut..].to_vec();
     if sorted.len() <= LARGEST_SETTLED {
         settle(problem, &mut left, &mut right, limit);
     }
@@ -61,8 +70,11 @@ fn inside(problem: &Problem, sides: &Sides) -> f64 {
     let of = |side: &[u32]| -> f64 {
         let step = side.len().div_ceil(MOST_SAMPLED).max(1);
         let sample: Vec<u32> = side.iter().copied().step_by(step).collect();
-        let to = |slot: u32| sample.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>();
-        let mean = sample.iter().map(|slot| to(*slot)).sum::<f64>() / (sample.len() * sample.len()) as f64;
+        let to = |slot: u32| {
+            sample.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>()
+        };
+        let mean =
+            sample.iter().map(|slot| to(*slot)).sum::<f64>() / (sample.len() * sample.len()) as f64;
         mean * (side.len() * side.len()) as f64
     };
     let pairs = sides.0.len().pow(2) + sides.1.len().pow(2);
@@ -89,7 +101,8 @@ fn gap(keys: &[f64]) -> usize {
 fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Limit) {
     let mut watch = Watch::new(limit, (left.len() + right.len()).pow(2));
     let at = |a: u32, b: u32| problem.between(a as usize, b as usize);
-    let total = |slot: u32, side: &[u32]| -> f64 { side.iter().map(|other| at(slot, *other)).sum() };
+    let total =
+        |slot: u32, side: &[u32]| -> f64 { side.iter().map(|other| at(slot, *other)).sum() };
     for _ in 0..left.len() + right.len() {
         if watch.is_late() {
             return;
@@ -97,17 +110,21 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Limit)
         let gains = |side: &[u32], other: &[u32]| -> Vec<f64> {
             side.iter().map(|slot| total(*slot, side) - total(*slot, other)).collect()
         };
-        // The two best by themselves may be neighbours, whose exchange changes nothing: of some, the best two together.
+        // The two best by themselves may be neighbours, whose exchange changes nothing: of some,
+        // the best two together.
         let best = |gains: &[f64]| -> Vec<usize> {
             let mut order: Vec<usize> = (0..gains.len()).collect();
             order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
             order.truncate(MOST_TRIED);
             order
         };
-        let (from_left, from_right) = (gains(left, right), gains(right, left));
-        let (lefts, rights) = (best(&from_left), best(&from_right));
+        let from_left = gains(left, right);
+        let from_right = gains(right, left);
+        let lefts = best(&from_left);
+        let rights = best(&from_right);
         let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (*a, *b)));
-        let together = |a: usize, b: usize| from_left[a] + from_right[b] + 2.0 * at(left[a], right[b]);
+        let together =
+            |a: usize, b: usize| from_left[a] + from_right[b] + 2.0 * at(left[a], right[b]);
         let gained = pairs.map(|(a, b)| (together(a, b), a, b)).max_by(|x, y| x.0.total_cmp(&y.0));
         let Some((gain, a, b)) = gained else { return };
         if gain <= 1e-6 * total(left[a], right).abs() {

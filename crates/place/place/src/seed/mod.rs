@@ -1,8 +1,9 @@
 //! Starts for searches.
 //!
-//! No single start wins on all machines and patterns, and a search from a random start loses on rings and stencils.
-//! Four different good starts, each refined, come within a fraction of a percent of the best known. On thousands of
-//! slots a start takes seconds: each gives up at the limit's deadline.
+//! No single start wins on all machines and patterns, and a search from a random start loses on
+//! rings and stencils. Four different good starts, each refined, come within a fraction of a
+//! percent of the best known. On thousands of slots a start takes seconds: each gives up at the
+//! limit's deadline.
 
 mod bisect;
 mod greedy;
@@ -39,8 +40,8 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     lawful(problem, slot_of)
 }
 
-/// The slots in another order: first as many as there are tasks, with at least the fewest and at most the most that
-/// each zone allows.
+/// The slots in another order: first as many as there are tasks, with at least the fewest and at
+/// most the most that each zone allows.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());
@@ -69,10 +70,14 @@ mod tests {
     #[test]
     fn without_time_items_are_cut_as_they_come() {
         let traffic = Traffic::new(4, [(0, 2, 1.0), (1, 3, 1.0)]);
-        let cut = |limit| bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit);
+        let cut = |limit| {
+            bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit)
+        };
         assert_eq!(cut(Limit::seconds(0.0)), [false, false, true, true]);
         let searched = cut(Limit::kicks(1));
-        assert!(searched[0] == searched[2] && searched[1] == searched[3] && searched[0] != searched[1]);
+        assert!(
+            searched[0] == searched[2] && searched[1] == searched[3] && searched[0] != searched[1]
+        );
     }
 
     #[test]
@@ -84,8 +89,12 @@ mod tests {
         for _ in 0..200 {
             let slot_of = random(&problem, &mut rng);
             let of_tasks = &slot_of[..5];
-            let count =
-                |zone: u32| of_tasks.iter().filter(|slot| problem.zones.zone_of_slot[**slot as usize] == zone).count();
+            let count = |zone: u32| {
+                of_tasks
+                    .iter()
+                    .filter(|slot| problem.zones.zone_of_slot[**slot as usize] == zone)
+                    .count()
+            };
             assert!((0..3).all(|zone| (1..=2).contains(&count(zone))), "{of_tasks:?}");
             of_tasks.iter().for_each(|slot| used[*slot as usize] += 1);
             let mut all = slot_of;

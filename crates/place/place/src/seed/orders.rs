@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 /// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.
 const ROUNDS: usize = 300;
 
-/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None` where the deadline
-/// comes first.
+/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None`
+/// where the deadline comes first.
 #[must_use]
 pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
@@ -39,20 +39,26 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
     Some(order)
 }
 
-/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None` where the
-/// deadline comes first.
+/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None`
+/// where the deadline comes first.
 #[must_use]
 pub fn rcm(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
     let mut watch = Watch::new(limit, n);
-    let (mut seen, mut order) = (vec![false; n], Vec::with_capacity(problem.slots()));
-    while let Some(start) = (0..n).filter(|task| !seen[*task]).min_by_key(|task| traffic.degree(*task)) {
+    let mut seen = vec![false; n];
+    let mut order = Vec::with_capacity(problem.slots());
+    while let Some(start) =
+        (0..n).filter(|task| !seen[*task]).min_by_key(|task| traffic.degree(*task))
+    {
         if watch.is_late() {
             return None;
         }
         // The last one of a breadth-first search lies at an end of the component.
-        let end = breadth_first(traffic, start, &mut seen.clone()).last().copied().unwrap_or(start as u32);
+        let end = breadth_first(traffic, start, &mut seen.clone())
+            .last()
+            .copied()
+            .unwrap_or(start as u32);
         order.extend(breadth_first(traffic, end as usize, &mut seen));
     }
     order.reverse();
@@ -61,11 +67,13 @@ pub fn rcm(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
 }
 
 fn breadth_first(traffic: &Traffic, start: usize, seen: &mut [bool]) -> Vec<u32> {
-    let (mut order, mut queue) = (Vec::new(), VecDeque::from([start]));
+    let mut order = Vec::new();
+    let mut queue = VecDeque::from([start]);
     seen[start] = true;
     while let Some(task) = queue.pop_front() {
         order.push(task as u32);
-        let mut next: Vec<usize> = traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
+        let mut next: Vec<usize> =
+            traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
         next.sort_by_key(|with| traffic.degree(*with));
         next.iter().for_each(|with| seen[*with] = true);
         queue.extend(next);

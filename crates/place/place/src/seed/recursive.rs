@@ -8,18 +8,20 @@ use crate::search::Limit;
 use seatmap_statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to single slots.
+/// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to
+/// single slots.
 ///
-/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive bipartitioning of
-/// process and architecture graphs") on measured distances. Level by level, so that a cut knows on which side of the
-/// machine the partners outside lie. From the deadline on cuts are no longer searched for but made as items and slots
-/// come.
+/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive
+/// bipartitioning of process and architecture graphs") on measured distances. Level by level, so
+/// that a cut knows on which side of the machine the partners outside lie. From the deadline on
+/// cuts are no longer searched for but made as items and slots come.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
     let n = problem.slots();
     // Where each item is so far: a slot in the middle of the set that it will be put on.
     let mut middle_of = vec![0_u32; n];
-    let mut open = VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
+    let mut open =
+        VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
     while let Some((items, slots)) = open.pop_front() {
         if slots.len() == 1 {
             middle_of[items[0] as usize] = slots[0];
@@ -27,15 +29,23 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        let bias: Vec<f64> = match limit.is_late() {
-            true => vec![0.0; items.len()],
-            false => items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect(),
+        let bias: Vec<f64> = if limit.is_late() {
+            vec![0.0; items.len()]
+        } else {
+            items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect()
         };
         let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         let side = |wanted: bool| -> Vec<u32> {
-            items.iter().zip(&second).filter(|(_, second)| **second == wanted).map(|(item, _)| *item).collect()
+            items
+                .iter()
+                .zip(&second)
+                .filter(|(_, second)| **second == wanted)
+                .map(|(item, _)| *item)
+                .collect()
         };
-        for (items, slots, middle) in [(side(false), left, middles.0), (side(true), right, middles.1)] {
+        for (items, slots, middle) in
+            [(side(false), left, middles.0), (side(true), right, middles.1)]
+        {
             items.iter().for_each(|item| middle_of[*item as usize] = middle);
             open.push_back((items, slots));
         }
@@ -43,8 +53,8 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
     lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as far as the time
-/// until the deadline goes.
+/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as
+/// far as the time until the deadline goes.
 #[must_use]
 pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
@@ -56,7 +66,8 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
         }
         let (left, right) = halves(problem, &slots, limit);
         // The half nearer to the previous set goes first.
-        let near = |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
+        let near =
+            |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
         open.extend([then, first]);
     }
@@ -64,7 +75,8 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
 }
 
 fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
-    side.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>() / side.len() as f64
+    side.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>()
+        / side.len() as f64
 }
 
 /// The slot nearest to all others of a set; of a large set, of those sampled.
@@ -75,8 +87,15 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     sample.iter().min_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(0)
 }
 
-/// The extra cost of an item on the second half over the first for its partners elsewhere, in units of traffic.
-fn pull(problem: &Problem, item: u32, slots: &[u32], middle_of: &[u32], middles: (u32, u32)) -> f64 {
+/// The extra cost of an item on the second half over the first for its partners elsewhere, in units
+/// of traffic.
+fn pull(
+    problem: &Problem,
+    item: u32,
+    slots: &[u32],
+    middle_of: &[u32],
+    middles: (u32, u32),
+) -> f64 {
     let item = item as usize;
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;

@@ -18,7 +18,11 @@ fn circle(n: usize) -> Square<f64> {
 fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
     for (a, b) in [(ring(40), circle(40)), (circle(40), ring(40))] {
         let solved = solve(&Qap::new(a, b), &Limit::kicks(400), 1, 1);
-        assert_eq!((solved.found.cost, solved.optimal, solved.lower_bound), (40.0, true, 40.0), "{solved:?}");
+        assert_eq!(
+            (solved.found.cost, solved.optimal, solved.lower_bound),
+            (40.0, true, 40.0),
+            "{solved:?}"
+        );
     }
 }
 
@@ -26,7 +30,8 @@ fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
 fn few_items_are_proven_where_the_bound_does_not_meet() {
     // A star of 6 on a line of 7: the bound lets each ray lie next to the middle.
     let star = Square::from_fn(7, |i, j| f64::from(i != j && i.min(j) == 0));
-    let line = Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
+    let line =
+        Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
     let qap = Qap::new(star, line.clone());
     let solved = solve(&qap, &Limit::kicks(100_000), 1, 1);
     let middle = |place: usize| 2.0 * line.row(place).iter().sum::<f64>();
@@ -44,13 +49,15 @@ fn matrices_with_directions_are_searched_as_they_are() {
     assert!(solved.optimal && solved.found.cost == 36.0, "{solved:?}");
 }
 
-/// `--kicks` promises this answer everywhere and always: a change breaks that promise and must be in the release
-/// notes.
+/// `--kicks` promises this answer everywhere and always: a change breaks that promise and must be
+/// in the release notes.
 #[test]
 fn the_answer_of_a_seed_stays_what_it_is() {
     let scattered = |i: usize, j: usize| ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64;
-    let hollow = |m: fn(usize, usize) -> f64| Square::from_fn(16, |i, j| if i == j { 0.0 } else { m(i, j) });
-    let flows = Square::from_fn(16, |i, j| if i != j && (i * j) % 3 == 1 { scattered(i, j) } else { 0.0 });
+    let hollow =
+        |m: fn(usize, usize) -> f64| Square::from_fn(16, |i, j| if i == j { 0.0 } else { m(i, j) });
+    let flows =
+        Square::from_fn(16, |i, j| if i != j && (i * j) % 3 == 1 { scattered(i, j) } else { 0.0 });
     let qap = Qap::new(flows, hollow(|i, j| (i.abs_diff(j) * 5 % 11) as f64 + 1.0));
     let answer = |threads: usize, seed: u64| solve(&qap, &Limit::kicks(30), threads, seed);
     let first = answer(1, 1);

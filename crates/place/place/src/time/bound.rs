@@ -2,22 +2,27 @@
 
 use super::TimeModel;
 
-/// Cells of a table of tasks and PUs, times partners, up to which each cell matches partners with the nearest PUs one
-/// by one.
+/// Cells of a table of tasks and PUs, times partners, up to which each cell matches partners with
+/// the nearest PUs one by one.
 const MOST_LOOKS: usize = 1 << 26;
 /// Cells up to which tasks are matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// Every placement's slowest seat takes at least this long, in nanoseconds: the larger of two bounds.
+/// Every placement's slowest seat takes at least this long, in nanoseconds: the larger of two
+/// bounds.
 ///
-/// All work over what the cores can do together, and the best matching of tasks with seats: each task on its own
-/// seat, the slowest pair as fast as possible, each with the cheapest messages that the seat allows.
+/// All work over what the cores can do together, and the best matching of tasks with seats: each
+/// task on its own seat, the slowest pair as fast as possible, each with the cheapest messages that
+/// the seat allows.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
-    let (tasks, pus) = (model.tasks(), model.pus());
+    let tasks = model.tasks();
+    let pus = model.pus();
     let is_matched = model.most == 1 && tasks * pus <= MOST_CELLS;
-    let (mut cells, mut by_task, mut messages) = (Vec::new(), 0.0_f64, 0.0);
+    let mut cells = Vec::new();
+    let mut by_task = 0.0_f64;
+    let mut messages = 0.0;
     for task in 0..tasks {
         let row = floor.row(task);
         messages += row.iter().map(|cell| cell.messages_ns).fold(f64::INFINITY, f64::min);
@@ -39,7 +44,8 @@ struct Cell {
 
 struct Floor<'a> {
     model: &'a TimeModel<'a>,
-    /// The distances from each PU to the others, nearest first; the nearest alone where partners are not matched.
+    /// The distances from each PU to the others, nearest first; the nearest alone where partners
+    /// are not matched.
     near_ns: Vec<Vec<f64>>,
     /// Whether each partner sits on another PU, the heaviest on the nearest.
     is_matched: bool,
@@ -47,10 +53,15 @@ struct Floor<'a> {
 
 impl<'a> Floor<'a> {
     fn new(model: &'a TimeModel) -> Self {
-        let (tasks, pus) = (model.tasks(), model.pus());
+        let tasks = model.tasks();
+        let pus = model.pus();
         let partners: usize = (0..tasks).map(|task| model.traffic.degree(task)).sum();
         let is_matched = model.most == 1 && partners * pus <= MOST_LOOKS && pus * pus <= MOST_CELLS;
-        Floor { near_ns: (0..pus).map(|pu| near(model, pu, is_matched)).collect(), model, is_matched }
+        Floor {
+            near_ns: (0..pus).map(|pu| near(model, pu, is_matched)).collect(),
+            model,
+            is_matched,
+        }
     }
 
     fn row(&self, task: usize) -> Vec<Cell> {
@@ -83,16 +94,18 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// All work, and the messages at the least speed, over the speed of as many PUs as tasks can keep busy.
+/// All work, and the messages at the least speed, over the speed of as many PUs as tasks can keep
+/// busy.
 ///
-/// The sum over seats of speed x time is the work of all tasks plus speed x messages; the slowest seat's time is no
-/// less than that sum over the sum of speeds.
+/// The sum over seats of speed x time is the work of all tasks plus speed x messages; the slowest
+/// seat's time is no less than that sum over the sum of speeds.
 fn by_work(model: &TimeModel, messages: f64) -> f64 {
     let mut best_of_core = vec![0.0_f64; model.cores.len()];
     let mut slowest = f64::INFINITY;
     for (pu, core) in model.core.iter().enumerate() {
         best_of_core[*core] = best_of_core[*core].max(model.speed[pu]);
-        slowest = slowest.min(model.speed[pu] * model.cores[*core].share(model.cores[*core].threads));
+        slowest =
+            slowest.min(model.speed[pu] * model.cores[*core].share(model.cores[*core].threads));
     }
     let mut met = vec![0_u32; model.cores.len()];
     let mut gains: Vec<f64> = Vec::with_capacity(model.pus());
@@ -111,12 +124,14 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut values: Vec<f64> = cells.iter().copied().filter(|cell| cell.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let (mut low, mut high) = (0, values.len());
+    let mut low = 0;
+    let mut high = values.len();
     while low < high {
         let middle = usize::midpoint(low, high);
-        match can_match(cells, rows, columns, values[middle]) {
-            true => high = middle,
-            false => low = middle + 1,
+        if can_match(cells, rows, columns, values[middle]) {
+            high = middle
+        } else {
+            low = middle + 1
         }
     }
     values.get(low).copied().unwrap_or(0.0)
@@ -127,9 +142,15 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Finds a column for a row, moving other rows where they have a choice. Breadth first, so that thousands of rows do
-/// not need a deep stack.
-fn augment(cells: &[f64], columns: usize, most: f64, root: usize, row_of: &mut [Option<usize>]) -> bool {
+/// Finds a column for a row, moving other rows where they have a choice. Breadth first, so that
+/// thousands of rows do not need a deep stack.
+fn augment(
+    cells: &[f64],
+    columns: usize,
+    most: f64,
+    root: usize,
+    row_of: &mut [Option<usize>],
+) -> bool {
     let mut came_from: Vec<Option<usize>> = vec![None; columns];
     let mut seen = vec![false; columns];
     let mut queue = std::collections::VecDeque::from([(root, None)]);
@@ -172,7 +193,8 @@ mod tests {
         }
         let free = (0..columns).filter(|column| used & (1 << column) == 0);
         let rest = |column: usize| exhaustive(cells, rows, columns, row + 1, used | (1 << column));
-        free.map(|column| cells[row * columns + column].max(rest(column))).fold(f64::INFINITY, f64::min)
+        free.map(|column| cells[row * columns + column].max(rest(column)))
+            .fold(f64::INFINITY, f64::min)
     }
 
     proptest! {

@@ -10,18 +10,22 @@ pub const MOST_TASKS: usize = 9;
 /// A placement must be better by this share to count as better.
 const BETTER: f64 = 1.0 - 1e-9;
 
-/// A placement that none beats, from a known one on; `None` where the limit ended the search. Each look at a partial
-/// placement counts as a kick.
+/// A placement that none beats, from a known one on; `None` where the limit ended the search. Each
+/// look at a partial placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
     let weight = |task: usize| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
     let nearest = |pu: usize| {
-        let others = (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
+        let others =
+            (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
         others.fold(if model.most > 1 { model.same_ns[pu] } else { f64::INFINITY }, f64::min)
     };
     let mut tree = Tree {
-        nearest_ns: (0..model.pus()).map(nearest).map(|ns| if ns.is_finite() { ns } else { 0.0 }).collect(),
+        nearest_ns: (0..model.pus())
+            .map(nearest)
+            .map(|ns| if ns.is_finite() { ns } else { 0.0 })
+            .collect(),
         seating: TimedPlacement::empty(model),
         best_ns: model.cost(known),
         best: known.to_vec(),
@@ -43,22 +47,30 @@ fn typical_ns(model: &TimeModel) -> f64 {
     pairs.fold(0.0, f64::max)
 }
 
-/// For each core the first core that may stand in for it: exchanging the two, thread by thread, changes no time.
+/// For each core the first core that may stand in for it: exchanging the two, thread by thread,
+/// changes no time.
 fn alike(model: &TimeModel) -> Vec<usize> {
-    let threads: Vec<Vec<usize>> =
-        (0..model.cores.len()).map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect()).collect();
+    let threads: Vec<Vec<usize>> = (0..model.cores.len())
+        .map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect())
+        .collect();
     let are_alike = |a: usize, b: usize| {
-        let (a_threads, b_threads) = (&threads[a], &threads[b]);
+        let a_threads = &threads[a];
+        let b_threads = &threads[b];
         model.group.is_none()
             && model.cores[a] == model.cores[b]
             && a_threads.len() == b_threads.len()
             && exchange_changes_nothing(model, a_threads, b_threads)
     };
-    (0..model.cores.len()).map(|core| (0..core).find(|other| are_alike(*other, core)).unwrap_or(core)).collect()
+    (0..model.cores.len())
+        .map(|core| (0..core).find(|other| are_alike(*other, core)).unwrap_or(core))
+        .collect()
 }
 
 fn exchange_changes_nothing(model: &TimeModel, a: &[usize], b: &[usize]) -> bool {
-    let turned = |pu: usize| match (a.iter().position(|other| *other == pu), b.iter().position(|other| *other == pu)) {
+    let turned = |pu: usize| match (
+        a.iter().position(|other| *other == pu),
+        b.iter().position(|other| *other == pu),
+    ) {
         (Some(at), _) => b[at],
         (_, Some(at)) => a[at],
         _ => pu,
@@ -67,7 +79,8 @@ fn exchange_changes_nothing(model: &TimeModel, a: &[usize], b: &[usize]) -> bool
     !a.iter().chain(b).any(is_fixed)
         && a.iter().all(|pu| {
             model.speed[*pu] == model.speed[turned(*pu)]
-                && (0..model.pus()).all(|c| model.between_ns(*pu, c) == model.between_ns(turned(*pu), turned(c)))
+                && (0..model.pus())
+                    .all(|c| model.between_ns(*pu, c) == model.between_ns(turned(*pu), turned(c)))
         })
 }
 
@@ -121,7 +134,8 @@ impl Tree<'_> {
         let mut met = Vec::new();
         let mut chosen = Vec::new();
         for pu in 0..self.model.pus() {
-            let fits = self.model.fixed[task].is_none_or(|fixed| fixed == pu) && self.seating.has_room(task, pu);
+            let fits = self.model.fixed[task].is_none_or(|fixed| fixed == pu)
+                && self.seating.has_room(task, pu);
             let core = self.model.core[pu];
             if !fits {
                 continue;

@@ -55,7 +55,11 @@ impl<'a> TimedPlacement<'a> {
     /// No task sits.
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
-        let groups = model.group.as_ref().and_then(|group| group.iter().max()).map_or(0, |last| *last as usize + 1);
+        let groups = model
+            .group
+            .as_ref()
+            .and_then(|group| group.iter().max())
+            .map_or(0, |last| *last as usize + 1);
         TimedPlacement {
             model,
             pu_of: vec![NOWHERE; model.tasks()],
@@ -131,7 +135,8 @@ impl<'a> TimedPlacement<'a> {
 
     /// Exchanges the PUs of two tasks that sit.
     pub(super) fn swap(&mut self, a: usize, b: usize) {
-        let (pu_a, pu_b) = (self.pu_of[a], self.pu_of[b]);
+        let pu_a = self.pu_of[a];
+        let pu_b = self.pu_of[b];
         self.lift(a);
         self.lift(b);
         self.put(a, pu_b);
@@ -172,9 +177,8 @@ impl<'a> TimedPlacement<'a> {
     #[must_use]
     pub fn score(&self) -> Score {
         let used = (0..self.count.len()).filter(|pu| self.count[*pu] > 0);
-        used.map(|pu| self.time_ns(pu)).fold(Score { most: 0.0, sum: 0.0 }, |score, time_ns| Score {
-            most: score.most.max(time_ns),
-            sum: score.sum + time_ns,
+        used.map(|pu| self.time_ns(pu)).fold(Score { most: 0.0, sum: 0.0 }, |score, time_ns| {
+            Score { most: score.most.max(time_ns), sum: score.sum + time_ns }
         })
     }
 
@@ -186,7 +190,9 @@ impl<'a> TimedPlacement<'a> {
     /// The PU of the slowest seat.
     #[must_use]
     pub fn slowest(&self) -> usize {
-        (0..self.count.len()).max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a))).unwrap_or(0)
+        (0..self.count.len())
+            .max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a)))
+            .unwrap_or(0)
     }
 
     /// The same placement, its sums added up anew: thousands of changes leave rounding in them.
@@ -201,7 +207,8 @@ impl TimeModel<'_> {
     pub fn allows(&self, pu_of: &[usize]) -> bool {
         let mut seating = TimedPlacement::empty(self);
         pu_of.iter().enumerate().all(|(task, pu)| {
-            let fits = self.fixed[task].is_none_or(|fixed| fixed == *pu) && seating.has_room(task, *pu);
+            let fits =
+                self.fixed[task].is_none_or(|fixed| fixed == *pu) && seating.has_room(task, *pu);
             if fits {
                 seating.put(task, *pu);
             }

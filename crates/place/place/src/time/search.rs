@@ -12,14 +12,21 @@ pub(super) type Start = (Vec<usize>, &'static str);
 pub(super) type Searched = (Score, Vec<usize>, &'static str);
 
 /// The best of several searches side by side, told apart by their seeds.
-pub(super) fn side_by_side(model: &TimeModel, starts: &[Start], limit: &Limit, threads: usize, seed: u64) -> Searched {
+pub(super) fn side_by_side(
+    model: &TimeModel,
+    starts: &[Start],
+    limit: &Limit,
+    threads: usize,
+    seed: u64,
+) -> Searched {
     let best = |a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a };
     let run = |at: usize| search(model, starts, limit, seed.wrapping_add(at as u64));
     let searched = beside(threads, run).into_iter().flatten().reduce(best);
     searched.expect("this thread searches whatever others do")
 }
 
-/// All starts come down to a local optimum; half of the kicks go to the better half of them, the rest to the best.
+/// All starts come down to a local optimum; half of the kicks go to the better half of them, the
+/// rest to the best.
 fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Searched {
     let mut rng = Xoshiro::new(seed);
     let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
@@ -30,24 +37,29 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
         }
         alive.push((climber.score, climber.seating.pu_of().to_vec(), name));
     }
-    let order = |a: &Searched, b: &Searched| a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum));
+    let order = |a: &Searched, b: &Searched| {
+        a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
+    };
     alive.sort_by(order);
     let better = alive.len().div_ceil(2);
     for one in alive.iter_mut().take(better) {
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
-    let rest = Limit { kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 }, ..*limit };
+    let rest =
+        Limit { kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 }, ..*limit };
     kicked(model, &alive[0], &rest, &mut rng)
 }
 
 /// Kicks from a local optimum: more at once while they fail.
 fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) -> Searched {
     let mut climber = Climber::new(model, &from.1, limit);
-    let (mut best, weakest) = (climber.seating.clone(), 2);
+    let mut best = climber.seating.clone();
+    let weakest = 2;
     let mut best_score = climber.score;
     let strongest = (model.tasks() / 3).max(weakest + 1);
-    let (mut strength, mut kicks) = (weakest, limit.kicks);
+    let mut strength = weakest;
+    let mut kicks = limit.kicks;
     let is_single = model.tasks() < 2 && model.pus() < 2;
     while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
         kicks -= u64::from(kicks != u64::MAX);
@@ -90,21 +102,25 @@ impl<'a> Climber<'a> {
         if self.movable.is_empty() {
             return;
         }
-        let (task, to) = (self.movable[rng.below(self.movable.len())], rng.below(self.model.pus()));
+        let task = self.movable[rng.below(self.movable.len())];
+        let to = rng.below(self.model.pus());
         if self.seating.has_room(task, to) {
             self.seating.shift(task, to);
-        } else if let Some(other) = self.movable.iter().copied().find(|other| self.seating.pu_of()[*other] == to)
+        } else if let Some(other) =
+            self.movable.iter().copied().find(|other| self.seating.pu_of()[*other] == to)
             && other != task
         {
             self.seating.swap(task, other);
         }
     }
 
-    /// Until no move or exchange of one task helps: first those of the slowest seat and its partners, then all.
+    /// Until no move or exchange of one task helps: first those of the slowest seat and its
+    /// partners, then all.
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
-        let mut watch = Watch::new(&self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
+        let mut watch =
+            Watch::new(&self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
         while !watch.is_late() {
             if self.improve_slowest() {
                 continue;
@@ -118,12 +134,18 @@ impl<'a> Climber<'a> {
     fn improve_slowest(&mut self) -> bool {
         let slowest = self.seating.slowest();
         let on = |seating: &TimedPlacement, task: usize| seating.pu_of()[task] == slowest;
-        let here: Vec<usize> = (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
-        let partners = here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
-        let mut tasks: Vec<usize> = here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
+        let here: Vec<usize> =
+            (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
+        let partners =
+            here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
+        let mut tasks: Vec<usize> =
+            here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
         // Tasks on the same core slow the seat down.
         let core = self.model.core[slowest];
-        tasks.extend((0..self.model.tasks()).filter(|task| self.model.core[self.seating.pu_of()[*task]] == core));
+        tasks.extend(
+            (0..self.model.tasks())
+                .filter(|task| self.model.core[self.seating.pu_of()[*task]] == core),
+        );
         tasks.sort_unstable();
         tasks.dedup();
         let best = tasks.into_iter().filter_map(|task| self.best_change(task)).fold(None, better);
@@ -164,7 +186,8 @@ impl<'a> Climber<'a> {
             return None;
         }
         let from = self.seating.pu_of()[task];
-        let (mut best, stride) = (None, (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1));
+        let mut best = None;
+        let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
@@ -185,7 +208,8 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// Seats and tasks that one look for a better seat compares; on larger machines every second or third, and so on.
+/// Seats and tasks that one look for a better seat compares; on larger machines every second or
+/// third, and so on.
 const MOST_SEATS: usize = 512;
 
 /// Partners of a slowest seat's tasks that are moved as well; of a hub's thousands, the first.

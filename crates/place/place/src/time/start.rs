@@ -11,9 +11,15 @@ use crate::{PlaceRequest, Problem, Pus, baselines};
 /// The part of the time that starts by distance may take, each.
 const DISTANCE_PART: u32 = 10;
 
-/// Starts that the constraints allow: heavy tasks first, the best by distance on all seats and on the fastest ones,
-/// and the usual placements.
-pub(super) fn starts(request: &PlaceRequest, model: &TimeModel, all: &Problem, pus: &Pus, limit: &Limit) -> Vec<Start> {
+/// Starts that the constraints allow: heavy tasks first, the best by distance on all seats and on
+/// the fastest ones, and the usual placements.
+pub(super) fn starts(
+    request: &PlaceRequest,
+    model: &TimeModel,
+    all: &Problem,
+    pus: &Pus,
+    limit: &Limit,
+) -> Vec<Start> {
     let mut starts = vec![(heavy_first(model), "heavy tasks first")];
     let by_distance = |problem: &Problem| {
         let found = portfolio(problem, &limit.part(DISTANCE_PART), request.seed).found;
@@ -66,9 +72,11 @@ fn soonest(seating: &mut TimedPlacement, model: &TimeModel, task: usize) -> Opti
     best.map(|(_, pu)| pu)
 }
 
-/// As many seats as there are tasks, the fastest ones; `None` where all seats are taken, or the constraints forbid it.
+/// As many seats as there are tasks, the fastest ones; `None` where all seats are taken, or the
+/// constraints forbid it.
 fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
-    let (tasks, n) = (model.tasks(), model.pus());
+    let tasks = model.tasks();
+    let n = model.pus();
     if tasks >= n || model.group.is_some() {
         return None;
     }
@@ -77,8 +85,8 @@ fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus,
     for pu in 0..n {
         let core = model.core[pu];
         met[core] += 1;
-        let more =
-            model.cores[core].work(met[core]) - if met[core] > 1 { model.cores[core].work(met[core] - 1) } else { 0.0 };
+        let more = model.cores[core].work(met[core])
+            - if met[core] > 1 { model.cores[core].work(met[core] - 1) } else { 0.0 };
         gains.push((model.speed[pu] * more, pu));
     }
     gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -3,12 +3,15 @@
 use super::*;
 use crate::search::Limit;
 use proptest::prelude::*;
-use seatmap_machine::{CoreDistance, CoreKind, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog};
+use seatmap_machine::{
+    CoreDistance, CoreKind, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog,
+};
 use seatmap_pattern::{Edge, Pattern, generate};
 use seatmap_plan::Objective;
 use seatmap_statistics::Xoshiro;
 
-/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances that wobble.
+/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances
+/// that wobble.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;
@@ -35,7 +38,8 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
         .map(|pu| if pu.kind == Some(CoreKind::Efficiency) { slow } else { 1.0 - 0.1 * rng.unit() })
         .collect();
     let os: Vec<u32> = pus.iter().map(|pu| pu.os).collect();
-    let origin = Origin { kind: OriginKind::Model, source: "made up".into(), date: None, tool: None };
+    let origin =
+        Origin { kind: OriginKind::Model, source: "made up".into(), date: None, tool: None };
     let mut profile = Profile::new("hybrid", origin, Topology { pus });
     profile.core_distance = Some(CoreDistance::imported(os.clone(), distance));
     profile.speed = Some(SeatSpeed { pus: os, alone, together: None, work: None });
@@ -97,7 +101,8 @@ proptest! {
     #[test]
     fn the_bound_is_below_and_the_proof_is_at_the_least_of_all(tasks in 1..6_usize, performance in 1..3_u32, efficiency in 1..4_u32, seed: u64) {
         let mut rng = Xoshiro::new(seed);
-        let (machine, pattern) = (hybrid(performance, efficiency, &mut rng), busy(tasks, &mut rng));
+        let machine = hybrid(performance, efficiency, &mut rng);
+        let pattern = busy(tasks, &mut rng);
         let mut request = request(&machine, &pattern);
         let least = with_model(&request, |model, _, _| least_ns(model));
         let floor = with_model(&request, |model, _, _| bound::bound(model));
@@ -114,7 +119,8 @@ proptest! {
     #[test]
     fn the_names_of_tasks_change_nothing(tasks in 2..7_usize, seed: u64) {
         let mut rng = Xoshiro::new(seed);
-        let (machine, pattern) = (hybrid(2, 3, &mut rng), busy(tasks, &mut rng));
+        let machine = hybrid(2, 3, &mut rng);
+        let pattern = busy(tasks, &mut rng);
         let mut to: Vec<usize> = (0..tasks).collect();
         rng.shuffle(&mut to);
         let edges = pattern.edges.iter().map(|edge| Edge { from: to[edge.from], to: to[edge.to], ..*edge });
@@ -133,18 +139,21 @@ proptest! {
     #[test]
     fn changes_add_up_to_what_a_placement_costs(seed: u64) {
         let mut rng = Xoshiro::new(seed);
-        let (machine, pattern) = (hybrid(3, 4, &mut rng), busy(8, &mut rng));
+        let machine = hybrid(3, 4, &mut rng);
+        let pattern = busy(8, &mut rng);
         with_model(&request(&machine, &pattern), |model, _, _| {
             let mut seating = TimedPlacement::of(model, &(0..8).collect::<Vec<usize>>());
             for _ in 0..200 {
-                let (task, to) = (rng.below(8), rng.below(10));
+                let task = rng.below(8);
+                let to = rng.below(10);
                 if seating.has_room(task, to) {
                     seating.shift(task, to);
                 } else {
                     seating.swap(task, (task + 1 + rng.below(7)) % 8);
                 }
             }
-            let (kept, anew) = (seating.score(), seating.renewed().score());
+            let kept = seating.score();
+            let anew = seating.renewed().score();
             prop_assert!((kept.most / anew.most - 1.0).abs() < 1e-9 && (kept.sum / anew.sum - 1.0).abs() < 1e-9);
             Ok(())
         })?;
@@ -155,7 +164,8 @@ proptest! {
 fn the_search_alone_is_within_a_hundredth_of_the_best() {
     for seed in 0..12 {
         let mut rng = Xoshiro::new(seed);
-        let (machine, pattern) = (hybrid(2, 3, &mut rng), busy(6, &mut rng));
+        let machine = hybrid(2, 3, &mut rng);
+        let pattern = busy(6, &mut rng);
         let request = request(&machine, &pattern);
         let (cost, floor) = request.search_alone().unwrap();
         let least = with_model(&request, |model, _, _| least_ns(model));
@@ -166,22 +176,31 @@ fn the_search_alone_is_within_a_hundredth_of_the_best() {
 
 #[test]
 fn heavy_tasks_sit_on_fast_cores_and_not_two_on_one() {
-    let (machine, mut pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("idle:12").unwrap());
+    let machine = catalog::load("core-i9-12900k").unwrap();
+    let mut pattern = generate("idle:12").unwrap();
     pattern.loads = (0..12).map(|task| if task < 4 { 1.0 } else { 4.0 }).collect();
     pattern.load_ns = Some(1000.0);
     let request = request(&machine, &pattern);
     let answer = request.place().unwrap();
     let kind = |task: usize| machine.topology.pu(answer.placement[task]).unwrap().kind;
-    assert!((4..12).all(|task| kind(task) == Some(CoreKind::Performance)), "{:?}", answer.placement);
+    assert!(
+        (4..12).all(|task| kind(task) == Some(CoreKind::Performance)),
+        "{:?}",
+        answer.placement
+    );
     assert!((0..4).all(|task| kind(task) == Some(CoreKind::Efficiency)), "{:?}", answer.placement);
     assert_eq!((answer.cost, answer.optimal), (4000.0, true));
     let slowest = request.slowest(&answer.placement).unwrap();
-    assert_eq!((slowest.work_ns, slowest.messages_ns, slowest.speed, slowest.tasks.len()), (4000.0, 0.0, 1.0, 1));
+    assert_eq!(
+        (slowest.work_ns, slowest.messages_ns, slowest.speed, slowest.tasks.len()),
+        (4000.0, 0.0, 1.0, 1)
+    );
 }
 
 #[test]
 fn more_tasks_than_seats_share_the_fast_ones() {
-    let (machine, mut pattern) = (hybrid(2, 1, &mut Xoshiro::new(1)), generate("idle:30").unwrap());
+    let machine = hybrid(2, 1, &mut Xoshiro::new(1));
+    let mut pattern = generate("idle:30").unwrap();
     pattern.load_ns = Some(1000.0);
     let answer = request(&machine, &pattern).place().unwrap();
     let on = |os: u32| answer.placement.iter().filter(|seat| **seat == os).count();
@@ -191,14 +210,16 @@ fn more_tasks_than_seats_share_the_fast_ones() {
 
 #[test]
 fn a_load_without_a_unit_is_an_error() {
-    let (machine, pattern) = (catalog::load("core-i9-12900k").unwrap(), generate("ring:4").unwrap());
+    let machine = catalog::load("core-i9-12900k").unwrap();
+    let pattern = generate("ring:4").unwrap();
     let error = request(&machine, &pattern).place().unwrap_err().to_string();
     assert!(error.contains("--load-ns 5000"), "{error}");
 }
 
 #[test]
 fn wishes_are_kept() {
-    let (machine, mut pattern) = (catalog::load("ryzen-7950x3d").unwrap(), generate("ring:2").unwrap());
+    let machine = catalog::load("ryzen-7950x3d").unwrap();
+    let mut pattern = generate("ring:2").unwrap();
     pattern.load_ns = Some(500.0);
     let mut request = request(&machine, &pattern);
     request.one_per = Some(Level::L3);

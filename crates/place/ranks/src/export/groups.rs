@@ -1,4 +1,5 @@
-//! Groups of nodes with their ranks, as JSON: what a scheduler of pods needs to label nodes and to order ranks by them.
+//! Groups of nodes with their ranks, as JSON: what a scheduler of pods needs to label nodes and to
+//! order ranks by them.
 
 use crate::RankPlan;
 use serde::Serialize;
@@ -38,7 +39,10 @@ pub fn write(plan: &RankPlan) -> String {
             .map(|node| Node { node: &plan.nodes[node], ranks: &ranks[node] })
             .collect(),
     };
-    seatmap_document::written(&Groups { format: FORMAT, groups: numbers.iter().map(group).collect() })
+    seatmap_document::written(&Groups {
+        format: FORMAT,
+        groups: numbers.iter().map(group).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -47,8 +51,12 @@ mod tests {
 
     #[test]
     fn groups_have_nodes_with_ranks() {
-        let written: serde_json::Value = serde_json::from_str(&write(&crate::export::sample())).unwrap();
-        assert_eq!(written["groups"][0]["nodes"][0], serde_json::json!({ "node": "n0", "ranks": [2, 3] }));
+        let written: serde_json::Value =
+            serde_json::from_str(&write(&crate::export::sample())).unwrap();
+        assert_eq!(
+            written["groups"][0]["nodes"][0],
+            serde_json::json!({ "node": "n0", "ranks": [2, 3] })
+        );
         assert_eq!(written["groups"][0]["nodes"][1]["ranks"], serde_json::json!([]));
         assert_eq!(written["groups"][1]["nodes"][0]["node"], "n2");
     }

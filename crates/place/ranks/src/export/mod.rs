@@ -1,5 +1,5 @@
-//! A plan as launchers take it. On each node `seatmap run --plan` then seats the rank on its CPUs, so that launchers
-//! are told to bind nothing.
+//! A plan as launchers take it. On each node `seatmap run --plan` then seats the rank on its CPUs,
+//! so that launchers are told to bind nothing.
 //!
 //! | module | is | taken by |
 //! |---|---|---|
@@ -10,7 +10,8 @@
 //! | [`torchrun`] | a script that gives each node its rank | `torchrun --node-rank` |
 //! | [`groups`] | groups of nodes with their ranks, as JSON | schedulers of pods, which have labels for them |
 //!
-//! Names are checked when a plan is read, so that a file of a launcher holds nothing but hosts and numbers.
+//! Names are checked when a plan is read, so that a file of a launcher holds nothing but hosts and
+//! numbers.
 
 pub mod groups;
 pub mod mpich;

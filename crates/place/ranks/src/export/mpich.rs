@@ -1,11 +1,14 @@
-//! A host file of MPICH's Hydra: hosts with a number of ranks each, filled in order (Hydra's manual, "Host File").
+//! A host file of MPICH's Hydra: hosts with a number of ranks each, filled in order (Hydra's
+//! manual, "Host File").
 
 use crate::RankPlan;
 
 /// The file. Runs of ranks on one host are one line.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
-    let mut text = "# mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...\n".to_owned();
+    let mut text =
+        "# mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...\n"
+            .to_owned();
     for run in plan.node_of_rank.chunk_by(|a, b| a == b) {
         text += &format!("{}:{}\n", plan.nodes[run[0]], run.len());
     }

@@ -1,4 +1,5 @@
-//! A hostfile of Open MPI for its sequential mapper: the rank's number is the line's (mpirun(1), `--map-by seq`).
+//! A hostfile of Open MPI for its sequential mapper: the rank's number is the line's (mpirun(1),
+//! `--map-by seq`).
 
 use crate::RankPlan;
 

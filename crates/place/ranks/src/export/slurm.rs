@@ -1,4 +1,5 @@
-//! The file that `SLURM_HOSTFILE` names: the rank's number is the line's (srun(1), `--distribution=arbitrary`).
+//! The file that `SLURM_HOSTFILE` names: the rank's number is the line's (srun(1),
+//! `--distribution=arbitrary`).
 
 use crate::RankPlan;
 

@@ -1,5 +1,6 @@
-//! A script that starts `torchrun` on each node with the node's rank: the number of a process is that rank times the
-//! processes of a node, plus its number there (torchrun's documentation, "Definitions").
+//! A script that starts `torchrun` on each node with the node's rank: the number of a process is
+//! that rank times the processes of a node, plus its number there (torchrun's documentation,
+//! "Definitions").
 
 use super::ExportError;
 use crate::RankPlan;
@@ -9,20 +10,30 @@ use crate::RankPlan;
 /// # Errors
 /// [`ExportError`]: a node's ranks are not consecutive, or nodes have different numbers of them.
 pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
-    let mut nodes: Vec<(usize, Vec<usize>)> =
-        plan.ranks_of_nodes().into_iter().enumerate().filter(|(_, ranks)| !ranks.is_empty()).collect();
+    let mut nodes: Vec<(usize, Vec<usize>)> = plan
+        .ranks_of_nodes()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, ranks)| !ranks.is_empty())
+        .collect();
     nodes.sort_by_key(|(_, ranks)| ranks[0]);
-    let (first, each) = (nodes[0].0, nodes[0].1.len());
+    let first = nodes[0].0;
+    let each = nodes[0].1.len();
     let mut cases = String::new();
     for (at, (node, ranks)) in nodes.iter().enumerate() {
         check(plan, *node, ranks)?;
         if ranks.len() != each {
             let nodes = [first, *node].map(|node| plan.nodes[node].clone());
-            return Err(ExportError::Unequal { launcher: "torchrun", nodes, ranks: [each, ranks.len()] });
+            return Err(ExportError::Unequal {
+                launcher: "torchrun",
+                nodes,
+                ranks: [each, ranks.len()],
+            });
         }
         cases += &format!("{}) rank={at} ;;\n", plan.nodes[*node]);
     }
-    let (count, master) = (nodes.len(), &plan.nodes[first]);
+    let count = nodes.len();
+    let master = &plan.nodes[first];
     Ok(format!(
         "#!/bin/sh\n# On every node: sh THIS PROGRAM.py ARGUMENTS...\ncase $(hostname) in\n{cases}*) echo \"$0: $(hostname) is \
          not in the plan\" >&2; exit 2 ;;\nesac\nexec torchrun --nnodes={count} --nproc-per-node={each} --node-rank=$rank \
@@ -31,13 +42,14 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
 }
 
 fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), ExportError> {
-    match ranks.windows(2).all(|two| two[0] + 1 == two[1]) {
-        true => Ok(()),
-        false => Err(ExportError::NotInBlocks {
+    if ranks.windows(2).all(|two| two[0] + 1 == two[1]) {
+        Ok(())
+    } else {
+        Err(ExportError::NotInBlocks {
             launcher: "torchrun",
             node: plan.nodes[node].clone(),
             ranks: seatmap_os::CpuList(ranks.iter().map(|rank| *rank as u32).collect()).to_string(),
-        }),
+        })
     }
 }
 
@@ -65,7 +77,10 @@ mod tests {
         let mut plan = sample();
         plan.node_of_rank = vec![0, 1, 0, 1];
         let told = write(&plan).unwrap_err().to_string();
-        assert!(told.starts_with("torchrun gives consecutive ranks to a node, and n0 has ranks 0,2"), "{told}");
+        assert!(
+            told.starts_with("torchrun gives consecutive ranks to a node, and n0 has ranks 0,2"),
+            "{told}"
+        );
         plan.node_of_rank = vec![0, 1, 1, 1];
         let told = write(&plan).unwrap_err().to_string();
         assert_eq!(told, "torchrun starts equally many ranks on each node, and n0 has 1, n1 has 3");

@@ -1,11 +1,12 @@
-//! A port for plain threads that may be more than there are CPUs: who waits spins for a little, and then yields.
+//! A port for plain threads that may be more than there are CPUs: who waits spins for a little, and
+//! then yields.
 
 use seatmap_host::{HostClock, port::HostPort};
 use seatmap_port::{Addr, Port, Stamp};
 use std::sync::atomic::AtomicU64;
 
-/// Looks before a waiting thread lets others run: some microseconds, as long as a partner on another CPU takes to
-/// answer.
+/// Looks before a waiting thread lets others run: some microseconds, as long as a partner on
+/// another CPU takes to answer.
 const LOOKS: u32 = 200;
 
 /// A port that yields while it waits.

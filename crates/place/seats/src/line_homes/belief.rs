@@ -2,17 +2,19 @@
 
 use super::Reading;
 
-/// The error of a visit, independent of its batches: visits to one line of a quiet mesh read 1 to 2 ns apart.
+/// The error of a visit, independent of its batches: visits to one line of a quiet mesh read 1 to 2
+/// ns apart.
 const VISIT_ERROR_NS: f64 = 1.5;
-/// The share by which all distances may be longer or shorter than in the profile: clocks of cores and fabrics step up
-/// and down with the load. It is a wide guess; it costs one more visit, and makes no difference where the profile's
-/// clock still holds.
+/// The share by which all distances may be longer or shorter than in the profile: clocks of cores
+/// and fabrics step up and down with the load. It is a wide guess; it costs one more visit, and
+/// makes no difference where the profile's clock still holds.
 const SCALE: f64 = 0.05;
 /// Readings before anything is sure: two can be explained by the wrong home and another clock.
 const LEAST_READINGS: u32 = 3;
 /// The probability that makes a home sure.
 const SURE: f64 = 0.99;
-/// Mean squared misfit, in squared errors, beyond which a line fits none of the homes: three errors everywhere.
+/// Mean squared misfit, in squared errors, beyond which a line fits none of the homes: three errors
+/// everywhere.
 const WORST_FIT: f64 = 9.0;
 
 /// The belief about a line's home from all its readings; it starts with all homes possible.
@@ -35,7 +37,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit that the likeliest scale of all distances leaves, and the penalty of that scale itself.
+    /// The misfit that the likeliest scale of all distances leaves, and the penalty of that scale
+    /// itself.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
@@ -47,13 +50,14 @@ impl Belief {
         Belief { readings: 0, sums: vec![Sums::default(); homes] }
     }
 
-    /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error of the profile's
-    /// model.
+    /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error
+    /// of the profile's model.
     pub fn learn(&mut self, predicted_ns: &[f64], reading: Reading, residual_ns: f64) {
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
         for (sums, predicted) in self.sums.iter_mut().zip(predicted_ns) {
-            let (off, predicted) = ((reading.ns - predicted) / error_ns, predicted / error_ns);
+            let off = (reading.ns - predicted) / error_ns;
+            let predicted = predicted / error_ns;
             sums.misfit += off * off;
             sums.along += off * predicted;
             sums.predicted += predicted * predicted;
@@ -63,14 +67,16 @@ impl Belief {
     /// The probability of each home.
     pub fn probabilities(&self) -> Vec<f64> {
         let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
-        let likelihoods: Vec<f64> = self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();
+        let likelihoods: Vec<f64> =
+            self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();
         let all: f64 = likelihoods.iter().sum();
         likelihoods.into_iter().map(|likelihood| likelihood / all).collect()
     }
 
     /// Whether more readings would not change the answer.
     pub fn is_sure(&self) -> bool {
-        self.readings >= LEAST_READINGS && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
+        self.readings >= LEAST_READINGS
+            && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
     }
 
     /// The home, where it is sure and the readings fit it.
@@ -90,8 +96,13 @@ mod tests {
     use super::*;
 
     /// Distances of three homes from five pairs.
-    const PREDICTED: [[f64; 3]; 5] =
-        [[200.0, 210.0, 240.0], [210.0, 200.0, 240.0], [220.0, 225.0, 230.0], [190.0, 210.0, 200.0], [230.0; 3]];
+    const PREDICTED: [[f64; 3]; 5] = [
+        [200.0, 210.0, 240.0],
+        [210.0, 200.0, 240.0],
+        [220.0, 225.0, 230.0],
+        [190.0, 210.0, 200.0],
+        [230.0; 3],
+    ];
 
     /// After readings of a line of this home, all longer by a share, in this many pairs.
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
@@ -105,8 +116,14 @@ mod tests {
 
     #[test]
     fn every_home_is_told_though_the_clock_has_changed() {
-        for (home, longer) in (0..3).flat_map(|home| [-0.05, 0.0, 0.04].map(|longer| (home, longer))) {
-            assert_eq!(after(home, longer, 5).home(), Some(home as u32), "home {home}, all longer by {longer}");
+        for (home, longer) in
+            (0..3).flat_map(|home| [-0.05, 0.0, 0.04].map(|longer| (home, longer)))
+        {
+            assert_eq!(
+                after(home, longer, 5).home(),
+                Some(home as u32),
+                "home {home}, all longer by {longer}"
+            );
         }
     }
 

@@ -26,18 +26,27 @@ pub(super) struct Pair {
 }
 
 impl Candidates {
-    /// All pairs of these CPUs, one of each core, for which the profile predicts a distance over every home.
+    /// All pairs of these CPUs, one of each core, for which the profile predicts a distance over
+    /// every home.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>) -> Result<Self, PlaceError> {
-        let (known, model, predictions) = match (&profile.core_distance, &profile.home_model, Predictions::new(profile))
-        {
-            (Some(known), Some(model), Some(predictions)) if model.homes() > 1 => (known, model, predictions),
-            _ => return Err(PlaceError::Unfit(format!("the profile of {} tells no homes apart", profile.name))),
-        };
+        let (known, model, predictions) =
+            match (&profile.core_distance, &profile.home_model, Predictions::new(profile)) {
+                (Some(known), Some(model), Some(predictions)) if model.homes() > 1 => {
+                    (known, model, predictions)
+                }
+                _ => {
+                    return Err(PlaceError::Unfit(format!(
+                        "the profile of {} tells no homes apart",
+                        profile.name
+                    )));
+                }
+            };
         let rows = rows(profile, cpus, &known.pus);
         // Where caches are shared by groups, a line between two PUs of one tells of the group.
         let group = model.group_of(&known.pus);
         let apart = |i: usize, j: usize| model.groups.len() < 3 || group[i] != group[j];
-        let both = rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
+        let both =
+            rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
         let pair = |(i, j): (usize, usize)| {
             let predicted_ns: Option<Vec<f64>> =
                 (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
@@ -61,10 +70,13 @@ impl Candidates {
         self.residual_ns
     }
 
-    /// Takes the pair about which the homes that these lines may have differ most; `None` without lines, or pairs.
+    /// Takes the pair about which the homes that these lines may have differ most; `None` without
+    /// lines, or pairs.
     pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<Pair> {
         let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
-        let wanted = |pair: &Pair| beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>();
+        let wanted = |pair: &Pair| {
+            beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>()
+        };
         let each = self.pairs.iter().map(wanted).enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
         Some(self.pairs.swap_remove(best))
@@ -74,7 +86,9 @@ impl Candidates {
 /// One row of each core of these CPUs, evenly over the machine where there are many.
 fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
     let mut rows: Vec<usize> = Vec::new();
-    for (row, os) in pus.iter().enumerate().filter(|(_, os)| cpus.is_none_or(|cpus| cpus.contains(os))) {
+    for (row, os) in
+        pus.iter().enumerate().filter(|(_, os)| cpus.is_none_or(|cpus| cpus.contains(os)))
+    {
         if !rows.iter().any(|other| profile.topology.are_smt_siblings(*os, pus[*other])) {
             rows.push(row);
         }

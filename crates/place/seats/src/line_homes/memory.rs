@@ -11,35 +11,45 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40 ns.
+/// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40
+/// ns.
 const CLOCK_STEP_NS: f64 = 32.0;
-/// When to give up: several times what a line takes on a machine with nothing else to do, and as long as a program's
-/// user may wonder besides.
+/// When to give up: several times what a line takes on a machine with nothing else to do, and as
+/// long as a program's user may wonder besides.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
 /// Looks of a waiting thread between two at the clock, about a tenth of a millisecond.
 const LOOKS: u32 = 1 << 12;
 
-/// The home of each line of this memory, as [`find`] tells it; the memory's contents stay. No other thread may use it
-/// meanwhile.
+/// The home of each line of this memory, as [`find`] tells it; the memory's contents stay. No other
+/// thread may use it meanwhile.
 ///
 /// # Errors
-/// Memory that does not begin with a line, or is larger than can be addressed, and the errors of [`find`].
+/// Memory that does not begin with a line, or is larger than can be addressed, and the errors of
+/// [`find`].
 pub(crate) fn homes_of(
     memory: &[AtomicU64],
     profile: &Profile,
     cpus: Option<&[u32]>,
 ) -> Result<Vec<Option<u32>>, PlaceError> {
     if !memory.as_ptr().addr().is_multiple_of(LINE_BYTES) {
-        return Err(PlaceError::Unfit(format!("memory for channels begins at a multiple of {LINE_BYTES} bytes")));
+        return Err(PlaceError::Unfit(format!(
+            "memory for channels begins at a multiple of {LINE_BYTES} bytes"
+        )));
     }
-    let count = u32::try_from(memory.len()).ok().filter(|words| *words <= u32::MAX - WORDS_PER_LINE);
+    let count =
+        u32::try_from(memory.len()).ok().filter(|words| *words <= u32::MAX - WORDS_PER_LINE);
     let too_large = || PlaceError::Unfit("memory for channels has at most 2^32 words".to_owned());
-    let words: Vec<Addr> = (1..=count.ok_or_else(too_large)? / WORDS_PER_LINE).map(Addr::line).collect();
+    let words: Vec<Addr> =
+        (1..=count.ok_or_else(too_large)? / WORDS_PER_LINE).map(Addr::line).collect();
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
     let before: Vec<u64> = words.iter().map(|word| own.at(*word).load(Ordering::Acquire)).collect();
-    let found = find(&mut own, profile, cpus, &Lines { words: words.clone(), meeting: Addr::line(0) });
-    words.iter().zip(before).for_each(|(word, before)| own.at(*word).store(before, Ordering::Release));
+    let found =
+        find(&mut own, profile, cpus, &Lines { words: words.clone(), meeting: Addr::line(0) });
+    words
+        .iter()
+        .zip(before)
+        .for_each(|(word, before)| own.at(*word).store(before, Ordering::Release));
     found
 }
 
@@ -56,7 +66,13 @@ struct OwnMemory<'a> {
 
 impl<'a> OwnMemory<'a> {
     fn new(words: &'a [AtomicU64], most: Duration) -> Self {
-        OwnMemory { meeting: AtomicU64::new(0), words, start: Instant::now(), most, is_over: AtomicBool::new(false) }
+        OwnMemory {
+            meeting: AtomicU64::new(0),
+            words,
+            start: Instant::now(),
+            most,
+            is_over: AtomicBool::new(false),
+        }
     }
 
     fn at(&self, word: Addr) -> &AtomicU64 {
@@ -67,28 +83,40 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins before all are
-    /// seated.
+    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins
+    /// before all are seated.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
-        let (own, all_sit, (tell, told)) = (&*self, &OnceLock::<bool>::new(), channel());
+        let own = &*self;
+        let all_sit = &OnceLock::<bool>::new();
+        let (tell, told) = channel();
         std::thread::scope(|scope| {
             let start = |(rank, cpu): (usize, &u32)| {
-                let (tell, cpu) = (tell.clone(), *cpu);
+                let tell = tell.clone();
+                let cpu = *cpu;
                 let task = move || {
                     // The receiver outlives the threads.
                     let _ = tell.send(affinity::pin(&[cpu]));
                     all_sit.wait().then(|| workload.task(own, rank))
                 };
-                std::thread::Builder::new().name(format!("seatmap-home{rank}")).spawn_scoped(scope, task)
+                std::thread::Builder::new()
+                    .name(format!("seatmap-home{rank}"))
+                    .spawn_scoped(scope, task)
             };
             let threads: Vec<_> = seats.iter().enumerate().map(start).collect();
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
-            let refused = told.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
+            let refused =
+                told.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
             let lost = || io::Error::other("a thread that measures failed");
             let _ = all_sit.set(refused.is_none() && started == seats.len());
-            let outputs = threads.into_iter().map(|thread| thread?.join().map_err(|_| lost())?.ok_or_else(lost));
+            let outputs = threads
+                .into_iter()
+                .map(|thread| thread?.join().map_err(|_| lost())?.ok_or_else(lost));
             let outputs: io::Result<Vec<W::Output>> = outputs.collect();
-            let crowded = || io::Error::other("homes of lines cannot be told while something else keeps the CPUs busy");
+            let crowded = || {
+                io::Error::other(
+                    "homes of lines cannot be told while something else keeps the CPUs busy",
+                )
+            };
             match refused.or_else(|| self.is_over.load(Ordering::Relaxed).then(crowded)) {
                 Some(error) => Err(error),
                 None => outputs,

@@ -1,10 +1,11 @@
 //! Finds the home of each of a program's own lines, in the program itself.
 //!
-//! A home belongs to a physical address, so a profile's homes of the lines of one process do not hold for another.
-//! The distance of each PU from each home does carry over. `FindTD` (algorithm 2 of Liu et al. 2015) has one thread
-//! visit every core to find the home of a line. With the distances known, a few pairs of PUs are enough: each
-//! distance is compared with the profile's prediction for every home, and the next pair is the one whose predictions
-//! differ most between the homes that are still possible.
+//! A home belongs to a physical address, so a profile's homes of the lines of one process do not
+//! hold for another. The distance of each PU from each home does carry over. `FindTD` (algorithm 2
+//! of Liu et al. 2015) has one thread visit every core to find the home of a line. With the
+//! distances known, a few pairs of PUs are enough: each distance is compared with the profile's
+//! prediction for every home, and the next pair is the one whose predictions differ most between
+//! the homes that are still possible.
 //!
 //! | module | holds |
 //! |---|---|
@@ -29,12 +30,14 @@ pub(crate) use memory::homes_of;
 pub use reading::Reading;
 pub use seatmap_port::LINE_BYTES;
 
-/// The most pairs of PUs that visit a line. A simulated Xeon Phi needs three, meshes with reading errors of 1.5 ns
-/// need eight to twelve (`seatmap-bench own-lines`), and a line still open after twice as many stays open.
+/// The most pairs of PUs that visit a line. A simulated Xeon Phi needs three, meshes with reading
+/// errors of 1.5 ns need eight to twelve (`seatmap-bench own-lines`), and a line still open after
+/// twice as many stays open.
 pub const MOST_PAIRS: usize = 24;
 /// Timed batches of a visit, besides one to warm up.
 pub const BATCHES: u32 = 8;
-/// A batch is so long that a step of the clock is no more than this in a round trip. Homes differ by several.
+/// A batch is so long that a step of the clock is no more than this in a round trip. Homes differ
+/// by several.
 const RESOLUTION_NS: f64 = 1.0;
 /// Round trips of a batch, at least and at most.
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
@@ -48,13 +51,14 @@ pub struct Lines {
     pub meeting: Addr,
 }
 
-/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the readings fit no
-/// home of the profile, or more than one. Only these CPUs measure, or all. A line takes [`MOST_PAIRS`] visits at
-/// most, of nine batches of 4 to 32 round trips each: a millisecond where a round trip takes 150 ns, and mostly a
-/// fraction of it.
+/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the
+/// readings fit no home of the profile, or more than one. Only these CPUs measure, or all. A line
+/// takes [`MOST_PAIRS`] visits at most, of nine batches of 4 to 32 round trips each: a millisecond
+/// where a round trip takes 150 ns, and mostly a fraction of it.
 ///
 /// # Errors
-/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and errors of the testbed.
+/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and errors of
+/// the testbed.
 pub fn find<T: Testbed>(
     bed: &mut T,
     profile: &Profile,
@@ -63,15 +67,16 @@ pub fn find<T: Testbed>(
 ) -> Result<Vec<Option<u32>>, PlaceError> {
     find_by(profile, cpus, lines.words.len(), |pair, open| {
         let visit = visit(bed, lines, open);
-        let traces = bed.run(&pair, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
+        let traces =
+            bed.run(&pair, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
         let [first, second] = traces.as_slice() else { return Ok(Vec::new()) };
         let read = |traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick());
         Ok(first.iter().zip(second).map(read).collect())
     })
 }
 
-/// [`find`] for this many lines over any source of readings: `read` is given two PUs and a list of lines, and returns
-/// a reading of each, in that order.
+/// [`find`] for this many lines over any source of readings: `read` is given two PUs and a list of
+/// lines, and returns a reading of each, in that order.
 ///
 /// # Errors
 /// Those of [`find`], and those of `read`.

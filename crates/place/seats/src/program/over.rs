@@ -13,11 +13,11 @@ use std::sync::atomic::AtomicU64;
 impl ProgramChannels {
     /// Seats on this host next to lines of this memory, in which the channels will live.
     ///
-    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that this process may
-    /// use, first find the home of each line ([`line_homes`]); the calling thread waits and stays where it is. That
-    /// takes a fraction of a millisecond a line. Where other programs keep the CPUs busy, the search gives up after 1
-    /// s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay. Where lines are alike
-    /// nothing is measured.
+    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that
+    /// this process may use, first find the home of each line ([`line_homes`]); the calling thread
+    /// waits and stays where it is. That takes a fraction of a millisecond a line. Where other
+    /// programs keep the CPUs busy, the search gives up after 1 s and 4 ms a line. No other thread
+    /// may use the memory meanwhile; its contents stay. Where lines are alike nothing is measured.
     ///
     /// ```no_run
     /// use seatmap_seats::ProgramChannels;
@@ -37,13 +37,18 @@ impl ProgramChannels {
     /// ```
     ///
     /// # Errors
-    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines with a known home than
-    /// channels; and the errors of [`ProgramChannels::seats`].
+    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines with a
+    /// known home than channels; and the errors of [`ProgramChannels::seats`].
     pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<ProgramSeats, PlaceError> {
-        self.seats_over_on(memory, &remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
+        self.seats_over_on(
+            memory,
+            &remembered::host().map_err(unfit)?,
+            affinity::current().ok().as_deref(),
+        )
     }
 
-    /// [`ProgramChannels::seats_over`] with a profile of this host that is kept elsewhere, on these CPUs, or all.
+    /// [`ProgramChannels::seats_over`] with a profile of this host that is kept elsewhere, on these
+    /// CPUs, or all.
     ///
     /// # Errors
     /// Those of [`ProgramChannels::seats_over`].
@@ -53,9 +58,10 @@ impl ProgramChannels {
         profile: &Profile,
         cpus: Option<&[u32]>,
     ) -> Result<ProgramSeats, PlaceError> {
-        match tells_homes(profile) {
-            true => self.seats_by(&line_homes::homes_of(memory, profile, cpus)?, profile, cpus),
-            false => self.seats_on(profile, cpus),
+        if tells_homes(profile) {
+            self.seats_by(&line_homes::homes_of(memory, profile, cpus)?, profile, cpus)
+        } else {
+            self.seats_on(profile, cpus)
         }
     }
 
@@ -93,8 +99,12 @@ fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
     let mut profile = profile.clone();
     if let Some(model) = &mut profile.home_model {
         let nearest_pu = model.lines.take().map_or_else(Vec::new, |lines| lines.nearest_pu);
-        let (confidence, resolvable, samples, checked) = (1.0, true, 0, None);
-        model.lines = Some(HomeLines { home_of_line, nearest_pu, confidence, resolvable, samples, checked });
+        let confidence = 1.0;
+        let resolvable = true;
+        let samples = 0;
+        let checked = None;
+        model.lines =
+            Some(HomeLines { home_of_line, nearest_pu, confidence, resolvable, samples, checked });
     }
     profile
 }
@@ -109,7 +119,8 @@ mod tests {
     fn square() -> Profile {
         let corner = |at: usize| (at % 2, at / 2);
         let way = |from: usize, to: usize| {
-            let (from, to) = (corner(from), corner(to));
+            let from = corner(from);
+            let to = corner(to);
             10.0 * (from.0.abs_diff(to.0) + from.1.abs_diff(to.1)) as f64
         };
         homely(&[0, 1, 2, 3], (0..4).map(|pu| (0..4).map(|home| way(pu, home)).collect()).collect())
@@ -119,7 +130,8 @@ mod tests {
     fn where_lines_are_alike_nothing_is_measured() {
         let mut channels = ProgramChannels::new();
         channels.between(0, 1);
-        let seats = channels.seats_over_on(&[], &catalog::load("graviton3").unwrap(), None).unwrap();
+        let seats =
+            channels.seats_over_on(&[], &catalog::load("graviton3").unwrap(), None).unwrap();
         assert!(seats.lines_are_alike());
     }
 
@@ -142,6 +154,9 @@ mod tests {
         channels.between(0, 1);
         channels.between(2, 3);
         let error = channels.seats_by(&[Some(1), None], &square(), None).unwrap_err().to_string();
-        assert!(error.starts_with("2 channels take as many lines, and homes could be told for 1 of 2;"), "{error}");
+        assert!(
+            error.starts_with("2 channels take as many lines, and homes could be told for 1 of 2;"),
+            "{error}"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far homes are, and is
-//! told nothing of these lines.
+//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far
+//! homes are, and is told nothing of these lines.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -19,8 +19,8 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many as chance has it,
-/// and which counts what it runs for.
+/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many
+/// as chance has it, and which counts what it runs for.
 struct Chip {
     bed: CoherentBed,
     share: f64,
@@ -34,14 +34,20 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// The number of lines whose home was told rightly, the number told wrongly, and the time for a line.
+    /// The number of lines whose home was told rightly, the number told wrongly, and the time for a
+    /// line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines = Lines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
         let found = find(self, profile, cpus, &lines).unwrap();
         let told = || LINES.zip(&found).filter_map(|(line, home)| Some((line, (*home)?)));
         let right = told().filter(|(line, home)| CHIP.0.home_of(*line) == Some(*home)).count();
         let ns_a_line = self.busy_ns / found.len() as f64;
-        eprintln!("{right} of {} told, {} visits, {:.0} us a line", told().count(), self.runs, ns_a_line / 1000.0);
+        eprintln!(
+            "{right} of {} told, {} visits, {:.0} us a line",
+            told().count(),
+            self.runs,
+            ns_a_line / 1000.0
+        );
         (right, told().count() - right, ns_a_line)
     }
 }
@@ -111,7 +117,11 @@ impl<P: Port> Port for Noisy<'_, P> {
 impl Testbed for Chip {
     type Error = SimError;
 
-    fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> Result<Vec<W::Output>, SimError> {
+    fn run<W: Workload>(
+        &mut self,
+        seats: &[u32],
+        workload: &W,
+    ) -> Result<Vec<W::Output>, SimError> {
         let noise_ticks = self.noise_ns / self.bed.ns_per_tick();
         let outputs = self.bed.run(seats, &Noisily { inner: workload, noise_ticks })?;
         self.busy_ns += self.bed.counters().cycles as f64 / CHIP.0.frequency_ghz;
@@ -163,6 +173,7 @@ fn noise_costs_visits_before_it_costs_lines() {
 fn too_few_cores_are_refused() {
     let siblings = [1, 2, 3, 4];
     let lines = Lines { words: vec![Addr::line(1000)], meeting: Addr::line(0) };
-    let error = find(&mut Chip::new(0.0, 0.0), &CHIP.1, Some(&siblings), &lines).unwrap_err().to_string();
+    let error =
+        find(&mut Chip::new(0.0, 0.0), &CHIP.1, Some(&siblings), &lines).unwrap_err().to_string();
     assert!(error.contains("two cores or more"), "{error}");
 }

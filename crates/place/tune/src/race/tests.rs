@@ -1,4 +1,5 @@
-//! Races in simulation, on a computer whose speed drifts: the promises that a race makes, held thousands of times.
+//! Races in simulation, on a computer whose speed drifts: the promises that a race makes, held
+//! thousands of times.
 
 use super::*;
 use seatmap_statistics::normal;
@@ -6,8 +7,9 @@ use std::convert::Infallible;
 
 /// A computer on which a run takes its candidate's time, with noise and drift.
 ///
-/// Slow waves and a random walk stand for temperature and neighbours, a twentieth of all runs is disturbed by a tenth
-/// and more, and the rest scatters by 2 %: about the figures of shared virtual machines.
+/// Slow waves and a random walk stand for temperature and neighbours, a twentieth of all runs is
+/// disturbed by a tenth and more, and the rest scatters by 2 %: about the figures of shared virtual
+/// machines.
 struct Computer {
     random: fastrand::Rng,
     runs: f64,
@@ -25,14 +27,18 @@ impl Computer {
         self.walk += 0.002 * normal(&mut self.random);
         let wave = 0.03 * (self.runs / 40.0).sin();
         let disturbed = if self.random.f64() < 0.05 { 0.1 + 0.2 * self.random.f64() } else { 0.0 };
-        Cost { log: log + self.walk + wave + disturbed + self.noise * normal(&mut self.random), seconds: 1.0 }
+        Cost {
+            log: log + self.walk + wave + disturbed + self.noise * normal(&mut self.random),
+            seconds: 1.0,
+        }
     }
 }
 
 /// A race of candidates with these true log costs.
 fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> Outcome {
     let mut computer = Computer::new(seed, noise);
-    let rules = Rules { candidates: costs.len(), budget: Budget::Runs(runs), confidence: 0.95, seed };
+    let rules =
+        Rules { candidates: costs.len(), budget: Budget::Runs(runs), confidence: 0.95, seed };
     let mut made = 0;
     let outcome = race(&rules, &mut |turn| {
         made += 1;
@@ -54,8 +60,9 @@ fn the_winner_is_within_a_percent_of_the_best() {
             let costs = spread(candidates, &mut fastrand::Rng::with_seed(1000 + seed));
             let best = costs.iter().copied().fold(f64::INFINITY, f64::min);
             // Ten runs each, after the warm-up and without the confirmation.
-            let fours =
-                8 * ((CONFIRMED_SHARE * 16.0 * candidates as f64 / 8.0) as usize).clamp(FEWEST_FOURS, MOST_FOURS);
+            let fours = 8
+                * ((CONFIRMED_SHARE * 16.0 * candidates as f64 / 8.0) as usize)
+                    .clamp(FEWEST_FOURS, MOST_FOURS);
             costs[run(&costs, 11 * candidates + fours, seed, 0.02).winner] - best < 0.01
         };
         let found = (0..200).filter(|seed| near(*seed)).count();
@@ -68,7 +75,10 @@ fn the_winner_is_within_a_percent_of_the_best() {
 fn identical_placements_are_seldom_told_apart() {
     let is_faster = |seed: &u64| {
         let outcome = run(&[0.0; 8], 120, *seed, 0.02);
-        outcome.against_default().and_then(|found| found.shift).is_some_and(|shift| shift.high < 0.0)
+        outcome
+            .against_default()
+            .and_then(|found| found.shift)
+            .is_some_and(|shift| shift.high < 0.0)
     };
     let wrong = (0..1000).filter(is_faster).count();
     eprintln!("{wrong} of 1000 races among identical placements claim a gain");
@@ -136,7 +146,10 @@ fn a_race_keeps_to_its_budget() {
         for more in [0, 1, 7, 40] {
             let costs: Vec<f64> = (0..candidates).map(|at| 0.01 * at as f64).collect();
             let outcome = run(&costs, rules.fewest_runs() + more, more as u64, 0.02);
-            assert!(outcome.confirmed.iter().all(|found| found.differences.len() >= FEWEST_FOURS), "{outcome:?}");
+            assert!(
+                outcome.confirmed.iter().all(|found| found.differences.len() >= FEWEST_FOURS),
+                "{outcome:?}"
+            );
         }
     }
     let of_two = Rules { candidates: 2, budget: Budget::Runs(30), confidence: 0.95, seed: 1 };

@@ -30,7 +30,8 @@ pub(super) struct Ended {
     pub(super) left: Option<(i32, String)>,
 }
 
-/// A run under way. It leads a session of its own, so that a Ctrl-C reaches it only through this process.
+/// A run under way. It leads a session of its own, so that a Ctrl-C reaches it only through this
+/// process.
 pub(super) struct Started {
     pid: Pid,
     handle: OwnedFd,
@@ -41,20 +42,33 @@ pub(super) struct Started {
 }
 
 impl Started {
-    pub(super) fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
+    pub(super) fn new(
+        contestant: &Contestant,
+        raised: bool,
+        printed: &Printed,
+    ) -> io::Result<Self> {
         // A process that the command leaves behind becomes this one's child, and is found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
         let others = children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
         let mut command = Command::new(program);
-        command.args(words).stdin(Stdio::null()).stdout(printed.out.try_clone()?).stderr(printed.error.try_clone()?);
-        let group = contestant.group.as_ref().map(|members| File::options().write(true).open(members)).transpose()?;
+        command
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(printed.out.try_clone()?)
+            .stderr(printed.error.try_clone()?);
+        let group = contestant
+            .group
+            .as_ref()
+            .map(|members| File::options().write(true).open(members))
+            .transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
         unsafe { command.pre_exec(move || prepare(raised, group.as_ref())) };
         let (begun, pid) = on(contestant.cpus.as_ref(), || {
             let begun = Instant::now();
-            // The standard library's handle would wait for this process alone; here all children are waited for.
+            // The standard library's handle would wait for this process alone; here all children
+            // are waited for.
             command.spawn().map(|child| (begun, Pid::from_child(&child)))
         })?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
@@ -131,8 +145,8 @@ fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
     Ok(())
 }
 
-/// A child of this process that lives though the command has ended. Children that have ended are reaped, but `others`
-/// are left alone.
+/// A child of this process that lives though the command has ended. Children that have ended are
+/// reaped, but `others` are left alone.
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
     let lives = |pid: &i32| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None));
     Ok(children()?.difference(others).copied().find(lives))
@@ -147,14 +161,17 @@ fn children() -> io::Result<BTreeSet<i32>> {
     Ok(task::children(own, &task::threads(own)?))
 }
 
-/// Ends all children but `others`, and what becomes a child when they have ended. Where children cannot be listed,
-/// none is ended: the list might hold others.
+/// Ends all children but `others`, and what becomes a child when they have ended. Where children
+/// cannot be listed, none is ended: the list might hold others.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
     for signal in [Signal::TERM, Signal::KILL] {
-        while left_behind(others).is_ok_and(|left| left.is_some()) && (signal == Signal::KILL || Instant::now() < until)
+        while left_behind(others).is_ok_and(|left| left.is_some())
+            && (signal == Signal::KILL || Instant::now() < until)
         {
-            for pid in children().unwrap_or_default().difference(others).copied().filter_map(Pid::from_raw) {
+            for pid in
+                children().unwrap_or_default().difference(others).copied().filter_map(Pid::from_raw)
+            {
                 let _ = kill_process(pid, signal);
             }
             std::thread::sleep(PAUSE);

@@ -40,14 +40,15 @@ impl Needed {
     pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
         let missing = self.missing().unwrap_or_default();
         let cpus = if missing.is_empty() { self.cpus.clone() } else { missing.clone() };
-        TrialError::CpusTaken { command: contestant.line(), cpus: cpus.to_string(), is_back: missing.is_empty() }
+        TrialError::CpusTaken {
+            command: contestant.line(),
+            cpus: cpus.to_string(),
+            is_back: missing.is_empty(),
+        }
     }
 
     fn missing(&self) -> io::Result<CpuSet> {
-        let here = match self.is_cell {
-            true => Cpus::read()?.online,
-            false => Cpus::read()?.reachable(),
-        };
+        let here = if self.is_cell { Cpus::read()?.online } else { Cpus::read()?.reachable() };
         let here = here.into_iter().collect();
         Ok(self.cpus.without(&here))
     }

@@ -12,7 +12,10 @@ pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
 }
 
 fn shell(script: &str) -> Contestant {
-    Contestant { command: ["sh", "-c", script].map(OsString::from).to_vec(), ..Contestant::default() }
+    Contestant {
+        command: ["sh", "-c", script].map(OsString::from).to_vec(),
+        ..Contestant::default()
+    }
 }
 
 fn run(metric: &str, contestant: &Contestant) -> Result<Option<Reading>, TrialError> {
@@ -26,7 +29,11 @@ fn refused(metric: &str, script: &str) -> String {
 
 #[test]
 fn a_printed_figure_is_read_from_either_stream() {
-    for script in ["echo took 12.5 ms", "echo took 12.5 ms >&2", "seq 200000; echo took 3 ms; echo took 12.5 ms"] {
+    for script in [
+        "echo took 12.5 ms",
+        "echo took 12.5 ms >&2",
+        "seq 200000; echo took 3 ms; echo took 12.5 ms",
+    ] {
         assert_eq!(run("regex:took ([0-9.]+) ms", &shell(script)).unwrap().unwrap().value, 12.5);
     }
 }
@@ -68,12 +75,16 @@ fn a_command_sits_where_it_was_seated() {
 
 #[test]
 fn failures_are_told_with_what_was_said() {
-    assert!(refused("time", "echo broken pipe line >&2; exit 3").ends_with("exit code 3; it said: broken pipe line"));
-    assert!(refused("time", "kill -9 $$").contains("was ended by signal 9, and it printed nothing"));
     assert!(
-        refused("regex:ops ([0-9]+)", "echo 3 bits")
-            .contains("matches no number (digits, with a point for decimals) that 'sh -c echo 3 bits' printed")
+        refused("time", "echo broken pipe line >&2; exit 3")
+            .ends_with("exit code 3; it said: broken pipe line")
     );
+    assert!(
+        refused("time", "kill -9 $$").contains("was ended by signal 9, and it printed nothing")
+    );
+    assert!(refused("regex:ops ([0-9]+)", "echo 3 bits").contains(
+        "matches no number (digits, with a point for decimals) that 'sh -c echo 3 bits' printed"
+    ));
     assert!(refused("regex:([0-9]+)", "echo 0").contains("must be above 0"));
     let absent = Contestant { command: vec!["/no/such/program".into()], ..Contestant::default() };
     assert!(matches!(run("time", &absent), Err(TrialError::Start { .. })));
@@ -133,7 +144,8 @@ fn a_run_whose_cpus_are_missing_is_void() {
         return seatmap_needs::skipped!("this needs two CPUs");
     };
     let tid = seatmap_os::task::own_tid();
-    let script = format!("taskset -pc {last} {tid} >&2; sleep 0.2; taskset -pc {cpus} {tid} >&2; sleep 0.2");
+    let script =
+        format!("taskset -pc {last} {tid} >&2; sleep 0.2; taskset -pc {cpus} {tid} >&2; sleep 0.2");
     let void = run("time", &shell(&script));
     cpus.give(0).unwrap();
     assert!(matches!(void, Err(TrialError::CpusTaken { .. })), "{void:?}");

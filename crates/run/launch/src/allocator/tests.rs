@@ -80,14 +80,19 @@ fn helpers_that_end_soon_take_no_seat() {
     (MAIN..MAIN + 4).for_each(|tid| assert_eq!(seating.process(tid), None));
     seating.exited(MAIN + 1);
     assert_eq!(told(&seating.settle(MAIN + 1)), [], "it is gone");
-    assert_eq!(told(&seating.settle(MAIN + 2)), [(MAIN, Some(5)), (MAIN + 2, Some(3))], "the first goes before");
+    assert_eq!(
+        told(&seating.settle(MAIN + 2)),
+        [(MAIN, Some(5)), (MAIN + 2, Some(3))],
+        "the first goes before"
+    );
     assert_eq!(told(&seating.settle(MAIN + 3)), [(MAIN + 3, Some(7))]);
 }
 
 #[test]
 fn a_strict_seating_knows_no_waiting() {
     let mut seating = room(seats(&[5, 3], Beyond::Cycle), &[], 0).strict(true);
-    let seated: Vec<_> = (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
+    let seated: Vec<_> =
+        (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
     assert_eq!(seated, [Some(5), Some(3), Some(5)]);
     assert!(!seating.executed(0, 0));
 }
@@ -154,7 +159,8 @@ fn a_thread_found_goes_by_rule_first() {
     let seats = seats(&[5, 3], Beyond::Leave);
     let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
     let mut seating = SeatAllocator::new(seats, rules, 0);
-    let found: Vec<_> = (1..4).map(|tid| cpu(seating.found(tid, MAIN, "x").seat.as_ref())).collect();
+    let found: Vec<_> =
+        (1..4).map(|tid| cpu(seating.found(tid, MAIN, "x").seat.as_ref())).collect();
     assert_eq!(found, [Some(3), Some(5), None]);
 }
 
@@ -182,7 +188,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// After any events, a plan's task has at most one living thread, and rules keep to their own tasks.
+    /// After any events, a plan's task has at most one living thread, and rules keep to their own
+    /// tasks.
     #[test]
     fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
@@ -210,7 +217,8 @@ proptest! {
         }
     }
 
-    /// In order of creation alone, thread k takes entry k of the list, over and over; whether the first waits or not.
+    /// In order of creation alone, thread k takes entry k of the list, over and over; whether the
+    /// first waits or not.
     #[test]
     fn thread_k_is_task_k(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
@@ -231,7 +239,8 @@ proptest! {
     }
 }
 
-/// A plan of an observed program: the main thread, two that it created, and one more of each of these.
+/// A plan of an observed program: the main thread, two that it created, and one more of each of
+/// these.
 fn observed() -> SeatList {
     let text = |all: [&str; 5]| all.map(str::to_owned).to_vec();
     SeatList {
@@ -274,6 +283,9 @@ fn a_thread_that_came_otherwise_takes_the_next_seat() {
 fn threads_that_are_found_sit_by_their_names() {
     let mut seating = room(observed(), &[], 0);
     let mut find = |tid: Tid, name: &str| cpu(seating.found(tid, MAIN, name).seat.as_ref());
-    assert_eq!([find(100, "main"), find(103, "worker"), find(104, "worker")], [Some(0), Some(3), Some(4)]);
+    assert_eq!(
+        [find(100, "main"), find(103, "worker"), find(104, "worker")],
+        [Some(0), Some(3), Some(4)]
+    );
     assert_eq!([find(105, "work"), find(106, "right")], [Some(1), Some(2)]);
 }

@@ -1,4 +1,5 @@
-//! Workers of `xargs -P`: it gives each the number of its slot, if a user names a variable for that.
+//! Workers of `xargs -P`: it gives each the number of its slot, if a user names a variable for
+//! that.
 
 use super::ShareError;
 use seatmap_os::{Root, Tid, task};
@@ -12,7 +13,8 @@ const MOST_ANCESTORS: usize = 4;
 
 /// The letters that take a value in the same word or the next, and the words that do (xargs(1)).
 const SHORT_WITH_VALUE: &str = "adEILnPs";
-const LONG_WITH_VALUE: [&str; 6] = ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
+const LONG_WITH_VALUE: [&str; 6] =
+    ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
 /// The worker that a process is, where `xargs` started it to run several at a time.
 pub(super) fn worker(
@@ -22,10 +24,14 @@ pub(super) fn worker(
 ) -> Result<Option<LocalRank>, ShareError> {
     let mut pid = own;
     for _ in 0..MOST_ANCESTORS {
-        let Some(parent) = task::parent(root, pid).filter(|parent| *parent > 1) else { return Ok(None) };
+        let Some(parent) = task::parent(root, pid).filter(|parent| *parent > 1) else {
+            return Ok(None);
+        };
         pid = parent;
         match task::name(root, pid).as_deref() {
-            Some("xargs") => return of_options(&XargsOptions::read(&task::arguments(root, pid)), look),
+            Some("xargs") => {
+                return of_options(&XargsOptions::read(&task::arguments(root, pid)), look);
+            }
             Some(name) if WRAPPERS.contains(&name) => {}
             _ => return Ok(None),
         }
@@ -33,16 +39,24 @@ pub(super) fn worker(
     Ok(None)
 }
 
-fn of_options(options: &XargsOptions, look: &dyn Fn(&str) -> Option<String>) -> Result<Option<LocalRank>, ShareError> {
+fn of_options(
+    options: &XargsOptions,
+    look: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<LocalRank>, ShareError> {
     if options.at_a_time == Some(1) {
         return Ok(None);
     }
-    let slot = options.slot_variable.as_ref().and_then(|name| Some((name, look(name)?.trim().parse().ok()?)));
+    let slot = options
+        .slot_variable
+        .as_ref()
+        .and_then(|name| Some((name, look(name)?.trim().parse().ok()?)));
     if let Some((name, rank)) = slot {
         let source = format!("{name}={rank}");
         return Ok(Some(LocalRank { rank, size: options.at_a_time, kind: "worker", source }));
     }
-    let workers = options.at_a_time.map_or_else(|| "many commands".to_owned(), |count| format!("{count} commands"));
+    let workers = options
+        .at_a_time
+        .map_or_else(|| "many commands".to_owned(), |count| format!("{count} commands"));
     Err(ShareError::Workers { workers })
 }
 
@@ -70,7 +84,8 @@ impl XargsOptions {
     }
 
     fn long<'a>(&mut self, word: &'a str, rest: &mut impl Iterator<Item = &'a str>) {
-        let (name, joined) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        let (name, joined) =
+            word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let takes_next = joined.is_none() && LONG_WITH_VALUE.contains(&name);
         let value = if takes_next { rest.next() } else { joined };
         match name {
@@ -130,7 +145,9 @@ mod tests {
         process(9, "xargs", 2, "xargs -P 2 --process-slot-var=SLOT sh -c x");
         process(12, "sh", 9, "sh -c x");
         process(13, "seatmap", 12, "seatmap run");
-        let slot = |value: Option<&'static str>| move |name: &str| value.filter(|_| name == "SLOT").map(str::to_owned);
+        let slot = |value: Option<&'static str>| {
+            move |name: &str| value.filter(|_| name == "SLOT").map(str::to_owned)
+        };
         let found = worker(&root, 13, &slot(Some("1"))).unwrap().unwrap();
         assert_eq!((found.rank, found.size, found.source.as_str()), (1, Some(2), "SLOT=1"));
         assert!(matches!(worker(&root, 13, &slot(None)), Err(ShareError::Workers { .. })));

@@ -1,8 +1,9 @@
 //! Samples put together by cache line: who wrote a line, and to whom it passed.
 //!
-//! A sampled load for which another core's cache held the line changed is a transfer from a thread that wrote it. Which
-//! one did is not sampled: the transfer is shared among the others that were seen to write the line, by how often they
-//! were (as perf-c2c(1) lists them below each line), or among the others that used it where no write was sampled.
+//! A sampled load for which another core's cache held the line changed is a transfer from a thread
+//! that wrote it. Which one did is not sampled: the transfer is shared among the others that were
+//! seen to write the line, by how often they were (as perf-c2c(1) lists them below each line), or
+//! among the others that used it where no write was sampled.
 
 use super::sample::Sample;
 use std::collections::{BTreeMap, HashMap};
@@ -99,7 +100,14 @@ fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<Transfer> {
             let messages = reader.transfers * share(writer) / all;
             let written = if stores > 0.0 { writer.written } else { writer.accessed };
             let accessed = reader.accessed;
-            found.push(Transfer { line, from: (pid, *from), to: (pid, *to), messages, written, accessed });
+            found.push(Transfer {
+                line,
+                from: (pid, *from),
+                to: (pid, *to),
+                messages,
+                written,
+                accessed,
+            });
         }
     }
     found

@@ -1,7 +1,8 @@
-//! The files that perf(1) records: a header, the attributes of the events, and records one behind the other.
+//! The files that perf(1) records: a header, the attributes of the events, and records one behind
+//! the other.
 //!
-//! The layout is that of `tools/perf/Documentation/perf.data-file-format.txt`; the records are those of
-//! perf_event_open(2).
+//! The layout is that of `tools/perf/Documentation/perf.data-file-format.txt`; the records are
+//! those of perf_event_open(2).
 
 use super::RecordingError;
 use super::sample::{Layout, Sample};
@@ -12,17 +13,21 @@ use std::io::{Read, Seek, SeekFrom};
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
 /// Bytes of the header up to the place of the records.
 const HEADER_BYTES: usize = 56;
-/// Bytes of the attributes that every version has (`PERF_ATTR_SIZE_VER0`), and of the place of their numbers.
+/// Bytes of the attributes that every version has (`PERF_ATTR_SIZE_VER0`), and of the place of
+/// their numbers.
 const ATTRIBUTE_BYTES: u64 = 64;
 const SECTION_BYTES: u64 = 16;
-/// More attributes, or numbers of their events, than this are not those of a recording: one for each event and CPU.
+/// More attributes, or numbers of their events, than this are not those of a recording: one for
+/// each event and CPU.
 const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
 /// The refusal of a file whose numbers begin with their other end.
-const OTHER_ORDER: &str = "it is of a computer with the other byte order; read it on a computer of that kind";
+const OTHER_ORDER: &str =
+    "it is of a computer with the other byte order; read it on a computer of that kind";
 
-/// Kinds of records: the kernel's, and perf's own, which begin at 64 (`tools/lib/perf/include/perf/event.h`).
+/// Kinds of records: the kernel's, and perf's own, which begin at 64
+/// (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;
 const FORK: u32 = 7;
 const SAMPLE: u32 = 9;
@@ -62,10 +67,13 @@ impl<R: Read + Seek> Recording<R> {
     pub(super) fn open(mut file: R) -> Result<Self, RecordingError> {
         let mut header = [0; HEADER_BYTES];
         file.read_exact(&mut header[..16]).map_err(|_| RecordingError::Foreign)?;
-        let (magic, bytes) = (word(&header, 0), word(&header, 8));
+        let magic = word(&header, 0);
+        let bytes = word(&header, 8);
         match (magic, bytes) {
             (Some(MAGIC), Some(16)) => {
-                return Err(RecordingError::Unread("it was written to a pipe; record again with -o FILE"));
+                return Err(RecordingError::Unread(
+                    "it was written to a pipe; record again with -o FILE",
+                ));
             }
             (Some(MAGIC), _) => {}
             (Some(other), _) if other == MAGIC.swap_bytes() => {
@@ -75,7 +83,8 @@ impl<R: Read + Seek> Recording<R> {
         }
         file.read_exact(&mut header[16..]).map_err(|_| RecordingError::Damaged(16))?;
         let at = |place| word(&header, place).unwrap_or_default();
-        let (next, length) = (at(40), at(48));
+        let next = at(40);
+        let length = at(48);
         let mut recording = Recording {
             file,
             position: HEADER_BYTES as u64,
@@ -91,7 +100,9 @@ impl<R: Read + Seek> Recording<R> {
 
     fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), RecordingError> {
         let count = length.checked_div(each).unwrap_or(0);
-        if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each) || !(1..=MOST_ATTRIBUTES).contains(&count) {
+        if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each)
+            || !(1..=MOST_ATTRIBUTES).contains(&count)
+        {
             return Err(RecordingError::Damaged(16));
         }
         for attribute in 0..count {
@@ -106,12 +117,18 @@ impl<R: Read + Seek> Recording<R> {
         Ok(())
     }
 
-    fn read_numbers(&mut self, layout: usize, from: u64, length: u64) -> Result<(), RecordingError> {
+    fn read_numbers(
+        &mut self,
+        layout: usize,
+        from: u64,
+        length: u64,
+    ) -> Result<(), RecordingError> {
         if length / 8 > MOST_NUMBERS {
             return Err(RecordingError::Damaged(from));
         }
         let bytes = self.bytes(from, length as usize)?;
-        self.numbers.extend(bytes.chunks_exact(8).filter_map(|number| Some((word(number, 0)?, layout))));
+        self.numbers
+            .extend(bytes.chunks_exact(8).filter_map(|number| Some((word(number, 0)?, layout))));
         Ok(())
     }
 
@@ -134,10 +151,13 @@ impl<R: Read + Seek> Recording<R> {
             self.next = place + bytes + behind(kind, &body);
             match kind {
                 kind if COMPRESSED.contains(&kind) => {
-                    return Err(RecordingError::Unread("its records are compressed; record again without -z"));
+                    return Err(RecordingError::Unread(
+                        "its records are compressed; record again without -z",
+                    ));
                 }
                 SAMPLE => {
-                    let sample = self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;
+                    let sample =
+                        self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;
                     each(Record::Sampled(sample));
                 }
                 kind => drop(self.plain(kind, &body).map(&mut each)),
@@ -168,7 +188,9 @@ impl<R: Read + Seek> Recording<R> {
                 Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name, time_ns })
             }
             FORK => {
-                let (pid, tid, creator) = (small(body, 0)?, small(body, 8)?, small(body, 12)?);
+                let pid = small(body, 0)?;
+                let tid = small(body, 8)?;
+                let creator = small(body, 12)?;
                 Some(Record::Created { pid, tid, creator, time_ns: word(body, 16)? })
             }
             LOST => Some(Record::Lost(word(body, 8)?)),
@@ -183,7 +205,12 @@ impl<R: Read + Seek> Recording<R> {
         if place != self.position {
             self.file.seek(SeekFrom::Start(place)).map_err(RecordingError::Read)?;
         }
-        let read = self.file.by_ref().take(count as u64).read_to_end(&mut bytes).map_err(RecordingError::Read)?;
+        let read = self
+            .file
+            .by_ref()
+            .take(count as u64)
+            .read_to_end(&mut bytes)
+            .map_err(RecordingError::Read)?;
         self.position = place.saturating_add(read as u64);
         if read == count { Ok(bytes) } else { Err(RecordingError::Damaged(place)) }
     }

@@ -27,7 +27,8 @@ const READ_NUMBER: u64 = 1 << 2;
 const READ_GROUP: u64 = 1 << 3;
 const READ_LOST: u64 = 1 << 4;
 
-/// The flag of an event whose period is chosen by the kernel, and that of one whose other records end as samples begin.
+/// The flag of an event whose period is chosen by the kernel, and that of one whose other records
+/// end as samples begin.
 const HAS_FREQUENCY: u64 = 1 << 10;
 const ENDS_ALL: u64 = 1 << 18;
 /// The part of a branch sample's type that adds a word to it.
@@ -96,13 +97,24 @@ impl Cursor<'_> {
 impl Layout {
     /// Reads `struct perf_event_attr`.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let (period, parts, read, flags) = (word(bytes, 16)?, word(bytes, 24)?, word(bytes, 32)?, word(bytes, 40)?);
+        let period = word(bytes, 16)?;
+        let parts = word(bytes, 24)?;
+        let read = word(bytes, 32)?;
+        let flags = word(bytes, 40)?;
         // Later versions have more; what an older file lacks is zero.
         let size = small(bytes, 4)? as usize;
-        let later = |at: usize| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 };
+        let later =
+            |at: usize| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 };
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
-        Some(Layout { parts, read, period, branches: later(72), user_registers: later(80), ends_all })
+        Some(Layout {
+            parts,
+            read,
+            period,
+            branches: later(72),
+            user_registers: later(80),
+            ends_all,
+        })
     }
 
     pub(super) fn tells_address(&self) -> bool {
@@ -122,9 +134,11 @@ impl Layout {
         self.has(NUMBER).then_some(before * 8)
     }
 
-    /// The time of a record other than a sample, in nanoseconds, which stands near its end; `None` where it does not.
+    /// The time of a record other than a sample, in nanoseconds, which stands near its end; `None`
+    /// where it does not.
     pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
-        let behind = [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
+        let behind =
+            [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
         let place = body.len().checked_sub(8 * (behind + 1))?;
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
@@ -132,8 +146,11 @@ impl Layout {
     /// Reads a sample without its header, of which `mode` is the low byte of the flags.
     pub(super) fn sample(&self, mode: u8, body: &[u8]) -> Option<Sample> {
         let mut cursor = Cursor { body, at: 0 };
-        let mut sample =
-            Sample { weight: self.period.min(MOST_WEIGHT) as f64, is_kernel: mode & 7 == 1, ..Sample::default() };
+        let mut sample = Sample {
+            weight: self.period.min(MOST_WEIGHT) as f64,
+            is_kernel: mode & 7 == 1,
+            ..Sample::default()
+        };
         cursor.skip(u64::from(self.has(IDENTIFIER)) + u64::from(self.has(IP)), 8)?;
         if self.has(THREAD) {
             (sample.pid, sample.tid) = (small(body, cursor.at)?, small(body, cursor.at + 4)?);

@@ -29,7 +29,8 @@ impl Made {
     }
 
     fn fork(&mut self, (pid, tid): Thread, (ppid, ptid): Thread, time_ns: u64) {
-        let numbers: Vec<u8> = [pid, ppid, tid, ptid].iter().flat_map(|number| number.to_ne_bytes()).collect();
+        let numbers: Vec<u8> =
+            [pid, ppid, tid, ptid].iter().flat_map(|number| number.to_ne_bytes()).collect();
         self.record(7, 0, &[numbers, Made::words(&[time_ns])].concat());
     }
 
@@ -40,7 +41,11 @@ impl Made {
     fn sample(&mut self, (pid, tid): Thread, address: u64, source: u64, period: u64) {
         let thread = u64::from(tid as u32) << 32 | u64::from(pid as u32);
         let mode = if address >> 63 == 1 { 1 } else { 2 };
-        self.record(9, mode, &Made::words(&[0x4000, thread, 5_000_000_000, address, 0, period, source]));
+        self.record(
+            9,
+            mode,
+            &Made::words(&[0x4000, thread, 5_000_000_000, address, 0, period, source]),
+        );
     }
 
     /// A name with its time, as all records end where an event says so: thread, time and CPU.
@@ -51,9 +56,11 @@ impl Made {
 
     /// The file with one event.
     fn file(&self) -> Vec<u8> {
-        let (attribute, header) = (128_u64, 104_u64);
+        let attribute = 128_u64;
+        let header = 104_u64;
         let records = header + attribute + 16;
-        let mut words = vec![recording_magic(), header, attribute + 16, header, attribute + 16, records];
+        let mut words =
+            vec![recording_magic(), header, attribute + 16, header, attribute + 16, records];
         words.push(self.0.len() as u64);
         words.resize(13, 0);
         // The kind with the length, the event, the period, and the parts of its samples.
@@ -94,9 +101,17 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Sampled, RecordingError> {
 #[test]
 fn a_line_passes_from_its_writer_to_its_reader() {
     let sampled = read_bytes(program().file()).unwrap();
-    let told: Vec<_> = sampled.observation.tasks.iter().map(|task| (task.name.as_str(), task.path.as_str())).collect();
+    let told: Vec<_> = sampled
+        .observation
+        .tasks
+        .iter()
+        .map(|task| (task.name.as_str(), task.path.as_str()))
+        .collect();
     assert_eq!(told, [("app#0", "0"), ("app#1", "0.0"), ("reader", "0.1")]);
-    assert_eq!(sampled.observation.windows[0].edges, line_edges([((0, 2), 300.0), ((1, 2), 1000.0)]));
+    assert_eq!(
+        sampled.observation.windows[0].edges,
+        line_edges([((0, 2), 300.0), ((1, 2), 1000.0)])
+    );
     let expected = [
         "accesses without a sample: 8 were sampled, of which 3 took a line from another core",
         "the kernel's memory, which 1 of the samples hit",
@@ -125,7 +140,9 @@ fn names_go_by_their_times() {
 #[test]
 fn false_sharing_is_told_with_its_addresses() {
     let sampled = read_bytes(program().file()).unwrap();
-    let [first, second] = &sampled.lines[..] else { unreachable!("two lines: {:?}", sampled.lines) };
+    let [first, second] = &sampled.lines[..] else {
+        unreachable!("two lines: {:?}", sampled.lines)
+    };
     assert!(!first.is_false_sharing() && (first.from, first.to, first.truly) == (1, 2, 1000));
     assert!(second.is_false_sharing() && second.falsely == 300);
     assert_eq!((second.written.as_str(), second.accessed.as_str()), ("0x2000", "0x2038"));
@@ -161,8 +178,8 @@ fn what_is_not_read_is_told() {
     assert_eq!(said(&plain), RecordingError::NoAddresses.to_string());
 }
 
-/// A recording of an event of the kernel, against perf(1) itself: its samples tell addresses and threads as those of a
-/// processor do.
+/// A recording of an event of the kernel, against perf(1) itself: its samples tell addresses and
+/// threads as those of a processor do.
 #[test]
 fn perf_tells_the_same_threads_and_addresses() {
     let folder = tempfile::tempdir().unwrap();
@@ -173,7 +190,8 @@ fn perf_tells_the_same_threads_and_addresses() {
     if !made.is_ok_and(|output| output.status.success()) {
         return seatmap_needs::skipped!("perf records no page faults here");
     }
-    let script = Command::new("perf").args(["script", "-F", "tid,addr", "-i"]).arg(&file).output().unwrap();
+    let script =
+        Command::new("perf").args(["script", "-F", "tid,addr", "-i"]).arg(&file).output().unwrap();
     let script = String::from_utf8(script.stdout).unwrap();
     let theirs: Vec<(i32, u64)> = script
         .lines()
@@ -190,7 +208,9 @@ fn perf_tells_the_same_threads_and_addresses() {
     recording
         .records(|record| match record {
             Record::Sampled(sample) => ours.push((sample.tid, sample.address)),
-            Record::Created { pid, tid, creator, .. } => is_child_seen |= pid == tid && creator != pid,
+            Record::Created { pid, tid, creator, .. } => {
+                is_child_seen |= pid == tid && creator != pid
+            }
             _ => {}
         })
         .unwrap();

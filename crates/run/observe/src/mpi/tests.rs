@@ -31,8 +31,10 @@ fn sums_become_edges_and_fetched_bytes_come_from_the_other_rank() {
 #[test]
 fn losses_are_told() {
     let unseen = messages(&[trace(ZERO)]).unwrap().observation.unseen;
-    let expected =
-        ["not counted: 4 calls of MPI_Neighbor_alltoall", "2 of 3 ranks left no trace: they did not call MPI_Finalize"];
+    let expected = [
+        "not counted: 4 calls of MPI_Neighbor_alltoall",
+        "2 of 3 ranks left no trace: they did not call MPI_Finalize",
+    ];
     assert_eq!(unseen, expected);
 }
 
@@ -40,7 +42,10 @@ fn losses_are_told() {
 fn too_many_ranks_are_refused() {
     let many = ZERO.replace("\"ranks\":3", "\"ranks\":99999999999");
     let said = messages(&[trace(&many)]).err().map(|error| error.to_string());
-    assert_eq!(said.unwrap(), "'rank-0-7.jsonl': 99999999999 ranks, and a pattern has no more than 1048576");
+    assert_eq!(
+        said.unwrap(),
+        "'rank-0-7.jsonl': 99999999999 ranks, and a pattern has no more than 1048576"
+    );
 }
 
 proptest! {

@@ -1,9 +1,9 @@
 //! The socket: the processes that send records.
 //!
-//! Every user of this computer sees the socket's name (`/proc/net/unix`). So nothing is taken from a process that the
-//! kernel does not name as one of this user or root, and nothing counts of one that is not of the observed program: it
-//! descends from this process, or is among those that are followed. The kernel also says which process it is; what it
-//! says of itself has to agree.
+//! Every user of this computer sees the socket's name (`/proc/net/unix`). So nothing is taken from
+//! a process that the kernel does not name as one of this user or root, and nothing counts of one
+//! that is not of the observed program: it descends from this process, or is among those that are
+//! followed. The kernel also says which process it is; what it says of itself has to agree.
 
 use super::record::{RECORD_BYTES, Record, VERSION};
 use super::shared::Shared;
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 /// Processes that may send records; further ones are not sampled.
 const MOST: usize = 4096;
 
-/// Connections that are taken in one look, so that nobody who connects again and again keeps the look from its end.
+/// Connections that are taken in one look, so that nobody who connects again and again keeps the
+/// look from its end.
 const MOST_AT_ONCE: usize = 256;
 
 /// The most processes above another one that are looked at.
@@ -83,7 +84,8 @@ impl Listener {
         &self.name
     }
 
-    /// Takes in everything that was sent. `followed` are the processes that are known to be the program's.
+    /// Takes in everything that was sent. `followed` are the processes that are known to be the
+    /// program's.
     pub(super) fn look(&mut self, followed: &HashSet<Tid>) -> io::Result<()> {
         for _ in 0..MOST_AT_ONCE {
             match self.socket.accept() {
@@ -92,7 +94,10 @@ impl Listener {
                 Err(error) => return Err(error),
             }
         }
-        self.senders.iter_mut().filter(|sender| sender.is_of_program(followed)).for_each(Sender::look);
+        self.senders
+            .iter_mut()
+            .filter(|sender| sender.is_of_program(followed))
+            .for_each(Sender::look);
         Ok(())
     }
 
@@ -162,8 +167,11 @@ impl Sender {
 
     fn take(&mut self, record: Record) {
         match record {
-            Record::Hello { version, .. } if version != VERSION => self.refused = Some(libc::EPROTO),
-            // Where numbers mean something else, in another PID namespace, samples name threads of others.
+            Record::Hello { version, .. } if version != VERSION => {
+                self.refused = Some(libc::EPROTO)
+            }
+            // Where numbers mean something else, in another PID namespace, samples name threads of
+            // others.
             Record::Hello { tid, pid, .. } if pid != self.peer || !may_be_thread_of(tid, pid) => {
                 self.refused = Some(libc::EPERM);
             }
@@ -171,7 +179,9 @@ impl Sender {
             // A process says first who it is.
             Record::Sample { .. } if self.pid == 0 => {}
             Record::Refused(error) => self.refused = Some(error),
-            Record::Sample { access, tid, address, exposed_ns } => self.shared.take(access, tid, address, exposed_ns),
+            Record::Sample { access, tid, address, exposed_ns } => {
+                self.shared.take(access, tid, address, exposed_ns)
+            }
             Record::Cost { own_ns, faults, fault_ns } => {
                 self.own = Duration::from_nanos(own_ns);
                 self.of_faults = Duration::from_nanos(faults.saturating_mul(fault_ns));

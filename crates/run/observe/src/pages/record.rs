@@ -26,9 +26,11 @@ pub(super) enum Record {
     Hello { tid: Tid, pid: Tid, version: u64 },
     /// The kernel refused what is needed, by the number of its error.
     Refused(i32),
-    /// A page was exposed for this time, in nanoseconds; the thread that ended that is 0 where none did.
+    /// A page was exposed for this time, in nanoseconds; the thread that ended that is 0 where none
+    /// did.
     Sample { access: Access, tid: Tid, address: u64, exposed_ns: u64 },
-    /// The sampling took this CPU time so far, in nanoseconds, and so many faults of this time each.
+    /// The sampling took this CPU time so far, in nanoseconds, and so many faults of this time
+    /// each.
     Cost { own_ns: u64, faults: u64, fault_ns: u64 },
     /// The process forked a child that has not started a program.
     Forked,
@@ -80,7 +82,12 @@ mod tests {
         let words = [4 | 42 << 32, 0x7000_1234, 99, 0u64];
         let bytes: Vec<u8> = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect();
         let sample = Record::parse(&bytes.try_into().unwrap());
-        let expected = Record::Sample { access: Access::Written, tid: 42, address: 0x7000_1234, exposed_ns: 99 };
+        let expected = Record::Sample {
+            access: Access::Written,
+            tid: 42,
+            address: 0x7000_1234,
+            exposed_ns: 99,
+        };
         assert_eq!(sample, Some(expected));
     }
 }

@@ -1,12 +1,13 @@
 //! The samples of a process, taken together: how often memory passes between threads.
 //!
-//! A page is exposed for a while, and threads that access it meanwhile are noted with the address. So a thread comes to
-//! a page at the rate of its samples over the time for which the page was exposed. Memory passes from one thread to
-//! another as often as the first comes to write and the second comes at all, the lesser of both, if they share a line.
+//! A page is exposed for a while, and threads that access it meanwhile are noted with the address.
+//! So a thread comes to a page at the rate of its samples over the time for which the page was
+//! exposed. Memory passes from one thread to another as often as the first comes to write and the
+//! second comes at all, the lesser of both, if they share a line.
 //!
-//! Whether they do is known where a word was watched that one of them reads: the other one writes it. Where none was,
-//! both must have been seen in one block of the page: a line where there are samples enough to tell lines apart, and
-//! more, up to the page, otherwise.
+//! Whether they do is known where a word was watched that one of them reads: the other one writes
+//! it. Where none was, both must have been seen in one block of the page: a line where there are
+//! samples enough to tell lines apart, and more, up to the page, otherwise.
 
 use super::record::Access;
 use super::watcher::Watched;
@@ -17,7 +18,8 @@ use seatmap_os::watchpoints::WORD_BYTES;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-/// The bits of an address within a page, within a line, and within blocks of each size, the smallest first.
+/// The bits of an address within a page, within a line, and within blocks of each size, the
+/// smallest first.
 const PAGE_BITS: u32 = 12;
 const LINE_BITS: u32 = 6;
 const BLOCK_BITS: [u32; 4] = [LINE_BITS, 8, 10, PAGE_BITS];
@@ -33,7 +35,8 @@ const TURNS: u32 = 4;
 const FIRST_TURN: Duration = Duration::from_micros(500);
 const LONGER: u32 = 4;
 
-/// The share of a thread's accesses that must be to lines which another one writes; less is by chance.
+/// The share of a thread's accesses that must be to lines which another one writes; less is by
+/// chance.
 const LEAST_SHARE: f64 = 0.02;
 
 /// Accesses of a thread to a word.
@@ -113,11 +116,14 @@ impl Shared {
         word.writers.extend(&watched.writers);
     }
 
-    /// Words to be watched: those at which threads were seen to read most, of pages that several access.
+    /// Words to be watched: those at which threads were seen to read most, of pages that several
+    /// access.
     pub(super) fn wanted(&self) -> Vec<(u64, Duration)> {
         let mut wanted = Vec::new();
         for (number, page) in self.0.iter().filter(|(_, page)| page.is_shared()) {
-            wanted.extend(page.wanted().map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)));
+            wanted.extend(
+                page.wanted().map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)),
+            );
         }
         wanted
     }
@@ -160,7 +166,8 @@ impl Page {
         let read = self.seen.iter().filter(|(_, seen)| seen.reads > 0.0);
         read.for_each(|((place, _), seen)| *samples.entry(*place).or_default() += seen.reads);
         let is_open = |place: &u32| !self.words.get(place).is_some_and(Word::is_known);
-        let mut open: Vec<(u32, f64)> = samples.into_iter().filter(|(place, _)| is_open(place)).collect();
+        let mut open: Vec<(u32, f64)> =
+            samples.into_iter().filter(|(place, _)| is_open(place)).collect();
         open.sort_by(|a, b| b.1.total_cmp(&a.1));
         let turns = |place: u32| self.words.get(&place).map_or(0, |word| word.turns);
         let turn = move |place: u32| (place, FIRST_TURN * LONGER.pow(turns(place)));
@@ -169,10 +176,13 @@ impl Page {
 
     /// Adds the rates at which memory passes between threads, per nanosecond.
     fn add_to(&self, sums: &mut BTreeMap<(Tid, Tid), f64>) {
-        let (activities, lines, blocks) = (self.activities(), self.lines(), self.blocks());
+        let activities = self.activities();
+        let lines = self.lines();
+        let blocks = self.blocks();
         for (from, writer) in &activities {
             for (to, reader) in activities.iter().filter(|(to, _)| *to != from) {
-                let watched = [(from, to), (to, from)].map(|(from, to)| self.reads_from(&lines, *from, *to));
+                let watched =
+                    [(from, to), (to, from)].map(|(from, to)| self.reads_from(&lines, *from, *to));
                 let is_related = match watched {
                     [None, None] => share_a_block(&blocks, *from, *to),
                     known => known.contains(&Some(true)),
@@ -187,7 +197,9 @@ impl Page {
 
     fn activities(&self) -> BTreeMap<Tid, Activity> {
         let mut activities: BTreeMap<Tid, Activity> = BTreeMap::new();
-        self.seen.iter().for_each(|((_, tid), seen)| activities.entry(*tid).or_default().samples.add(*seen));
+        self.seen
+            .iter()
+            .for_each(|((_, tid), seen)| activities.entry(*tid).or_default().samples.add(*seen));
         for activity in activities.values_mut() {
             let Seen { reads, writes, changes } = activity.samples;
             activity.writes = rate(writes + changes, self.away_ns + self.protected_ns);
@@ -205,11 +217,15 @@ impl Page {
         lines
     }
 
-    /// Whether a thread accesses lines that another one writes; `None` where no line of its accesses was watched.
+    /// Whether a thread accesses lines that another one writes; `None` where no line of its
+    /// accesses was watched.
     fn reads_from(&self, lines: &BTreeMap<u32, BTreeSet<Tid>>, from: Tid, to: Tid) -> Option<bool> {
         let own = self.seen.iter().filter(|((_, tid), _)| *tid == to);
-        let (mut all, mut written) = (0.0, 0.0);
-        for (writers, seen) in own.filter_map(|((place, _), seen)| Some((lines.get(&(place >> LINE_BITS))?, seen))) {
+        let mut all = 0.0;
+        let mut written = 0.0;
+        for (writers, seen) in
+            own.filter_map(|((place, _), seen)| Some((lines.get(&(place >> LINE_BITS))?, seen)))
+        {
             all += seen.samples();
             written += if writers.contains(&from) { seen.samples() } else { 0.0 };
         }
@@ -222,12 +238,15 @@ impl Page {
         let of_size = |bits: u32| {
             let mut blocks: BTreeMap<u32, BTreeMap<Tid, bool>> = BTreeMap::new();
             for ((place, tid), seen) in &self.seen {
-                *blocks.entry(place >> bits).or_default().entry(*tid).or_default() |= seen.writes + seen.changes > 0.0;
+                *blocks.entry(place >> bits).or_default().entry(*tid).or_default() |=
+                    seen.writes + seen.changes > 0.0;
             }
             blocks
         };
         let mut sizes = BLOCK_BITS.into_iter().map(of_size);
-        sizes.find(|blocks| blocks.len() <= 1 || samples >= (blocks.len() * ENOUGH) as f64).unwrap_or_default()
+        sizes
+            .find(|blocks| blocks.len() <= 1 || samples >= (blocks.len() * ENOUGH) as f64)
+            .unwrap_or_default()
     }
 }
 
@@ -240,7 +259,8 @@ fn share_a_block(blocks: &BTreeMap<u32, BTreeMap<Tid, bool>>, from: Tid, to: Tid
     blocks.values().any(is_common)
 }
 
-/// Samples per nanosecond; those of a page that was exposed for no time to speak of are those of one nanosecond.
+/// Samples per nanosecond; those of a page that was exposed for no time to speak of are those of
+/// one nanosecond.
 fn rate(samples: f64, exposed_ns: f64) -> f64 {
     samples / exposed_ns.max(1.0)
 }

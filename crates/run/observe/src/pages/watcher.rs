@@ -1,7 +1,8 @@
 //! A thread that watches words of the program's memory: which threads write to them.
 //!
-//! The first access of a thread to a page is all that its absence shows. A thread that looks at a flag before it sets
-//! it would never be seen to set it. So the words at which threads were seen are watched in turn.
+//! The first access of a thread to a page is all that its absence shows. A thread that looks at a
+//! flag before it sets it would never be seen to set it. So the words at which threads were seen
+//! are watched in turn.
 
 use crate::session::own_ns;
 use seatmap_os::Tid;
@@ -13,7 +14,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Writes to a word after which it is watched no longer in this turn: each costs the program some microseconds.
+/// Writes to a word after which it is watched no longer in this turn: each costs the program some
+/// microseconds.
 const WRITES: u32 = 4;
 
 /// The time until the first look at the writes of a turn; each further one is twice as long.
@@ -22,7 +24,8 @@ const FIRST_LOOK: Duration = Duration::from_micros(100);
 /// The CPU time of one write to a watched word: an estimate, of an AMD EPYC under KVM.
 const HIT: Duration = Duration::from_micros(5);
 
-/// The pause after a turn, in multiples of the time that it took the program, and the watchpoints to be set.
+/// The pause after a turn, in multiples of the time that it took the program, and the watchpoints
+/// to be set.
 const PAUSES: u32 = 20;
 const SETTING_PAUSES: u32 = 8;
 
@@ -128,18 +131,21 @@ impl Turn {
         std::thread::sleep(of_hits * PAUSES + setting * SETTING_PAUSES);
     }
 
-    /// Watches for the length of the turn, and leaves each word that was written often enough: how many writes there
-    /// were.
+    /// Watches for the length of the turn, and leaves each word that was written often enough: how
+    /// many writes there were.
     fn wait(&mut self, watched: &mut [Watched]) -> usize {
         let length = watched.first().map_or(Duration::ZERO, |one| one.word.length);
         let mut writes = vec![0; watched.len()];
-        let (mut hits, mut pause, begun) = (0, FIRST_LOOK, Instant::now());
+        let mut hits = 0;
+        let mut pause = FIRST_LOOK;
+        let begun = Instant::now();
         while begun.elapsed() < length {
             std::thread::sleep(pause.min(length.saturating_sub(begun.elapsed())));
             pause *= 2;
             for hit in self.watchpoints.hits() {
                 hits += 1;
-                let is_hit = |one: &Watched| (one.word.pid, one.word.address) == (hit.pid, hit.address);
+                let is_hit =
+                    |one: &Watched| (one.word.pid, one.word.address) == (hit.pid, hit.address);
                 if let Some(number) = watched.iter().position(is_hit) {
                     watched[number].writers.insert(hit.tid);
                     writes[number] += 1;
@@ -155,8 +161,8 @@ impl Turn {
         hits
     }
 
-    /// The next words, all for the same length. Several of one address, in several processes, would have the same
-    /// writers told.
+    /// The next words, all for the same length. Several of one address, in several processes, would
+    /// have the same writers told.
     fn next(&self, shared: &Shared) -> Vec<Word> {
         let mut next: Vec<Word> = Vec::new();
         locked(&shared.wanted).retain(|word| {
@@ -183,7 +189,8 @@ mod tests {
         };
         let target = AtomicU64::new(0);
         let length = Duration::from_millis(2);
-        let word = Word { pid: std::process::id() as Tid, address: &raw const target as u64, length };
+        let word =
+            Word { pid: std::process::id() as Tid, address: &raw const target as u64, length };
         let mut found = Vec::new();
         while found.is_empty() {
             watcher.want(vec![word]);

@@ -33,8 +33,13 @@ pub(super) struct Flows {
 impl Flows {
     /// Takes in an entry of the kernel's table.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
-        let Some((tid, role, object)) = parsed(key).filter(|(tid, ..)| !self.left_out.contains(tid)) else { return };
-        let word = |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?) as f64);
+        let Some((tid, role, object)) =
+            parsed(key).filter(|(tid, ..)| !self.left_out.contains(tid))
+        else {
+            return;
+        };
+        let word =
+            |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?) as f64);
         let Some(count) = word(0).zip(word(8)).map(|(bytes, calls)| [bytes, calls]) else { return };
         let flow = self.all.entry((role & !READS, object)).or_default();
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
@@ -44,8 +49,8 @@ impl Flows {
         self.has_pipe_news |= is_new && has_both_ends && role & !READS == PIPE;
     }
 
-    /// The talk that was not told yet. Where several threads read, each gets of each writer's bytes the share that it
-    /// read of all: nobody can know whose bytes it read.
+    /// The talk that was not told yet. Where several threads read, each gets of each writer's bytes
+    /// the share that it read of all: nobody can know whose bytes it read.
     pub(super) fn talk(&mut self) -> Vec<Talk> {
         let mut talk = Vec::new();
         for ((role, _), flow) in self.all.iter_mut().filter(|(_, flow)| flow.has_news) {
@@ -59,7 +64,13 @@ impl Flows {
                     let new = [now[0] - told[0], now[1] - told[1]];
                     if new[0] > 0.0 {
                         *told = now;
-                        talk.push(Talk { from: *from, to: *to, kind, messages: new[1].max(0.0), bytes: new[0] });
+                        talk.push(Talk {
+                            from: *from,
+                            to: *to,
+                            kind,
+                            messages: new[1].max(0.0),
+                            bytes: new[0],
+                        });
                     }
                 }
             }
@@ -88,10 +99,12 @@ impl Flows {
     }
 }
 
-/// The thread, its role and the object of a key. Both ends of a connection get one object for each direction.
+/// The thread, its role and the object of a key. Both ends of a connection get one object for each
+/// direction.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let word = |at: usize| Some(u32::from_ne_bytes(key.get(at..at + 4)?.try_into().ok()?));
-    let (tid, role) = (word(0)? as Tid, word(4)?);
+    let tid = word(0)? as Tid;
+    let role = word(4)?;
     let object = u64::from_ne_bytes(key.get(8..16)?.try_into().ok()?);
     if role & !READS != TCP {
         return Some((tid, role, object));
@@ -118,8 +131,11 @@ mod tests {
     }
 
     fn told(flows: &mut Flows) -> Vec<(Tid, Tid, f64, f64)> {
-        let mut talk: Vec<_> =
-            flows.talk().into_iter().map(|talk| (talk.from, talk.to, talk.bytes, talk.messages)).collect();
+        let mut talk: Vec<_> = flows
+            .talk()
+            .into_iter()
+            .map(|talk| (talk.from, talk.to, talk.bytes, talk.messages))
+            .collect();
         talk.sort_by_key(|(from, to, ..)| (*from, *to));
         talk
     }

@@ -1,14 +1,16 @@
 //! The program at the end of all system calls, attached while it serves.
 //!
-//! One state machine: on or off. It makes each system call of the computer slower by about 90 ns. The kernel has
-//! tracepoints of its own for sockets, and none for pipes. So where a program uses no pipes, this one is taken off
-//! after a while. It comes back when a pipe wakes a thread, and for a moment now and then.
+//! One state machine: on or off. It makes each system call of the computer slower by about 90 ns.
+//! The kernel has tracepoints of its own for sockets, and none for pipes. So where a program uses
+//! no pipes, this one is taken off after a while. It comes back when a pipe wakes a thread, and for
+//! a moment now and then.
 
 use seatmap_os::bpf::{Link, LoadError, Program, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Looks without a byte through a pipe after which the program is taken off, at first and in a moment of looking.
+/// Looks without a byte through a pipe after which the program is taken off, at first and in a
+/// moment of looking.
 const PATIENCE: u32 = 10;
 const MOMENT: u32 = 2;
 
@@ -46,7 +48,8 @@ struct Turn {
 }
 
 impl Turn {
-    /// A look: whether bytes went through pipes since the one before, and whether a pipe woke a thread.
+    /// A look: whether bytes went through pipes since the one before, and whether a pipe woke a
+    /// thread.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {
@@ -73,7 +76,15 @@ impl Pipes {
         let link = Some(program.link()?);
         let turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
         let nothing = Duration::ZERO;
-        Ok(Pipes { program, link, may_rest, turn, since: Instant::now(), missed: nothing, resting: nothing })
+        Ok(Pipes {
+            program,
+            link,
+            may_rest,
+            turn,
+            since: Instant::now(),
+            missed: nothing,
+            resting: nothing,
+        })
     }
 
     /// Whether it is attached.
@@ -95,7 +106,9 @@ impl Pipes {
                 self.since = Instant::now();
                 let link = self.link.take();
                 // It waits for every CPU, and nobody waits for it.
-                let _ = std::thread::Builder::new().name("take off".to_owned()).spawn(move || drop(link));
+                let _ = std::thread::Builder::new()
+                    .name("take off".to_owned())
+                    .spawn(move || drop(link));
             }
             Step::PutOn => {
                 self.resting += self.since.elapsed();
@@ -129,10 +142,17 @@ mod tests {
     fn it_rests_where_no_pipe_is_used_and_comes_back() {
         let mut turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
         let steps = |turn: &mut Turn, count: u32, has_bytes: bool, is_seen: bool| {
-            (0..count).map(|_| turn.look(has_bytes, is_seen)).filter(|step| *step != Step::Stay).collect::<Vec<_>>()
+            (0..count)
+                .map(|_| turn.look(has_bytes, is_seen))
+                .filter(|step| *step != Step::Stay)
+                .collect::<Vec<_>>()
         };
         assert_eq!(steps(&mut turn, 100, true, true), []);
-        assert_eq!(steps(&mut turn, 100, false, true), [], "threads that are woken by pipes keep it on");
+        assert_eq!(
+            steps(&mut turn, 100, false, true),
+            [],
+            "threads that are woken by pipes keep it on"
+        );
         assert_eq!(steps(&mut turn, 1, false, false), [Step::TakeOff]);
         assert_eq!(steps(&mut turn, REST, false, false), [Step::PutOn]);
         assert_eq!(steps(&mut turn, MOMENT, false, false), [Step::TakeOff]);

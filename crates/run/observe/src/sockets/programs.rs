@@ -24,7 +24,8 @@ const DESCRIPTORS: i32 = 65_535;
 /// The bits of a file's kind in its mode (inode(7)).
 const FILE_KIND: i32 = 0o170_000;
 
-/// The calls that move bytes, and whether they read. Those that answer with another number than bytes are not here.
+/// The calls that move bytes, and whether they read. Those that answer with another number than
+/// bytes are not here.
 const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_read, READS),
     (libc::SYS_recvfrom, READS),
@@ -36,8 +37,9 @@ const CALLS: [(libc::c_long, u32); 8] = [
     (libc::SYS_writev, 0),
 ];
 
-/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a socket: 6 the socket, 7
-/// the bytes. `reads` is [`READS`] for the latter. The stack is that of [`transfer`].
+/// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a
+/// socket: 6 the socket, 7 the bytes. `reads` is [`READS`] for the latter. The stack is that of
+/// [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
     layout: &Layout,
@@ -48,11 +50,21 @@ pub(super) fn passed(
 ) -> Result<Assembler, BtfError> {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code);
-    code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
+    code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8).jump_if(
+        Compare::Equal,
+        R7,
+        0,
+        "end",
+    );
     code.jump_if(Compare::Above, R7, MOST_BYTES, "end").call(Helper::CurrentTask);
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
-    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "end",
+    );
     code.calculate_number(Operation::Move, R9, reads as i32);
     load_socket(&Reader::new(btf, cast), &mut code)?;
     add(&mut code, flows);
@@ -60,10 +72,10 @@ pub(super) fn passed(
     Ok(code)
 }
 
-/// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the bytes, 8 the registers,
-/// 9 the role. `cast` allows the way of reading that newer kernels have, and `has_sockets` counts sockets as well as
-/// pipes. On the stack the key lies at -24, its value at
-/// -40, and a scratch word at -48.
+/// `sys_exit(registers, answer)`, when a system call ends: 6 a pointer that is followed, 7 the
+/// bytes, 8 the registers, 9 the role. `cast` allows the way of reading that newer kernels have,
+/// and `has_sockets` counts sockets as well as pipes. On the stack the key lies at -24, its value
+/// at -40, and a scratch word at -48.
 pub(super) fn transfer(
     btf: &Btf,
     layout: &Layout,
@@ -81,7 +93,12 @@ pub(super) fn transfer(
     code.call(Helper::CurrentTask).calculate(Operation::Move, R6, R0);
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, STACK, -48, R1);
-    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "end");
+    code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "end",
+    );
     let reader = Reader::new(btf, cast);
     load_file(&reader, layout, &mut code)?;
     load_object(&reader, has_sockets, &mut code)?;
@@ -102,11 +119,15 @@ fn load_role(code: &mut Assembler) {
     for (call, role) in CALLS {
         code.jump_if(Compare::Equal, R1, call as i32, if role == READS { reads } else { writes });
     }
-    code.jump("end").label(reads).calculate_number(Operation::Move, R9, READS as i32).jump("follow");
+    code.jump("end")
+        .label(reads)
+        .calculate_number(Operation::Move, R9, READS as i32)
+        .jump("follow");
     code.label(writes).calculate_number(Operation::Move, R9, 0).label("follow");
 }
 
-/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2, or by copying.
+/// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2,
+/// or by copying.
 struct Reader<'a> {
     btf: &'a Btf,
     cast: Option<u32>,
@@ -118,11 +139,18 @@ impl<'a> Reader<'a> {
     }
 
     /// Register 1 = a field of the structure at the address in register 6.
-    fn field(&self, code: &mut Assembler, structure: &str, path: &str, width: Width) -> Result<(), BtfError> {
+    fn field(
+        &self,
+        code: &mut Assembler,
+        structure: &str,
+        path: &str,
+        width: Width,
+    ) -> Result<(), BtfError> {
         let offset = self.btf.field(structure, path)?;
         if let Some(cast) = self.cast {
             code.calculate(Operation::Move, R1, R6);
-            code.calculate_number(Operation::Move, R2, self.btf.structure(structure)? as i32).call_function(cast);
+            code.calculate_number(Operation::Move, R2, self.btf.structure(structure)? as i32)
+                .call_function(cast);
             code.load(width, R1, R0, offset);
             return Ok(());
         }
@@ -131,7 +159,11 @@ impl<'a> Reader<'a> {
             Width::Word => 4,
             Width::Double => 8,
         };
-        code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(Operation::Move, R2, bytes);
+        code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(
+            Operation::Move,
+            R2,
+            bytes,
+        );
         code.calculate(Operation::Move, R3, R6).calculate_number(Operation::Add, R3, offset as i32);
         code.call(Helper::ReadKernel).stack(R1, -48).load(Width::Double, R1, R1, 0);
         Ok(())
@@ -149,15 +181,24 @@ impl<'a> Reader<'a> {
 fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
     code.load(Width::Double, R1, R6, layout.files).jump_if(Compare::Equal, R1, 0, "end");
     code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "end");
-    code.load(Width::Double, R6, R8, layout.argument).jump_if(Compare::Above, R6, DESCRIPTORS, "end");
-    code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(Operation::ShiftLeft, R6, 3);
+    code.load(Width::Double, R6, R8, layout.argument).jump_if(
+        Compare::Above,
+        R6,
+        DESCRIPTORS,
+        "end",
+    );
+    code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(
+        Operation::ShiftLeft,
+        R6,
+        3,
+    );
     code.calculate(Operation::Add, R6, R3);
     // The table of files is an array of pointers, and a list begins with one.
     reader.follow(code, "list_head", "next")
 }
 
-/// The key's role and object: the number of a pipe, or those of a socket where these are counted. Other files end the
-/// program.
+/// The key's role and object: the number of a pipe, or those of a socket where these are counted.
+/// Other files end the program.
 fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
     // The file stays in register 8: the call's registers are not needed any longer.
     code.calculate(Operation::Move, R8, R6);
@@ -180,16 +221,25 @@ fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Resu
     load_socket(reader, code)
 }
 
-/// The key's role and object of the socket at the address in register 6: the receiving end of a unix socket, or the two
-/// ports of a connection. Other sockets end the program.
+/// The key's role and object of the socket at the address in register 6: the receiving end of a
+/// unix socket, or the two ports of a connection. Other sockets end the program.
 fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
     code.jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
-    code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(Compare::Different, R1, libc::AF_INET6, "end");
+    code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(
+        Compare::Different,
+        R1,
+        libc::AF_INET6,
+        "end",
+    );
     code.label("tcp");
     reader.field(code, "sock", "__sk_common.skc_portpair", Width::Word)?;
     code.calculate_number(Operation::Or, R9, TCP as i32).jump("object");
-    code.label("unix").calculate_number(Operation::Or, R9, UNIX as i32).calculate(Operation::Move, R1, R6);
+    code.label("unix").calculate_number(Operation::Or, R9, UNIX as i32).calculate(
+        Operation::Move,
+        R1,
+        R6,
+    );
     code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
     reader.field(code, "unix_sock", "peer", Width::Double)?;
     code.jump_if(Compare::Equal, R1, 0, "end").label("object");
@@ -203,7 +253,12 @@ fn store_object(code: &mut Assembler) {
 
 /// Adds the bytes and the call to the key's value. Another CPU may be the first to add the key.
 fn add(code: &mut Assembler, flows: &Map) {
-    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(Compare::Different, R0, 0, "known");
+    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(
+        Compare::Different,
+        R0,
+        0,
+        "known",
+    );
     code.store(Width::Double, STACK, -40, R7).store_number(Width::Double, STACK, -32, 1);
     code.map(R1, flows).stack(R2, -24).stack(R3, -40).calculate_number(Operation::Move, R4, 1);
     code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");

@@ -31,7 +31,12 @@ fn whole() -> String {
 #[test]
 fn threads_have_names_paths_and_edges() {
     let sharing = sharing(&[trace(&whole())]).unwrap();
-    let told: Vec<_> = sharing.observation.tasks.iter().map(|task| (task.name.as_str(), task.path.as_str())).collect();
+    let told: Vec<_> = sharing
+        .observation
+        .tasks
+        .iter()
+        .map(|task| (task.name.as_str(), task.path.as_str()))
+        .collect();
     assert_eq!(told, [("app", "0"), ("worker#0", "0.0"), ("log", "0.0.0"), ("worker#1", "0.1")]);
     let edges = &sharing.observation.windows[0].edges;
     assert_eq!(*edges, line_edges([((1, 3), 15.0), ((2, 1), 9.0)]));
@@ -62,9 +67,14 @@ fn losses_are_told() {
 fn wrong_files_are_told_with_their_place() {
     let said = |text: &str| sharing(&[trace(text)]).err().map(|error| error.to_string());
     let later = whole().replace("trace/1", "trace/2");
-    let expected = "'threads-7.jsonl': its format is 'seatmap-trace/2'; this program reads seatmap-trace/1";
+    let expected =
+        "'threads-7.jsonl': its format is 'seatmap-trace/2'; this program reads seatmap-trace/1";
     assert_eq!(said(&later).as_deref(), Some(expected));
-    assert!(said(&whole().replace("\"tid\":8", "\"tid\":")).unwrap().starts_with("'threads-7.jsonl', line 3"));
+    assert!(
+        said(&whole().replace("\"tid\":8", "\"tid\":"))
+            .unwrap()
+            .starts_with("'threads-7.jsonl', line 3")
+    );
     assert!(said("").is_some());
 }
 

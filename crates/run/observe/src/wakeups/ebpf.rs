@@ -68,8 +68,8 @@ struct Timed {
 }
 
 impl Timed {
-    /// Times the programs between some looks, from the first one on, when the program has begun: the timing costs more
-    /// than some of the programs.
+    /// Times the programs between some looks, from the first one on, when the program has begun:
+    /// the timing costs more than some of the programs.
     fn look(&mut self) {
         self.begun.get_or_insert_with(Instant::now);
         if let Some((statistics, since)) = self.statistics.take() {
@@ -77,7 +77,8 @@ impl Timed {
             drop(statistics);
         }
         if self.looks.is_multiple_of(TIMED_EVERY) {
-            self.statistics = Statistics::begin().ok().map(|statistics| (statistics, Instant::now()));
+            self.statistics =
+                Statistics::begin().ok().map(|statistics| (statistics, Instant::now()));
         }
         self.looks += 1;
     }
@@ -86,7 +87,9 @@ impl Timed {
     fn factor(&self) -> Option<f64> {
         let running = self.statistics.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
         let timed = (self.timed + running).as_secs_f64();
-        (timed > 0.0).then(|| self.begun.map(|begun| begun.elapsed().as_secs_f64() / timed)).flatten()
+        (timed > 0.0)
+            .then(|| self.begun.map(|begun| begun.elapsed().as_secs_f64() / timed))
+            .flatten()
     }
 }
 
@@ -110,8 +113,17 @@ impl Ebpf {
         }
         let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let (before, known) = (HashMap::new(), HashMap::new());
-        Ok(Ebpf { tables, programs: attached, sockets, parts, before, known, timed: Timed::default() })
+        let before = HashMap::new();
+        let known = HashMap::new();
+        Ok(Ebpf {
+            tables,
+            programs: attached,
+            sockets,
+            parts,
+            before,
+            known,
+            timed: Timed::default(),
+        })
     }
 
     fn talk(&mut self, look: &mut Look) -> io::Result<()> {
@@ -153,7 +165,13 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
     let small = |bytes: &[u8]| Some(i32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?));
     let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
     let end = (word(8)? != 0).then_some((String::from_utf8_lossy(name).into_owned(), word(16)?));
-    Some(Born { tid: small(key)?, creator: small(&value[24..])?, pid: small(&value[28..])?, born_ns: word(0)?, end })
+    Some(Born {
+        tid: small(key)?,
+        creator: small(&value[24..])?,
+        pid: small(&value[28..])?,
+        born_ns: word(0)?,
+        end,
+    })
 }
 
 impl Source for Ebpf {
@@ -221,14 +239,16 @@ impl Source for Ebpf {
         let factor = self.timed.factor()?;
         let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
-        let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?.unwrap_or_default();
+        let of_bytes =
+            self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?.unwrap_or_default();
         Some((of_programs + of_bytes).mul_f64(factor))
     }
 
     fn unseen(&self) -> Vec<String> {
         let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
         let count = |number: u32| counts.get(number as usize).copied().unwrap_or(0);
-        let sentence = |number, text: &str| (count(number) > 0).then(|| format!("{} {text}", count(number)));
+        let sentence =
+            |number, text: &str| (count(number) > 0).then(|| format!("{} {text}", count(number)));
         let sentences = [
             sentence(INTERRUPTS, "wakeups came from interrupts, such as timers and devices"),
             sentence(STRANGERS, "wakeups came from threads outside the program"),

@@ -7,8 +7,8 @@ use crate::talk::Talk;
 pub(super) const KEY_BYTES: usize = 16;
 pub(super) const VALUE_BYTES: usize = 16;
 
-/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its own, on behalf of
-/// the thread that sends them.
+/// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its
+/// own, on behalf of the thread that sends them.
 pub(super) const INTERRUPTED: u32 = 1 << 16;
 
 /// The number of a call where the thread was not in one.
@@ -79,13 +79,18 @@ impl Key {
 
     /// The talk behind this many wakeups; `None` where they cannot be the waker's own doing.
     pub(super) fn talk(&self, count: u64) -> Option<Talk> {
-        let is_own = match self.is_interrupted {
-            true => self.kind() == Kind::Socket,
-            false => self.call != NO_CALL,
-        };
+        let is_own =
+            if self.is_interrupted { self.kind() == Kind::Socket } else { self.call != NO_CALL };
         // A reader that makes room wakes the writer: the data went from the writer to the reader.
-        let [from, to] = if self.is(&RECEIVES) { [self.wakee, self.waker] } else { [self.waker, self.wakee] };
-        is_own.then_some(Talk { from, to, kind: self.kind(), messages: count as f64, bytes: count as f64 })
+        let [from, to] =
+            if self.is(&RECEIVES) { [self.wakee, self.waker] } else { [self.waker, self.wakee] };
+        is_own.then_some(Talk {
+            from,
+            to,
+            kind: self.kind(),
+            messages: count as f64,
+            bytes: count as f64,
+        })
     }
 
     fn kind(&self) -> Kind {
@@ -113,7 +118,14 @@ mod tests {
     use super::*;
 
     fn key(call: libc::c_long, mode: u32) -> Key {
-        Key { waker: 1, wakee: 2, call: call as u32, is_interrupted: false, mode, has_descriptor: true }
+        Key {
+            waker: 1,
+            wakee: 2,
+            call: call as u32,
+            is_interrupted: false,
+            mode,
+            has_descriptor: true,
+        }
     }
 
     #[test]
@@ -141,7 +153,10 @@ mod tests {
         assert!(during(libc::SYS_sendto, 0).talk(1).is_some());
         assert!(during(libc::SYS_write, libc::S_IFSOCK).talk(1).is_some());
         assert!(during(libc::SYS_write, libc::S_IFIFO).talk(1).is_none());
-        assert!(during(libc::SYS_getpid, 0).talk(1).is_none() && during(libc::SYS_futex, 0).talk(1).is_none());
+        assert!(
+            during(libc::SYS_getpid, 0).talk(1).is_none()
+                && during(libc::SYS_futex, 0).talk(1).is_none()
+        );
         // In user space there is no call, and only an interrupt can wake.
         assert!(key(libc::c_long::from(NO_CALL as i32), 0).talk(1).is_none());
     }

@@ -22,7 +22,8 @@ pub(crate) struct Layout {
 }
 
 /// The names of the two fields of `struct pt_regs`.
-const CALL: [&str; 2] = if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
+const CALL: [&str; 2] =
+    if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
 
 impl Layout {
     pub(super) fn read(btf: &Btf) -> Result<Self, BtfError> {

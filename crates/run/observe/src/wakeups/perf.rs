@@ -1,4 +1,5 @@
-//! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is not.
+//! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is
+//! not.
 
 use crate::source::Source;
 use crate::talk::{Born, Look, Talk};
@@ -11,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
-/// The kernel's time for one record, an estimate: rings of eight threads used 1.2 to 1.9 us more for each wakeup, on a
-/// virtual machine that others loaded (AMD EPYC, KVM, Linux 6.18).
+/// The kernel's time for one record, an estimate: rings of eight threads used 1.2 to 1.9 us more
+/// for each wakeup, on a virtual machine that others loaded (AMD EPYC, KVM, Linux 6.18).
 const RECORD: Duration = Duration::from_nanos(1500);
 
 /// The flags of a record that say that an interrupt of a device, or one that cannot be masked, ran
@@ -35,7 +36,8 @@ pub(crate) struct Perf {
     /// Threads that were there when their process came under observation.
     found: Vec<Born>,
     follows_children: bool,
-    /// Children of this process are followed up to the records of the look after it was said not to.
+    /// Children of this process are followed up to the records of the look after it was said not
+    /// to.
     ends_following: bool,
     born_ns: HashMap<Tid, (u64, Tid)>,
     names: HashMap<Tid, String>,
@@ -48,9 +50,13 @@ pub(crate) struct Perf {
 impl Perf {
     pub(crate) fn begin() -> io::Result<Self> {
         let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
-        let wakee = wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking names no thread"))?;
+        let wakee =
+            wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking names no thread"))?;
         let online = Cpus::read()?.online;
-        let cpus = online.into_iter().map(|cpu| Records::begin(&tracepoint, cpu)).collect::<io::Result<_>>()?;
+        let cpus = online
+            .into_iter()
+            .map(|cpu| Records::begin(&tracepoint, cpu))
+            .collect::<io::Result<_>>()?;
         Ok(Perf {
             cpus,
             wakee,
@@ -77,7 +83,9 @@ impl Perf {
         match record {
             Record::Passed { tid, data, .. } => self.passed(tid, &data, counts),
             Record::Created { time_ns, tid, pid, creator, creator_pid } => {
-                let is_own = self.follows_children && creator_pid == std::process::id() as Tid && pid != creator_pid;
+                let is_own = self.follows_children
+                    && creator_pid == std::process::id() as Tid
+                    && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
                     self.add(pid, tid);
                     self.born_ns.insert(tid, (time_ns, creator));
@@ -85,7 +93,9 @@ impl Perf {
                 }
             }
             Record::Ended { tid, .. } => self.ended(tid, look),
-            Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => drop(self.names.insert(tid, name)),
+            Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => {
+                drop(self.names.insert(tid, name))
+            }
             Record::Named { .. } => {}
             Record::Lost(count) => self.lost += count,
         }
@@ -94,7 +104,9 @@ impl Perf {
     fn passed(&mut self, waker: Tid, data: &[u8], counts: &mut HashMap<(Tid, Tid), u64>) {
         self.records += 1;
         let wakee = data.get(self.wakee..self.wakee + 4).and_then(|bytes| bytes.try_into().ok());
-        let Some(wakee) = wakee.map(Tid::from_ne_bytes).filter(|wakee| self.threads.contains_key(wakee)) else {
+        let Some(wakee) =
+            wakee.map(Tid::from_ne_bytes).filter(|wakee| self.threads.contains_key(wakee))
+        else {
             return;
         };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
@@ -183,7 +195,8 @@ impl Source for Perf {
 
     fn unseen(&self) -> Vec<String> {
         let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
-        let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart".to_owned();
+        let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart"
+            .to_owned();
         let counted = [
             sentence(self.interrupts, "wakeups came from interrupts, such as timers and devices"),
             sentence(self.strangers, "wakeups came from threads outside the program"),

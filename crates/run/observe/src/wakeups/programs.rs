@@ -19,12 +19,14 @@ const DESCRIPTORS: i32 = 65_535;
 const NEW: i32 = 1;
 const ANY: i32 = 0;
 
-/// Entries of the tables. A full table is told of; a large one takes long to read, however empty it is.
+/// Entries of the tables. A full table is told of; a large one takes long to read, however empty it
+/// is.
 const PROCESSES: u32 = 8_192;
 const THREADS: u32 = 16_384;
 const PAIRS: u32 = 16_384;
 
-/// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds), creator, process, name.
+/// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds),
+/// creator, process, name.
 pub(super) const THREAD_BYTES: usize = 48;
 
 /// Counters, by number.
@@ -63,49 +65,81 @@ impl Tables {
         })
     }
 
-    /// Whether programs that see talk end at once. They stay attached: to detach one and to attach it again waits for
-    /// all CPUs, which took a minute where threads that change places often kept the kernel's own from running.
+    /// Whether programs that see talk end at once. They stay attached: to detach one and to attach
+    /// it again waits for all CPUs, which took a minute where threads that change places often kept
+    /// the kernel's own from running.
     pub(super) fn pause(&self, pauses: bool) -> io::Result<()> {
         self.paused.set_counts(&[u64::from(pauses)])
     }
 
     /// Begins a program that sees talk: it ends while that is paused. Register 1 stays as it is.
     pub(crate) fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
-        code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(Compare::Different, R2, 0, "end")
+        code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(
+            Compare::Different,
+            R2,
+            0,
+            "end",
+        )
     }
 }
 
-/// `sched_waking(wakee)`: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the wakee's process, later the
-/// descriptor. On the stack the key lies at -16, its value at -32, and a scratch word at -40. A program that needs more
-/// than 63 bytes may get a stack of its own, which would look like an interrupt's.
+/// `sched_waking(wakee)`: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the wakee's
+/// process, later the descriptor. On the stack the key lies at -16, its value at -32, and a scratch
+/// word at -40. A program that needs more than 63 bytes may get a stack of its own, which would
+/// look like an interrupt's.
 pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
-    tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(Width::Word, R9, R7, layout.tgid);
+    tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
+        Width::Word,
+        R9,
+        R7,
+        layout.tgid,
+    );
     look_up_process(&mut code, tables, R9).jump_if(Compare::Equal, R0, 0, "end");
     code.call(Helper::CurrentTask).calculate(Operation::Move, R8, R0);
     code.load(Width::Word, R1, R8, layout.pid).jump_if(Compare::Equal, R1, 0, "interrupt");
     code.load(Width::Word, R2, R7, layout.pid).jump_if_both(Compare::Equal, R1, R2, "end");
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
     code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(Compare::Equal, R1, R9, "followed");
-    look_up_process(&mut code, tables, R1).jump_if(Compare::Equal, R0, 0, "stranger").label("followed");
+    look_up_process(&mut code, tables, R1)
+        .jump_if(Compare::Equal, R0, 0, "stranger")
+        .label("followed");
     load_call(&mut code, layout);
-    code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(Compare::Different, R0, 0, "known");
+    code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
+        Compare::Different,
+        R0,
+        0,
+        "known",
+    );
     look_up_file(&mut code, layout);
     insert(&mut code, tables);
-    code.label("known").calculate_number(Operation::Move, R1, 1).count(R0, 0, R1).label("end").end();
-    for (label, counter) in [("interrupt", INTERRUPTS), ("stranger", STRANGERS), ("lost", LOST_PAIRS)] {
+    code.label("known")
+        .calculate_number(Operation::Move, R1, 1)
+        .count(R0, 0, R1)
+        .label("end")
+        .end();
+    for (label, counter) in
+        [("interrupt", INTERRUPTS), ("stranger", STRANGERS), ("lost", LOST_PAIRS)]
+    {
         count(code.label(label), tables, counter).end();
     }
     code
 }
 
 /// Register 0 = the entry of a followed process, or 0.
-fn look_up_process<'a>(code: &'a mut Assembler, tables: &Tables, process: Register) -> &'a mut Assembler {
-    code.store(Width::Word, STACK, -40, process).map(R1, &tables.processes).stack(R2, -40).call(Helper::Lookup)
+fn look_up_process<'a>(
+    code: &'a mut Assembler,
+    tables: &Tables,
+    process: Register,
+) -> &'a mut Assembler {
+    code.store(Width::Word, STACK, -40, process)
+        .map(R1, &tables.processes)
+        .stack(R2, -40)
+        .call(Helper::Lookup)
 }
 
-/// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end of its stack: a
-/// stack that is not right below them is an interrupt's.
+/// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end
+/// of its stack: a stack that is not right below them is an interrupt's.
 fn load_call(code: &mut Assembler, layout: &Layout) {
     code.calculate(Operation::Move, R1, R8).call(Helper::TaskRegisters);
     code.calculate(Operation::Move, R2, R0).calculate(Operation::Subtract, R2, STACK);
@@ -113,7 +147,11 @@ fn load_call(code: &mut Assembler, layout: &Layout) {
     code.load(Width::Double, R9, R0, layout.argument);
     code.calculate_number(Operation::Move, R6, INTERRUPTED as i32);
     code.jump_if(Compare::Above, R2, THREAD_STACK, "interrupted");
-    code.calculate_number(Operation::Move, R6, 0).label("interrupted").calculate(Operation::Or, R6, R1);
+    code.calculate_number(Operation::Move, R6, 0).label("interrupted").calculate(
+        Operation::Or,
+        R6,
+        R1,
+    );
     code.jump_if(Compare::Equal, R1, libc::SYS_futex as i32, "no file");
     code.jump_if(Compare::Above, R9, DESCRIPTORS, "no file").jump("file");
     code.label("no file").calculate_number(Operation::Move, R9, -1).label("file");
@@ -133,9 +171,14 @@ fn look_up_file(code: &mut Assembler, layout: &Layout) {
     read_kernel(code, -24, 2).label("insert");
 }
 
-/// Register 3 = the address of a field of the structure to which the pointer at the address in register 3 points.
+/// Register 3 = the address of a field of the structure to which the pointer at the address in
+/// register 3 points.
 fn follow_pointer(code: &mut Assembler, field: usize) {
-    read_kernel(code, -40, 8).calculate(Operation::Move, R1, STACK).calculate_number(Operation::Add, R1, -40);
+    read_kernel(code, -40, 8).calculate(Operation::Move, R1, STACK).calculate_number(
+        Operation::Add,
+        R1,
+        -40,
+    );
     code.load(Width::Double, R3, R1, 0).calculate_number(Operation::Add, R3, field as i32);
 }
 
@@ -146,17 +189,28 @@ fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
 
 /// Adds the key. Another CPU may have been quicker: then register 0 is its value.
 fn insert(code: &mut Assembler, tables: &Tables) {
-    code.map(R1, &tables.pairs).stack(R2, -16).stack(R3, -32).calculate_number(Operation::Move, R4, NEW);
+    code.map(R1, &tables.pairs).stack(R2, -16).stack(R3, -32).calculate_number(
+        Operation::Move,
+        R4,
+        NEW,
+    );
     code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
-    code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "lost");
+    code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "lost",
+    );
 }
 
 fn count<'a>(code: &'a mut Assembler, tables: &Tables, counter: u32) -> &'a mut Assembler {
-    code.calculate_number(Operation::Move, R1, 1).counter(R2, &tables.counters, counter).count(R2, 0, R1)
+    code.calculate_number(Operation::Move, R1, 1)
+        .counter(R2, &tables.counters, counter)
+        .count(R2, 0, R1)
 }
 
-/// `sched_process_fork(creator, created)`: 6 the creator, 7 the created, 8 and 9 their processes. On the stack the
-/// created thread's number lies at -64, and its record at -56.
+/// `sched_process_fork(creator, created)`: 6 the creator, 7 the created, 8 and 9 their processes.
+/// On the stack the created thread's number lies at -64, and its record at -56.
 pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8);
@@ -166,7 +220,11 @@ pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     code.jump_if_both(Compare::Different, R1, R8, "end").label("follow");
     code.jump_if_both(Compare::Equal, R8, R9, "thread");
     code.store(Width::Word, STACK, -8, R9).store_number(Width::Word, STACK, -4, 1);
-    code.map(R1, &tables.processes).stack(R2, -8).stack(R3, -4).calculate_number(Operation::Move, R4, ANY);
+    code.map(R1, &tables.processes).stack(R2, -8).stack(R3, -4).calculate_number(
+        Operation::Move,
+        R4,
+        ANY,
+    );
     code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost").label("thread");
     code.call(Helper::Clock).store(Width::Double, STACK, -56, R0);
     for at in [-48, -40, -24, -16] {
@@ -175,24 +233,36 @@ pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -32, R1);
     code.store(Width::Word, STACK, -28, R9);
     code.load(Width::Word, R1, R7, layout.pid).store(Width::Word, STACK, -64, R1);
-    code.map(R1, &tables.threads).stack(R2, -64).stack(R3, -56).calculate_number(Operation::Move, R4, ANY);
+    code.map(R1, &tables.threads).stack(R2, -64).stack(R3, -56).calculate_number(
+        Operation::Move,
+        R4,
+        ANY,
+    );
     code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost").label("end").end();
     count(code.label("lost"), tables, LOST_THREADS).end();
     code
 }
 
-/// `sched_process_exit(thread)`: 6 the thread, 8 its record. On the stack its process lies at -40, its number at -4.
+/// `sched_process_exit(thread)`: 6 the thread, 8 its record. On the stack its process lies at -40,
+/// its number at -4.
 pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
     look_up_process(&mut code, tables, R7).jump_if(Compare::Equal, R0, 0, "end");
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -4, R1);
-    code.map(R1, &tables.threads).stack(R2, -4).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "process");
+    code.map(R1, &tables.threads).stack(R2, -4).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "process",
+    );
     code.calculate(Operation::Move, R8, R0).call(Helper::Clock).store(Width::Double, R8, 8, R0);
     code.load(Width::Double, R1, R6, layout.run_ns).store(Width::Double, R8, 16, R1);
     code.calculate(Operation::Move, R1, R8).calculate_number(Operation::Add, R1, 32);
     code.calculate_number(Operation::Move, R2, 16).calculate(Operation::Move, R3, R6);
-    code.calculate_number(Operation::Add, R3, layout.name as i32).call(Helper::ReadKernel).label("process");
+    code.calculate_number(Operation::Add, R3, layout.name as i32)
+        .call(Helper::ReadKernel)
+        .label("process");
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
     code.jump_if(Compare::Different, R1, 0, "end");
     code.map(R1, &tables.processes).stack(R2, -40).call(Helper::Delete).label("end").end();

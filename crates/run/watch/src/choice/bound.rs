@@ -10,7 +10,10 @@ use seatmap_os::{CpuSet, Tid, layout};
 use std::collections::{BTreeSet, HashMap};
 
 /// The processes with a thread that may not run on all CPUs that its control group allows.
-pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+pub(super) fn processes(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut defaults = Defaults::read(files);
     let mut found = BTreeSet::new();
     for program in programs(files, known)? {
@@ -27,7 +30,11 @@ pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTre
             found.insert(program.pid);
         }
     }
-    if found.is_empty() { Err(ChoiceError::Empty("the set of bound programs".to_owned())) } else { Ok(found) }
+    if found.is_empty() {
+        Err(ChoiceError::Empty("the set of bound programs".to_owned()))
+    } else {
+        Ok(found)
+    }
 }
 
 /// The masks that threads have which nobody has bound, by control group.
@@ -45,18 +52,22 @@ impl Defaults {
         let isolated = CpuSet::of_list(&Scheduler::read(&files.root).isolated).unwrap_or_default();
         let online = layout::online(&files.root).unwrap_or_default();
         let hierarchies = Hierarchies::read(&files.root);
-        let cells = CellCpus::all(&files.root).iter().flat_map(|cell| cell.set().list().0).collect();
+        let cells =
+            CellCpus::all(&files.root).iter().flat_map(|cell| cell.set().list().0).collect();
         Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
     }
 
-    /// All CPUs that the process's group allows; and these without the isolated ones, on which nothing starts that was
-    /// not put there.
+    /// All CPUs that the process's group allows; and these without the isolated ones, on which
+    /// nothing starts that was not put there.
     fn of(&mut self, files: &mut Files, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
-        let groups = membership.map(|text| self.hierarchies.groups(&files.root, pid, &text)).unwrap_or_default();
+        let groups = membership
+            .map(|text| self.hierarchies.groups(&files.root, pid, &text))
+            .unwrap_or_default();
         let masks = || {
             let cpus = Hierarchies::limits(&files.root, &groups).cpus;
-            let all = cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
+            let all =
+                cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
             vec![all.without(&self.isolated).without(&self.cells), all]
         };
         if let Some(known) = self.known.get(&groups) {

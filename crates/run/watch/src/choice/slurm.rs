@@ -6,9 +6,12 @@ use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
 
-/// The processes of the step: the members of its control group, or where Slurm makes none, those that have the same
-/// numbers in their environment.
-pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+/// The processes of the step: the members of its control group, or where Slurm makes none, those
+/// that have the same numbers in their environment.
+pub(super) fn processes(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
     let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
     if let Some(group) = group {
@@ -20,8 +23,8 @@ pub(super) fn processes(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTre
     by_environment(files, known)
 }
 
-/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`. In a script of
-/// the whole job it is the job.
+/// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of
+/// `.../step_0/task_1`. In a script of the whole job it is the job.
 fn step_of(path: &str) -> Option<&str> {
     let end_of = |beginning: &str| {
         let at = path.find(beginning)? + 1;
@@ -32,10 +35,12 @@ fn step_of(path: &str) -> Option<&str> {
 }
 
 fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let text = files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
+    let text =
+        files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
     let own = |name: &str| {
         let mut variables = text.split(|byte| *byte == 0);
-        let value = variables.find_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+        let value =
+            variables.find_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
         Some(String::from_utf8_lossy(value).into_owned())
     };
     let job = own("SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
@@ -47,9 +52,10 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
     };
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
-    match found.is_empty() {
-        true => Err(ChoiceError::Empty(format!("the Slurm step of job {job}"))),
-        false => Ok(without_launchers(files, known, found)),
+    if found.is_empty() {
+        Err(ChoiceError::Empty(format!("the Slurm step of job {job}")))
+    } else {
+        Ok(without_launchers(files, known, found))
     }
 }
 
@@ -59,10 +65,16 @@ mod tests {
 
     #[test]
     fn a_step_is_found_in_either_version() {
-        assert_eq!(step_of("/slurm/uid_1000/job_5/step_0/task_1"), Some("/slurm/uid_1000/job_5/step_0"));
+        assert_eq!(
+            step_of("/slurm/uid_1000/job_5/step_0/task_1"),
+            Some("/slurm/uid_1000/job_5/step_0")
+        );
         let v2 = "/system.slice/slurmstepd.scope/job_5/step_batch/user/task_0";
         assert_eq!(step_of(v2), Some("/system.slice/slurmstepd.scope/job_5/step_batch"));
         assert_eq!(step_of("/slurm/uid_1000/job_5"), Some("/slurm/uid_1000/job_5"));
-        assert_eq!((step_of("/user.slice"), step_of("/x/job_5/step_0"), step_of("")), (None, None, None));
+        assert_eq!(
+            (step_of("/user.slice"), step_of("/x/job_5/step_0"), step_of("")),
+            (None, None, None)
+        );
     }
 }

@@ -7,14 +7,19 @@ fn worker() -> MadeThread {
     MadeThread::default()
 }
 
-/// A shell with a server, whose worker has a child; a thread of the kernel; another program that is bound.
+/// A shell with a server, whose worker has a child; a thread of the kernel; another program that is
+/// bound.
 fn made() -> Made {
     let made = Made::new();
     made.thread(10, 10, &MadeThread { name: "sh", ..worker() });
     made.thread(11, 11, &MadeThread { name: "redis-server", parent: 10, ..worker() });
     made.thread(11, 12, &worker());
     made.thread(13, 13, &MadeThread { name: "child", parent: 11, ..worker() });
-    made.thread(2, 2, &MadeThread { name: "kworker/0:1", flags: 0x0020_0000, mask: "0", ..worker() });
+    made.thread(
+        2,
+        2,
+        &MadeThread { name: "kworker/0:1", flags: 0x0020_0000, mask: "0", ..worker() },
+    );
     made.thread(20, 20, &MadeThread { name: "bound", ..worker() });
     made.thread(20, 21, &MadeThread { mask: "1", ..worker() });
     made.write("sys/devices/system/cpu/online", "0-1\n");
@@ -42,8 +47,14 @@ fn processes_are_chosen_by_number_with_and_without_children() {
     assert_eq!(chosen(&made, &pids(&[11])), [11]);
     assert_eq!(chosen(&made, &pids(&[12])), [11], "a thread stands for its process");
     let with_children = |pid| Choice::Processes { pids: vec![pid], with_children: true };
-    assert_eq!((chosen(&made, &with_children(10)), chosen(&made, &with_children(13))), (vec![10, 11, 13], vec![13]));
-    assert_eq!(refused(&made, &pids(&[11, 99])), "there is no process 99; 'ps -e' lists those that run");
+    assert_eq!(
+        (chosen(&made, &with_children(10)), chosen(&made, &with_children(13))),
+        (vec![10, 11, 13], vec![13])
+    );
+    assert_eq!(
+        refused(&made, &pids(&[11, 99])),
+        "there is no process 99; 'ps -e' lists those that run"
+    );
 }
 
 #[test]
@@ -68,7 +79,8 @@ fn groups_and_units_are_found_with_all_below_them() {
     }
     let text = "there is no control group '/b/reds.service'; did you mean 'redis.service'?";
     assert_eq!(refused(&made, &Choice::Group("/b/reds.service".into())), text);
-    let text = "there is no systemd unit 'redsi' among the control groups; did you mean 'redis.service'?";
+    let text =
+        "there is no systemd unit 'redsi' among the control groups; did you mean 'redis.service'?";
     assert_eq!(refused(&made, &Choice::Unit("redsi".into())), text);
     assert!(refused(&made, &Choice::Unit("empty.scope".into())).ends_with("has no processes now"));
 }
@@ -76,13 +88,13 @@ fn groups_and_units_are_found_with_all_below_them() {
 #[test]
 fn names_are_those_of_the_file_or_the_first_thread() {
     let made = made();
-    std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe")).unwrap();
+    std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe"))
+        .unwrap();
     let by_name = |name: &str| Choice::Name(name.to_owned());
     assert_eq!(chosen(&made, &by_name("redis*")), [11]);
     assert_eq!(chosen(&made, &by_name("long-name-*-program")), [13]);
     assert_eq!(chosen(&made, &by_name("*d*")), [11, 13, 20], "the kernel's own are left out");
-    let text =
-        "there is no program named 'redis-srver' among those that this user can see; did you mean 'redis-server'?";
+    let text = "there is no program named 'redis-srver' among those that this user can see; did you mean 'redis-server'?";
     assert_eq!(refused(&made, &by_name("redis-srver")), text);
 }
 
@@ -130,5 +142,11 @@ fn this_computer_has_programs() {
     assert!(Choice::Name("no program has this name".into()).processes(&mut files).is_err());
     assert!(Choice::Group("/no such group".into()).processes(&mut files).is_err());
     let own = Tid::try_from(std::process::id()).unwrap();
-    assert_eq!(Choice::Processes { pids: vec![own], with_children: false }.processes(&mut files).unwrap().len(), 1);
+    assert_eq!(
+        Choice::Processes { pids: vec![own], with_children: false }
+            .processes(&mut files)
+            .unwrap()
+            .len(),
+        1
+    );
 }

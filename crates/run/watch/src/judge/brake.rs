@@ -1,4 +1,5 @@
-//! Part of the rule `quota`: busy threads in a control group that holds them back by another setting than a quota.
+//! Part of the rule `quota`: busy threads in a control group that holds them back by another
+//! setting than a quota.
 
 use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
@@ -6,14 +7,15 @@ use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
 use std::collections::HashSet;
 
-/// Threads of an idle group that wait less than this share of the time, in percent, are not held back: nobody else
-/// wants their CPUs.
+/// Threads of an idle group that wait less than this share of the time, in percent, are not held
+/// back: nobody else wants their CPUs.
 const WAITS_PERCENT: f64 = 10.0;
 
 /// The share of the time from which a thread that runs or waits never sleeps, in percent.
 const ALL_PERCENT: f64 = 97.0;
 
-/// How near to a limit a thread runs that has reached it, in percent: a watched time need not be whole periods.
+/// How near to a limit a thread runs that has reached it, in percent: a watched time need not be
+/// whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
@@ -22,7 +24,9 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     let tids: HashSet<_> = brake.tids.iter().collect();
-    let is_held = |sitter: &&Sitter| tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter);
+    let is_held = |sitter: &&Sitter| {
+        tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter)
+    };
     let busy: Vec<&Sitter> = facts.sitters.iter().filter(is_held).collect();
     let waits = |sitter: &&Sitter| sitter.thread.wait_percent.unwrap_or(0.0);
     let most = busy.iter().map(waits).fold(0.0, f64::max);
@@ -34,7 +38,9 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
              and waited up to {most:.0} % of the time"
         ),
         "cpu.uclamp.max" if !busy.is_empty() => {
-            format!("the control group {group} is {words} and has {threads}: the kernel keeps their CPUs slow")
+            format!(
+                "the control group {group} is {words} and has {threads}: the kernel keeps their CPUs slow"
+            )
         }
         "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !busy.is_empty() => {
             let of = if file.starts_with("/proc/") {
@@ -42,12 +48,16 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
             } else {
                 format!("the control group {group}")
             };
-            format!("{of} is {words}, and {threads} had that: the kernel stopped them for the rest of each period")
+            format!(
+                "{of} is {words}, and {threads} had that: the kernel stopped them for the rest of each period"
+            )
         }
         // Threads that are stopped are not busy.
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
             let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
-            format!("the control group {group} is {words}: the kernel stopped its threads {rate:.0} times a second")
+            format!(
+                "the control group {group} is {words}: the kernel stopped its threads {rate:.0} times a second"
+            )
         }
         _ => return None,
     };
@@ -68,12 +78,14 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
-/// Whether a thread wanted its CPU all the time, and got the share that a limit on real-time threads leaves it: the
-/// kernel counts the time in which it is stopped as waiting. True of other settings.
+/// Whether a thread wanted its CPU all the time, and got the share that a limit on real-time
+/// threads leaves it: the kernel counts the time in which it is stopped as waiting. True of other
+/// settings.
 fn has_reached(brake: &GroupBrake, sitter: &Sitter) -> bool {
     let Some(percent) = brake.real_time_percent else { return true };
     let run_percent = sitter.thread.run_percent;
-    let wants_all = sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
+    let wants_all =
+        sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
@@ -99,7 +111,10 @@ mod tests {
     #[test]
     fn a_group_that_holds_busy_threads_back_is_told_with_its_remedy() {
         let idle = held("cpu.idle", None, 40.0);
-        assert!(idle[0].what.starts_with("the control group /box is slow and has 1 busy thread, which"), "{idle:?}");
+        assert!(
+            idle[0].what.starts_with("the control group /box is slow and has 1 busy thread, which"),
+            "{idle:?}"
+        );
         assert_eq!(idle[0].remedy.as_deref(), Some("echo 0 > /c/box/cpu.idle"));
         assert_eq!(held("cpu.idle", None, 2.0), [], "nobody else wants the CPU");
         let clamped = held("cpu.uclamp.max", None, 0.0);
@@ -123,8 +138,14 @@ mod tests {
             judge(&made.facts())
         };
         let found = limited(95.2, 4.8);
-        assert!(found[0].what.starts_with("this computer is limited, and 1 busy thread had that"), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us"));
+        assert!(
+            found[0].what.starts_with("this computer is limited, and 1 busy thread had that"),
+            "{found:?}"
+        );
+        assert_eq!(
+            found[0].remedy.as_deref(),
+            Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us")
+        );
         assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
         assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
     }

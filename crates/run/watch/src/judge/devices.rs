@@ -16,19 +16,25 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -> Option<Finding> {
     let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
-    let of_node = || device.node.map(|node| facts.cpus_of(|pu| pu.numa, node)).filter(|near| !near.is_empty());
+    let of_node = || {
+        device.node.map(|node| facts.cpus_of(|pu| pu.numa, node)).filter(|near| !near.is_empty())
+    };
     let Some(near) = listed.or_else(of_node) else {
         let what = format!("the kernel does not say which CPUs are next to {}", device.name);
         // On one node all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
     // Threads that nobody bound and that do nothing may sit anywhere.
-    let mut meant: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() || one.is_bound).copied().collect();
+    let mut meant: Vec<&Sitter> =
+        sitters.iter().filter(|one| one.is_busy() || one.is_bound).copied().collect();
     if meant.is_empty() {
         meant = sitters.to_vec();
     }
-    let away: Vec<&Sitter> =
-        meant.iter().filter(|sitter| sitter.is_busy() && !sitter.mask.is_subset(&near)).copied().collect();
+    let away: Vec<&Sitter> = meant
+        .iter()
+        .filter(|sitter| sitter.is_busy() && !sitter.mask.is_subset(&near))
+        .copied()
+        .collect();
     let all = union(&meant);
     if away.is_empty() && all.is_subset(&near) {
         return None;
@@ -43,7 +49,9 @@ fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -
         super::facts::listed(told),
         cpus(&union(told))
     );
-    let finding = Finding::wrong("device-near", what).of(process.pid).tids(told.iter().map(|sitter| sitter.tid()));
+    let finding = Finding::wrong("device-near", what)
+        .of(process.pid)
+        .tids(told.iter().map(|sitter| sitter.tid()));
     let finding = finding.on(&union(told).without(&near)).since(first.thread.age_s);
     Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
 }

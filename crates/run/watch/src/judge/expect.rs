@@ -41,17 +41,24 @@ fn elsewhere(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
     by_process.into_iter().map(|(pid, wrong)| of_process(facts, pid, &wrong, pairs)).collect()
 }
 
-/// Threads that have their seat at the end, and had not all the time. The launcher that shows its seats may have given
-/// them meanwhile, so that this is a remark there.
+/// Threads that have their seat at the end, and had not all the time. The launcher that shows its
+/// seats may have given them meanwhile, so that this is a remark there.
 fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
     let one = |(sitter, seat): &Pair| {
-        let elsewhere = Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
+        let elsewhere =
+            Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
         let label = &seat.label;
         let seated = cpus(&seat.cpus);
-        let what = format!("{} has the seat of {label}, {seated}, but {}", sitter.named(), elsewhere.told());
+        let what = format!(
+            "{} has the seat of {label}, {seated}, but {}",
+            sitter.named(),
+            elsewhere.told()
+        );
         // A thread that slept under another mask harmed nobody.
         let has_run = !elsewhere.found_on.is_empty();
-        let finding = Finding::remark(RULE, what).grave_if(has_run && !expected.is_shown).of(sitter.thread.pid);
+        let finding = Finding::remark(RULE, what)
+            .grave_if(has_run && !expected.is_shown)
+            .of(sitter.thread.pid);
         let finding = finding.tids([sitter.tid()]).on(&elsewhere.found_on);
         Some(finding.measured(elsewhere.percent, "percent of the looks"))
     };
@@ -60,18 +67,29 @@ fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
 
 fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     let told = |(sitter, seat): &Pair| {
-        let (may, label) = (cpus(&sitter.mask), &seat.label);
-        format!("{} may run on {may}, and the seat of {label} is {}", sitter.named(), cpus(&seat.cpus))
+        let may = cpus(&sitter.mask);
+        let label = &seat.label;
+        format!(
+            "{} may run on {may}, and the seat of {label} is {}",
+            sitter.named(),
+            cpus(&seat.cpus)
+        )
     };
     let mut what = wrong.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
     if wrong.len() > MOST {
         what += &format!("; and so on for {}", count(wrong.len() - MOST, "more thread"));
     }
-    let misplaced = wrong.iter().fold(seatmap_os::CpuSet::default(), |all, (sitter, _)| all.with(&sitter.mask));
+    let misplaced =
+        wrong.iter().fold(seatmap_os::CpuSet::default(), |all, (sitter, _)| all.with(&sitter.mask));
     let share = 100.0 * wrong.len() as f64 / pairs.len() as f64;
     let age_s = wrong.iter().map(|(sitter, _)| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    let finding = Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
-    finding.on(&misplaced).since(age_s).measured(share, "percent of the threads").mended_by_all(remedies(facts, wrong))
+    let finding =
+        Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
+    finding
+        .on(&misplaced)
+        .since(age_s)
+        .measured(share, "percent of the threads")
+        .mended_by_all(remedies(facts, wrong))
 }
 
 /// A command for each thread whose control group allows its seat. The others are [`impossible`].
@@ -83,7 +101,10 @@ fn remedies<'p>(facts: &'p Facts, wrong: &'p [Pair]) -> impl Iterator<Item = Rem
 /// Processes that belong on another computer.
 fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
     let mended = "start the job in the order that 'seatmap export' writes";
-    expected.misplaced.iter().map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).advised(mended))
+    expected
+        .misplaced
+        .iter()
+        .map(move |(pid, what)| Finding::wrong(RULE, what.clone()).of(*pid).advised(mended))
 }
 
 /// Seats that the control group of their thread forbids.
@@ -97,7 +118,8 @@ fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
             Some(group) => format!("are outside its control group {}", group.path),
             None => "do not run here".to_owned(),
         };
-        let what = format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
+        let what =
+            format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
         let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
         let mended = match group {
             Some(group) => variables::widened_for(finding, group, &seat.cpus, sitter.tid()),
@@ -111,10 +133,14 @@ fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
 /// Threads for which no seat is meant: wrong where they are busy on the seats of others.
 fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
     let seated: HashSet<Tid> = pairs.iter().map(|(sitter, _)| sitter.tid()).collect();
-    let extra: Vec<&Sitter> = facts.sitters.iter().filter(|sitter| !seated.contains(&sitter.tid())).collect();
+    let extra: Vec<&Sitter> =
+        facts.sitters.iter().filter(|sitter| !seated.contains(&sitter.tid())).collect();
     let whole = expected.whole();
-    let busy: Vec<&Sitter> =
-        extra.iter().filter(|sitter| sitter.is_busy() && sitter.mask.meets(&whole)).copied().collect();
+    let busy: Vec<&Sitter> = extra
+        .iter()
+        .filter(|sitter| sitter.is_busy() && sitter.mask.meets(&whole))
+        .copied()
+        .collect();
     let told = if busy.is_empty() { &extra } else { &busy };
     let first = told.first()?;
     let how = if busy.is_empty() { "" } else { ", and may run on the seats of others" };
@@ -123,22 +149,32 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
     let finding = Finding::remark(RULE, what).grave_if(!busy.is_empty()).of(first.thread.pid);
     let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let rest = facts.usual.without(&whole);
-    Some(match busy.is_empty() || rest.is_empty() {
-        true => finding,
-        false => finding.mended_by(Remedy::bind(&rest, busy.iter().map(|sitter| sitter.tid()))),
+    Some(if busy.is_empty() || rest.is_empty() {
+        finding
+    } else {
+        finding.mended_by(Remedy::bind(&rest, busy.iter().map(|sitter| sitter.tid())))
     })
 }
 
 /// Seats that no thread has taken.
 fn without_thread(expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
-    let taken: HashSet<*const ExpectedSeat> = pairs.iter().map(|(_, seat)| std::ptr::from_ref(*seat)).collect();
+    let taken: HashSet<*const ExpectedSeat> =
+        pairs.iter().map(|(_, seat)| std::ptr::from_ref(*seat)).collect();
     let empty: Vec<&ExpectedSeat> =
         expected.seats.iter().filter(|seat| !taken.contains(&std::ptr::from_ref(*seat))).collect();
     let named: Vec<&str> = empty.iter().take(MOST).map(|seat| seat.label.as_str()).collect();
-    let more = if empty.len() > MOST { format!(" and {} more", empty.len() - MOST) } else { String::new() };
+    let more = if empty.len() > MOST {
+        format!(" and {} more", empty.len() - MOST)
+    } else {
+        String::new()
+    };
     let seats = empty.iter().fold(seatmap_os::CpuSet::default(), |all, seat| all.with(&seat.cpus));
     let has = if empty.len() == 1 { "has" } else { "have" };
-    let what = format!("{}{more} {has} no thread: {}", named.join(", "), of_all(expected.seats.len(), empty.len()));
+    let what = format!(
+        "{}{more} {has} no thread: {}",
+        named.join(", "),
+        of_all(expected.seats.len(), empty.len())
+    );
     let finding = Finding::remark(RULE, what).grave_if(expected.needs_all).on(&seats);
     (!empty.is_empty()).then_some(finding)
 }
@@ -155,7 +191,8 @@ mod tests {
     use seatmap_plan::Plan;
 
     fn found(made: &Made, expected: Expected) -> Vec<Finding> {
-        let asked = Asked { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Asked::default() };
+        let asked =
+            Asked { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Asked::default() };
         judge(&made.seating, &made.topology, &asked)
     }
 
@@ -167,7 +204,11 @@ mod tests {
 
     #[test]
     fn ranks_sit_on_their_node_and_cpus() {
-        let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "2").thread(9, 9, "0-3").thread(11, 11, "1");
+        let made = Made::new(4)
+            .thread(7, 7, "2")
+            .thread(7, 8, "2")
+            .thread(9, 9, "0-3")
+            .thread(11, 11, "1");
         let rank_of = |pid| match pid {
             7 => Some(4),
             9 => Some(5),
@@ -181,8 +222,11 @@ mod tests {
             _ => Err("n9".to_owned()),
         };
         let found = found(&made, Expected::of_ranks(&made.seating, &[0, 4, 5], rank_of, seat_of));
-        let told: Vec<&str> =
-            found.iter().filter(|finding| finding.is_wrong()).map(|finding| finding.what.as_str()).collect();
+        let told: Vec<&str> = found
+            .iter()
+            .filter(|finding| finding.is_wrong())
+            .map(|finding| finding.what.as_str())
+            .collect();
         let wanted = [
             "rank 0 has no thread: 1 of 4 seats is empty",
             "thread 9 'main' may run on CPUs 0-3, and the seat of rank 5 is CPU 3",
@@ -241,14 +285,20 @@ mod tests {
     fn a_report_goes_by_number() {
         let made = Made::new(4).thread(7, 8, "2").thread(7, 7, "0");
         let text = |tid: Tid| {
-            format!(r#"{{"format": "seatmap-seating/1", "threads": [{{"pid": 7, "tid": {tid}, "cpus": [2]}}]}}"#)
+            format!(
+                r#"{{"format": "seatmap-seating/1", "threads": [{{"pid": 7, "tid": {tid}, "cpus": [2]}}]}}"#
+            )
         };
         let wrong = |text: &str| {
             let found = found(&made, Expected::of_seating(text).unwrap());
             found.iter().filter(|finding| finding.is_wrong()).count()
         };
         assert_eq!((wrong(&text(8)), wrong(&text(7))), (0, 1));
-        assert_eq!(wrong(&text(4711)), 0, "the program was started again: its first thread has the first seat");
+        assert_eq!(
+            wrong(&text(4711)),
+            0,
+            "the program was started again: its first thread has the first seat"
+        );
     }
 
     #[test]
@@ -256,6 +306,9 @@ mod tests {
         let made = Made::new(4).thread(7, 7, "0").group(Some("0-1"), None, 0);
         let found = found(&made, plan(&[3], &[]));
         assert_eq!(found.iter().filter(|finding| finding.rule == "partial").count(), 1);
-        assert!(found.iter().any(|finding| finding.what.contains("outside its control group")), "{found:?}");
+        assert!(
+            found.iter().any(|finding| finding.what.contains("outside its control group")),
+            "{found:?}"
+        );
     }
 }

@@ -10,14 +10,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// The share of the time on a CPU that makes a thread a busy one.
 const RUNS_PERCENT: f64 = 20.0;
 
-/// The share of the time on a CPU or waiting for one that does so as well. It is larger, as a thread that wakes up
-/// often and runs briefly waits each time on a busy computer.
+/// The share of the time on a CPU or waiting for one that does so as well. It is larger, as a
+/// thread that wakes up often and runs briefly waits each time on a busy computer.
 const WANTS_PERCENT: f64 = 80.0;
 
-/// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as well.
+/// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as
+/// well.
 pub const IDLE_PERCENT: f64 = 20.0;
 
-/// The difference in age below which numbers tell the order of creation: some ticks of the clock and a slow look.
+/// The difference in age below which numbers tell the order of creation: some ticks of the clock
+/// and a slow look.
 const SAME_AGE_S: f64 = 0.05;
 
 /// The seating, and what each rule asks of it.
@@ -26,8 +28,8 @@ pub(crate) struct Facts<'a> {
     pub topology: &'a Topology,
     /// The CPUs that are known to run.
     pub online: CpuSet,
-    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated and without those of
-    /// cells.
+    /// The CPUs that a thread may use if nobody binds it: those that run, without the isolated and
+    /// without those of cells.
     pub usual: CpuSet,
     /// The CPUs of each cell.
     cells: Vec<CpuSet>,
@@ -49,7 +51,8 @@ pub(crate) struct Sitter<'a> {
     pub is_as_planned: bool,
 }
 
-/// The unit of [`Sitter::wanted_percent`] in a finding: threads that wait for one CPU want more than it has.
+/// The unit of [`Sitter::wanted_percent`] in a finding: threads that wait for one CPU want more
+/// than it has.
 pub const WANTED: &str = "percent of one CPU wanted";
 
 impl Sitter<'_> {
@@ -78,7 +81,11 @@ impl Sitter<'_> {
 }
 
 impl<'a> Facts<'a> {
-    pub fn new(seating: &'a Seating, topology: &'a Topology, expected: Option<&'a Expected>) -> Self {
+    pub fn new(
+        seating: &'a Seating,
+        topology: &'a Topology,
+        expected: Option<&'a Expected>,
+    ) -> Self {
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
@@ -87,11 +94,25 @@ impl<'a> Facts<'a> {
         let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
         let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
-        let busy_percent = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
-        let mut facts =
-            Facts { seating, topology, online, usual, cells, isolated, sitters, expected, processes, busy_percent };
+        let busy_percent =
+            seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
+        let mut facts = Facts {
+            seating,
+            topology,
+            online,
+            usual,
+            cells,
+            isolated,
+            sitters,
+            expected,
+            processes,
+            busy_percent,
+        };
         let planned = facts.planned();
-        facts.sitters.iter_mut().for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
+        facts
+            .sitters
+            .iter_mut()
+            .for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
         facts
     }
 
@@ -102,8 +123,9 @@ impl<'a> Facts<'a> {
         fits.map(|(sitter, _)| sitter.tid()).collect()
     }
 
-    /// Each thread with the seat that is meant for it. By number where the file has numbers that live; by name where
-    /// each task has a name and one thread bears it on the task's own seat; else in order of creation.
+    /// Each thread with the seat that is meant for it. By number where the file has numbers that
+    /// live; by name where each task has a name and one thread bears it on the task's own seat;
+    /// else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
         if !by_number.is_empty() || expected.is_numbered {
@@ -111,7 +133,9 @@ impl<'a> Facts<'a> {
         }
         let in_order = self.in_order().into_iter().zip(&expected.seats).collect();
         let by_name = self.by_name(expected);
-        let fits = |pairs: &[(&Sitter, &ExpectedSeat)]| pairs.iter().all(|(sitter, seat)| sitter.mask == seat.cpus);
+        let fits = |pairs: &[(&Sitter, &ExpectedSeat)]| {
+            pairs.iter().all(|(sitter, seat)| sitter.mask == seat.cpus)
+        };
         match by_name {
             Some(by_name) if fits(&by_name) => by_name,
             _ => in_order,
@@ -119,8 +143,11 @@ impl<'a> Facts<'a> {
     }
 
     fn by_number<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
-        let known: HashMap<(Tid, Tid), &Sitter> =
-            self.sitters.iter().map(|sitter| ((sitter.thread.pid, sitter.thread.tid), sitter)).collect();
+        let known: HashMap<(Tid, Tid), &Sitter> = self
+            .sitters
+            .iter()
+            .map(|sitter| ((sitter.thread.pid, sitter.thread.tid), sitter))
+            .collect();
         expected.seats.iter().filter_map(|seat| Some((*known.get(&seat.thread?)?, seat))).collect()
     }
 
@@ -133,8 +160,8 @@ impl<'a> Facts<'a> {
         expected.seats.iter().map(one).collect()
     }
 
-    /// The threads in order of creation over all processes. Ages are read one after the other, so that those of threads
-    /// created one after the other say little: these go by number.
+    /// The threads in order of creation over all processes. Ages are read one after the other, so
+    /// that those of threads created one after the other say little: these go by number.
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
@@ -146,8 +173,13 @@ impl<'a> Facts<'a> {
     /// The processes, each with its threads.
     pub fn programs(&self) -> impl Iterator<Item = (&'a Process, Vec<&Sitter<'a>>)> {
         let mut of: HashMap<Tid, Vec<&Sitter<'a>>> = HashMap::new();
-        self.sitters.iter().for_each(|sitter| of.entry(sitter.thread.pid).or_default().push(sitter));
-        self.seating.processes.iter().filter_map(move |process| Some((process, of.remove(&process.pid)?)))
+        self.sitters
+            .iter()
+            .for_each(|sitter| of.entry(sitter.thread.pid).or_default().push(sitter));
+        self.seating
+            .processes
+            .iter()
+            .filter_map(move |process| Some((process, of.remove(&process.pid)?)))
     }
 
     pub fn process(&self, pid: Tid) -> Option<&'a Process> {
@@ -156,11 +188,13 @@ impl<'a> Facts<'a> {
 
     /// The CPUs that the control group of a process allows.
     pub fn allowed(&self, pid: Tid) -> CpuSet {
-        let listed = self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
+        let listed =
+            self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
         listed.unwrap_or_else(|| self.online.clone())
     }
 
-    /// The CPUs that the control group of a thread allows: its own group's where it has one, else its process's.
+    /// The CPUs that the control group of a thread allows: its own group's where it has one, else
+    /// its process's.
     pub fn allowed_to(&self, sitter: &Sitter) -> CpuSet {
         let own = sitter.thread.group.as_ref().and_then(group_cpus);
         own.unwrap_or_else(|| self.allowed(sitter.thread.pid))
@@ -172,10 +206,15 @@ impl<'a> Facts<'a> {
         sitter.thread.group.as_ref().or_else(of_process)
     }
 
-    /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its control group allows.
+    /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its
+    /// control group allows.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);
-        let masks = self.sitters.iter().filter(|sitter| sitter.thread.pid == pid).map(|sitter| &sitter.mask);
+        let masks = self
+            .sitters
+            .iter()
+            .filter(|sitter| sitter.thread.pid == pid)
+            .map(|sitter| &sitter.mask);
         let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
         let is_inside = |cell: &&CpuSet| !whole.is_empty() && whole.is_subset(cell);
         match self.cells.iter().find(is_inside) {
@@ -186,7 +225,9 @@ impl<'a> Facts<'a> {
 
     /// Those of these CPUs that had little to do.
     pub fn idle(&self, cpus: &CpuSet) -> CpuSet {
-        cpus.iter().filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT)).collect()
+        cpus.iter()
+            .filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT))
+            .collect()
     }
 
     pub fn busy_percent(&self, cpu: u32) -> Option<f64> {
@@ -194,7 +235,11 @@ impl<'a> Facts<'a> {
     }
 
     /// The values that a level takes over these CPUs; `None` where it is unknown for one of them.
-    pub fn parts(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> Option<BTreeSet<u32>> {
+    pub fn parts(
+        &self,
+        cpus: &CpuSet,
+        level: impl Fn(&Pu) -> Option<u32>,
+    ) -> Option<BTreeSet<u32>> {
         cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
     }
 
@@ -232,8 +277,8 @@ impl<'a> Facts<'a> {
         self.topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect()
     }
 
-    /// The first ancestor of a process that is among the chosen, or the process itself: programs with one such ancestor
-    /// are one program.
+    /// The first ancestor of a process that is among the chosen, or the process itself: programs
+    /// with one such ancestor are one program.
     pub fn family(&self, pid: Tid) -> Tid {
         let mut at = pid;
         // Every step leads to an older process; the bound stops a damaged seating.
@@ -263,14 +308,17 @@ pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
 }
 
-/// Threads in a sentence: `thread 12 'a' and thread 13 'b'`, or the first of them and how many more.
+/// Threads in a sentence: `thread 12 'a' and thread 13 'b'`, or the first of them and how many
+/// more.
 pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();
     match sitters.len() {
         0 => String::new(),
         1 => named[0].clone(),
-        2..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
+        2..=MOST => {
+            format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1])
+        }
         all => format!("{} and {}", named.join(", "), count(all - MOST, "more thread")),
     }
 }
@@ -292,13 +340,15 @@ mod tests {
         let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "and a thread without a known mask is not judged");
         let isolated = Made::new(4).isolated("2-3").thread(7, 7, "0-1").thread(7, 8, "2-3");
-        let bound: Vec<bool> = isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
+        let bound: Vec<bool> =
+            isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "isolated CPUs are not usual ones");
     }
 
     #[test]
     fn programs_that_leave_a_cell_alone_are_not_bound() {
-        let mut made = Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
+        let mut made =
+            Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
         made.seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "2-3".to_owned() }];
         let facts = made.facts();
         let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
@@ -313,7 +363,11 @@ mod tests {
         let made = Made::new(2).thread(7, 7, "0").thread(7, 5, "0").thread(9, 9, "0");
         let mut made = made;
         let mut order = |ages: [f64; 3]| {
-            made.seating.threads.iter_mut().zip(ages).for_each(|(thread, age_s)| thread.age_s = age_s);
+            made.seating
+                .threads
+                .iter_mut()
+                .zip(ages)
+                .for_each(|(thread, age_s)| thread.age_s = age_s);
             made.facts().in_order().iter().map(|sitter| sitter.tid()).collect::<Vec<Tid>>()
         };
         assert_eq!(order([30.0, 29.5, 40.0]), [9, 7, 5]);
@@ -329,13 +383,21 @@ mod tests {
 
     #[test]
     fn sentences_name_a_few() {
-        let made =
-            Made::new(2).thread(1, 1, "0").thread(1, 2, "0").thread(1, 3, "0").thread(1, 4, "0").thread(1, 5, "0");
+        let made = Made::new(2)
+            .thread(1, 1, "0")
+            .thread(1, 2, "0")
+            .thread(1, 3, "0")
+            .thread(1, 4, "0")
+            .thread(1, 5, "0");
         let facts = made.facts();
         let sitters: Vec<&Sitter> = facts.sitters.iter().collect();
         assert_eq!(listed(&sitters[..2]), "thread 1 'main' and thread 2 'worker'");
         let all = listed(&sitters);
-        assert!(all.starts_with("thread 1 'main', thread 2 'worker'") && all.ends_with("and 2 more threads"), "{all}");
+        assert!(
+            all.starts_with("thread 1 'main', thread 2 'worker'")
+                && all.ends_with("and 2 more threads"),
+            "{all}"
+        );
         assert_eq!(
             (count(1_usize, "thread"), count(2_usize, "thread")),
             ("1 thread".to_owned(), "2 threads".to_owned())

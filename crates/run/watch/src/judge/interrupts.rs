@@ -12,8 +12,9 @@ use seatmap_statistics::words::counted_figure;
 /// The interrupts a second from which they are worth a word.
 const SOME_PER_SECOND: f64 = 10.0;
 
-/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a good plan, so this
-/// is wrong only for a thread that was to be left alone: on an isolated CPU, or with a real-time policy.
+/// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a
+/// good plan, so this is wrong only for a thread that was to be left alone: on an isolated CPU, or
+/// with a real-time policy.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     let quiet = facts.isolated.with(&no_hz_full);
@@ -39,8 +40,8 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     cpus.filter_map(|cpu| found(facts, "no-irq", cpu, &seats)).collect()
 }
 
-/// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each CPU's own ones may
-/// have either.
+/// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each
+/// CPU's own ones may have either.
 fn is_of_device(interrupt: &&Interrupt) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
@@ -57,7 +58,8 @@ fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding
         most.irq,
         per_second = counted_figure(per_second, 0, "interrupt")
     );
-    let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
+    let finding =
+        Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let finding = finding.measured(per_second, "a second");
     Some(mended(finding, &devices, per_second, &facts.usual.without(seats)))
 }
@@ -78,8 +80,13 @@ fn mended(finding: Finding, devices: &[&Interrupt], per_second: f64, rest: &CpuS
     if left < SOME_PER_SECOND && !rest.is_empty() {
         return finding.mended_by_all(Remedy::move_interrupts(moved, rest));
     }
-    let why = if rest.is_empty() { "no CPU is left for them" } else { "the kernel does not let all of them be moved" };
-    finding.advised(format!("{why}: use other CPUs, or let the device have fewer queues (ethtool -L)"))
+    let why = if rest.is_empty() {
+        "no CPU is left for them"
+    } else {
+        "the kernel does not let all of them be moved"
+    };
+    finding
+        .advised(format!("{why}: use other CPUs, or let the device have fewer queues (ethtool -L)"))
 }
 
 /// Classes of interrupts, which IBM Z shows, have no file.
@@ -96,15 +103,24 @@ mod tests {
     fn interrupts_on_a_seat_are_a_remark() {
         let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 900.0);
         let found = usual(&made.facts());
-        assert!(found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("eth0"), "{found:?}");
+        assert!(
+            found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("eth0"),
+            "{found:?}"
+        );
         assert_eq!(found[0].remedy.as_deref(), Some("echo 0,2,3 > /proc/irq/24/smp_affinity_list"));
     }
 
     #[test]
     fn they_are_wrong_where_quiet_was_asked_for() {
-        let isolated = Made::new(4).isolated("1").busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 900.0);
+        let isolated = Made::new(4)
+            .isolated("1")
+            .busy(7, 7, "1", 99.0, 0.0)
+            .interrupts(1, "24", "eth0", 900.0);
         assert!(usual(&isolated.facts())[0].is_wrong());
-        let real_time = Made::new(4).busy(7, 7, "1", 99.0, 0.0).policy("fifo").interrupts(1, "24", "eth0", 900.0);
+        let real_time = Made::new(4)
+            .busy(7, 7, "1", 99.0, 0.0)
+            .policy("fifo")
+            .interrupts(1, "24", "eth0", 900.0);
         assert!(usual(&real_time.facts())[0].is_wrong());
     }
 
@@ -122,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_cpus_own_interrupt_is_no_devices() {
-        let mut made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "14", "arch_timer", 900.0);
+        let mut made =
+            Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "14", "arch_timer", 900.0);
         made.seating.cpus[1].interrupts[0].is_per_cpu = true;
         assert_eq!(none(&made.facts()), []);
     }
@@ -133,14 +150,21 @@ mod tests {
             let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0);
             let mut made = made.interrupts(1, "24", "eth0", 90.0).interrupts(1, "25", "eth1", 20.0);
             let cpu = &mut made.seating.cpus[1];
-            cpu.interrupts.iter_mut().zip(movable).for_each(|(one, movable)| one.is_movable = movable);
+            cpu.interrupts
+                .iter_mut()
+                .zip(movable)
+                .for_each(|(one, movable)| one.is_movable = movable);
             none(&made.facts()).remove(0)
         };
         let both = "echo 0,2,3 > /proc/irq/24/smp_affinity_list; echo 0,2,3 > /proc/irq/25/smp_affinity_list";
         assert_eq!(queues([None, Some(true)]).remedy.as_deref(), Some(both));
         let managed = queues([Some(false), None]);
-        assert!(managed.remedy.is_none() && managed.advice.is_some_and(|advice| advice.contains("ethtool -L")));
-        let class = none(&Made::new(4).thread(7, 7, "1").interrupts(1, "DAS", "[I/O] DASD", 900.0).facts());
+        assert!(
+            managed.remedy.is_none()
+                && managed.advice.is_some_and(|advice| advice.contains("ethtool -L"))
+        );
+        let class =
+            none(&Made::new(4).thread(7, 7, "1").interrupts(1, "DAS", "[I/O] DASD", 900.0).facts());
         assert!(class.len() == 1 && class[0].remedy.is_none(), "{class:?}");
     }
 

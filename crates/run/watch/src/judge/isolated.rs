@@ -6,10 +6,12 @@ use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Threads with one mask of several isolated CPUs: each stays where it began, and most begin on the first.
+/// Threads with one mask of several isolated CPUs: each stays where it began, and most begin on the
+/// first.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
-    let is_piled = |sitter: &&Sitter| sitter.mask.len() > 1 && sitter.mask.is_subset(&facts.isolated);
+    let is_piled =
+        |sitter: &&Sitter| sitter.mask.len() > 1 && sitter.mask.is_subset(&facts.isolated);
     for sitter in facts.sitters.iter().filter(is_piled) {
         together.entry(&sitter.mask).or_default().push(sitter);
     }
@@ -26,7 +28,8 @@ fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
         cpus(mask),
         count(busy.len(), "busy thread")
     );
-    let finding = Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
+    let finding =
+        Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
     let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let one = |(sitter, cpu): (&&Sitter, u32)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]);
     let seats: Vec<u32> = mask.iter().collect();
@@ -41,7 +44,10 @@ mod tests {
 
     #[test]
     fn busy_threads_on_isolated_cpus_are_found() {
-        let made = Made::new(4).isolated("2-3").busy(7, 7, "2-3", 50.0, 50.0).busy(7, 8, "2-3", 50.0, 50.0);
+        let made = Made::new(4)
+            .isolated("2-3")
+            .busy(7, 7, "2-3", 50.0, 50.0)
+            .busy(7, 8, "2-3", 50.0, 50.0);
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2 7; taskset -cp 3 8"));
@@ -51,7 +57,8 @@ mod tests {
     fn one_thread_or_one_cpu_each_is_healthy() {
         let alone = Made::new(4).isolated("2-3").busy(7, 7, "2-3", 99.0, 0.0);
         assert_eq!(judge(&alone.facts()), []);
-        let seated = Made::new(4).isolated("2-3").busy(7, 7, "2", 99.0, 0.0).busy(7, 8, "3", 99.0, 0.0);
+        let seated =
+            Made::new(4).isolated("2-3").busy(7, 7, "2", 99.0, 0.0).busy(7, 8, "3", 99.0, 0.0);
         assert_eq!(judge(&seated.facts()), []);
         let balanced = Made::new(4).busy(7, 7, "2-3", 99.0, 0.0).busy(7, 8, "2-3", 99.0, 0.0);
         assert_eq!(judge(&balanced.facts()), []);

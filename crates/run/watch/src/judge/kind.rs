@@ -7,13 +7,19 @@ use crate::rule::Rule;
 use seatmap_machine::CoreKind;
 use seatmap_os::CpuSet;
 
-/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made to yield is not
-/// meant.
+/// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made
+/// to yield is not meant.
 pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
-    let yields = |sitter: &Sitter| sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str());
+    let yields = |sitter: &Sitter| {
+        sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
+    };
     let is_slow = |sitter: &&Sitter| {
-        sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned && !yields(sitter) && sitter.mask.is_subset(&slow)
+        sitter.is_bound
+            && sitter.is_busy()
+            && !sitter.is_as_planned
+            && !yields(sitter)
+            && sitter.mask.is_subset(&slow)
     };
     facts.sitters.iter().filter(is_slow).filter_map(|sitter| on_slow(facts, sitter)).collect()
 }
@@ -28,28 +34,41 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         cpus(&sitter.mask),
         cpus(&idle)
     );
-    let finding = Finding::wrong("slow-kind", what).of(sitter.thread.pid).tids([sitter.tid()]).on(&sitter.mask);
+    let finding = Finding::wrong("slow-kind", what)
+        .of(sitter.thread.pid)
+        .tids([sitter.tid()])
+        .on(&sitter.mask);
     let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), WANTED);
     Some(finding.mended_by(Remedy::bind(&CpuSet::single(first), [sitter.tid()])))
 }
 
 /// Threads that may run on another kind of core.
 pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
-    let (rule, wanted) = (Rule::Kind(kind).to_string(), facts.of_kind(kind));
+    let rule = Rule::Kind(kind).to_string();
+    let wanted = facts.of_kind(kind);
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
-        return vec![Finding::unseen(&rule, "the kernel does not tell kinds of core apart on this computer")];
+        return vec![Finding::unseen(
+            &rule,
+            "the kernel does not tell kinds of core apart on this computer",
+        )];
     }
     let of_program = |(process, sitters): (&crate::Process, Vec<&Sitter>)| {
-        let elsewhere: Vec<&Sitter> = sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(&wanted)).collect();
+        let elsewhere: Vec<&Sitter> =
+            sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(&wanted)).collect();
         let first = elsewhere.first()?;
         let others = union(&elsewhere).without(&wanted);
         let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
-        let finding = Finding::wrong(&rule, what).of(process.pid).tids(elsewhere.iter().map(|sitter| sitter.tid()));
+        let finding = Finding::wrong(&rule, what)
+            .of(process.pid)
+            .tids(elsewhere.iter().map(|sitter| sitter.tid()));
         let to = wanted.within(&facts.allowed(process.pid));
         let finding = finding.on(&others).since(first.thread.age_s);
-        Some(match to.is_empty() {
-            true => finding.advised("this computer has no such core that the control group of the program allows"),
-            false => finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid()))),
+        Some(if to.is_empty() {
+            finding.advised(
+                "this computer has no such core that the control group of the program allows",
+            )
+        } else {
+            finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
         })
     };
     facts.programs().filter_map(of_program).collect()
@@ -74,7 +93,11 @@ mod tests {
     #[test]
     fn slow_cores_are_right_for_some() {
         assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).policy("batch").facts()), []);
-        assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).taken("0-3").facts()), [], "the fast ones are taken");
+        assert_eq!(
+            slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).taken("0-3").facts()),
+            [],
+            "the fast ones are taken"
+        );
         assert_eq!(slow(&hybrid().thread(7, 7, "5").facts()), []);
         assert_eq!(slow(&hybrid().busy(7, 7, "3-5", 99.0, 0.0).facts()), []);
         assert_eq!(slow(&Made::new(8).busy(7, 7, "5", 99.0, 0.0).facts()), []);
@@ -86,6 +109,8 @@ mod tests {
         let found = only(&made.facts(), CoreKind::Performance);
         assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");
         assert_eq!(only(&hybrid().thread(7, 7, "0-3").facts(), CoreKind::Performance), []);
-        assert!(!only(&Made::new(2).thread(7, 7, "0").facts(), CoreKind::Performance)[0].is_wrong());
+        assert!(
+            !only(&Made::new(2).thread(7, 7, "0").facts(), CoreKind::Performance)[0].is_wrong()
+        );
     }
 }

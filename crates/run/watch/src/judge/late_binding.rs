@@ -18,14 +18,19 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
-    let main = sitters.iter().find(|sitter| sitter.tid() == process.pid).filter(|main| main.is_bound)?;
-    let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) =
-        sitters.iter().partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
+    let main =
+        sitters.iter().find(|sitter| sitter.tid() == process.pid).filter(|main| main.is_bound)?;
+    let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) = sitters
+        .iter()
+        .partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
     // A program that gives each thread its own CPU has planned which ones may roam.
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
-    let first = wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
-    let youngest_bound = narrow.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    let is_older = |sitter: &&Sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound;
+    let first =
+        wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
+    let youngest_bound =
+        narrow.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let is_older =
+        |sitter: &&Sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound;
     // Without younger threads, the main thread alone was bound.
     if narrow.len() > 1 && !wide.iter().all(is_older) || main.is_as_planned {
         return None;
@@ -38,8 +43,12 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         listed(&wide),
         cpus(&first.mask)
     );
-    let finding = Finding::remark("late-binding", what).grave_if(wide.iter().any(has_worked)).of(process.pid);
-    let finding = finding.tids(wide.iter().map(|sitter| sitter.tid())).on(&first.mask).since(first.thread.age_s);
+    let finding =
+        Finding::remark("late-binding", what).grave_if(wide.iter().any(has_worked)).of(process.pid);
+    let finding = finding
+        .tids(wide.iter().map(|sitter| sitter.tid()))
+        .on(&first.mask)
+        .since(first.thread.age_s);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
     Some(finding.mended_by(Remedy::bind_all(&main.mask, process.pid)))
@@ -52,7 +61,8 @@ mod tests {
 
     #[test]
     fn workers_that_kept_the_old_mask_are_found() {
-        let made = Made::new(4).thread(7, 7, "0-1").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "0-1");
+        let made =
+            Made::new(4).thread(7, 7, "0-1").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "0-1");
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [8], "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,1 7"));
@@ -79,7 +89,8 @@ mod tests {
 
     #[test]
     fn a_thread_that_was_let_go_later_is_healthy() {
-        let made = Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-1").busy(7, 9, "0-3", 50.0, 0.0);
+        let made =
+            Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-1").busy(7, 9, "0-3", 50.0, 0.0);
         assert_eq!(judge(&made.facts()), [], "the widest is the youngest");
     }
 }

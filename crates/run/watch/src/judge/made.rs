@@ -1,15 +1,17 @@
-//! Seatings and machines made by hand, so that each rule can be shown a fault that this computer does not have.
+//! Seatings and machines made by hand, so that each rule can be shown a fault that this computer
+//! does not have.
 
 #[cfg(test)]
 use super::Facts;
 use crate::seating::{
-    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Quota, Seating, Stranger, Thread,
-    Variable,
+    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Quota, Seating,
+    Stranger, Thread, Variable,
 };
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 
-/// A seating on a machine, made step by step. Threads that are not said to be busy have slept all the time.
+/// A seating on a machine, made step by step. Threads that are not said to be busy have slept all
+/// the time.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
     /// The seating.
@@ -43,7 +45,8 @@ impl Made {
         Made { seating, topology }
     }
 
-    /// The same machine with parts: this number of neighbouring CPUs make a core, an L3 cache and a NUMA node.
+    /// The same machine with parts: this number of neighbouring CPUs make a core, an L3 cache and a
+    /// NUMA node.
     #[must_use]
     pub fn parts(mut self, core: u32, l3: u32, numa: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -57,7 +60,8 @@ impl Made {
     #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
-            pu.kind = Some(if pu.os < first { CoreKind::Performance } else { CoreKind::Efficiency });
+            pu.kind =
+                Some(if pu.os < first { CoreKind::Performance } else { CoreKind::Efficiency });
         }
         self
     }
@@ -78,7 +82,13 @@ impl Made {
 
     fn add_process(&mut self, pid: Tid, parent: Tid) {
         if self.seating.processes.iter().all(|process| process.pid != pid) {
-            let process = Process { pid, parent, name: "program".to_owned(), age_s: 60.0, ..Process::default() };
+            let process = Process {
+                pid,
+                parent,
+                name: "program".to_owned(),
+                age_s: 60.0,
+                ..Process::default()
+            };
             self.seating.processes.push(process);
         }
     }
@@ -100,15 +110,24 @@ impl Made {
             ..Thread::default()
         };
         self.seating.threads.push(thread);
-        if let Some(process) = self.seating.processes.iter_mut().find(|process| process.pid == pid) {
+        if let Some(process) = self.seating.processes.iter_mut().find(|process| process.pid == pid)
+        {
             process.threads += 1;
         }
         self
     }
 
-    /// With a thread that runs and waits for these shares of the time. A CPU that it is confined to is as busy.
+    /// With a thread that runs and waits for these shares of the time. A CPU that it is confined to
+    /// is as busy.
     #[must_use]
-    pub fn busy(mut self, pid: Tid, tid: Tid, mask: &str, run_percent: f64, wait_percent: f64) -> Self {
+    pub fn busy(
+        mut self,
+        pid: Tid,
+        tid: Tid,
+        mask: &str,
+        run_percent: f64,
+        wait_percent: f64,
+    ) -> Self {
         self = self.thread(pid, tid, mask);
         if let Some(thread) = self.seating.threads.last_mut() {
             (thread.run_percent, thread.wait_percent) = (run_percent, Some(wait_percent));
@@ -136,14 +155,24 @@ impl Made {
     /// With the last thread under another name.
     #[must_use]
     pub fn called(mut self, name: &str) -> Self {
-        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.name = name.to_owned());
+        self.seating
+            .threads
+            .iter_mut()
+            .last()
+            .into_iter()
+            .for_each(|thread| thread.name = name.to_owned());
         self
     }
 
     /// With the last thread under another policy.
     #[must_use]
     pub fn policy(mut self, policy: &str) -> Self {
-        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.policy = policy.to_owned());
+        self.seating
+            .threads
+            .iter_mut()
+            .last()
+            .into_iter()
+            .for_each(|thread| thread.policy = policy.to_owned());
         self
     }
 
@@ -160,14 +189,23 @@ impl Made {
 
     /// With a variable in the last process's environment.
     #[must_use]
-    pub fn variable(mut self, name: &str, value: &str, cpus: Option<&str>, threads: Option<u32>) -> Self {
-        let (name, value) = (name.to_owned(), value.to_owned());
-        let variable = Variable { name, value, cpus: cpus.map(str::to_owned), threads, ..Variable::default() };
+    pub fn variable(
+        mut self,
+        name: &str,
+        value: &str,
+        cpus: Option<&str>,
+        threads: Option<u32>,
+    ) -> Self {
+        let name = name.to_owned();
+        let value = value.to_owned();
+        let variable =
+            Variable { name, value, cpus: cpus.map(str::to_owned), threads, ..Variable::default() };
         self.last().into_iter().for_each(|process| process.variables.push(variable.clone()));
         self
     }
 
-    /// With limits on the last process: CPUs, a quota, and the periods in which it was used up while watched.
+    /// With limits on the last process: CPUs, a quota, and the periods in which it was used up
+    /// while watched.
     #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
@@ -178,7 +216,14 @@ impl Made {
             unit: None,
         };
         let cpusets = cpus.iter().map(level).collect();
-        let group = Group { path: "/box".to_owned(), cpusets, cpus, quota_cpus, throttled_watched, ..Group::default() };
+        let group = Group {
+            path: "/box".to_owned(),
+            cpusets,
+            cpus,
+            quota_cpus,
+            throttled_watched,
+            ..Group::default()
+        };
         self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
         match quota_cpus {
             Some(cpus) => self.quota("/box", cpus, Some(throttled)),
@@ -191,8 +236,10 @@ impl Made {
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
         let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
-        let (group, period_us) = (group.to_owned(), 100_000);
-        let quota = Quota { group, file, cpus, period_us, throttled_watched, tids, ..Quota::default() };
+        let group = group.to_owned();
+        let period_us = 100_000;
+        let quota =
+            Quota { group, file, cpus, period_us, throttled_watched, tids, ..Quota::default() };
         self.seating.quotas.push(quota);
         self
     }
@@ -210,7 +257,9 @@ impl Made {
     /// With a device of the last process, next to these CPUs.
     #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
-        let (name, kind, cpus) = (name.to_owned(), "gpu".to_owned(), Some(cpus.to_owned()));
+        let name = name.to_owned();
+        let kind = "gpu".to_owned();
+        let cpus = Some(cpus.to_owned());
         let device = Device { name, kind, node: Some(node), cpus };
         self.last().into_iter().for_each(|process| process.devices.push(device.clone()));
         self
@@ -219,7 +268,12 @@ impl Made {
     /// With interrupts on a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
-        let interrupt = Interrupt { irq: irq.to_owned(), name: name.to_owned(), per_second, ..Interrupt::default() };
+        let interrupt = Interrupt {
+            irq: irq.to_owned(),
+            name: name.to_owned(),
+            per_second,
+            ..Interrupt::default()
+        };
         self.seating
             .cpus
             .iter_mut()
@@ -231,9 +285,14 @@ impl Made {
     /// With a thread of another program on a CPU.
     #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
-        let (name, mask) = (name.to_owned(), mask.to_owned());
+        let name = name.to_owned();
+        let mask = mask.to_owned();
         let stranger = Stranger { pid: 900, tid: 900, name, run_percent, mask };
-        self.seating.cpus.iter_mut().filter(|one| one.cpu == cpu).for_each(|one| one.strangers.push(stranger.clone()));
+        self.seating
+            .cpus
+            .iter_mut()
+            .filter(|one| one.cpu == cpu)
+            .for_each(|one| one.strangers.push(stranger.clone()));
         self
     }
 

@@ -9,21 +9,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
 
-/// The memory elsewhere that is not worth a word: libraries lie where another program has loaded them.
+/// The memory elsewhere that is not worth a word: libraries lie where another program has loaded
+/// them.
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
 /// Processes that are bound to some nodes and have memory on others.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    facts.programs().filter_map(|(process, sitters)| of_program(facts, process, &sitters, false)).collect()
+    facts
+        .programs()
+        .filter_map(|(process, sitters)| of_program(facts, process, &sitters, false))
+        .collect()
 }
 
-/// The same, and processes whose threads may run where their control group lets no memory come from.
+/// The same, and processes whose threads may run where their control group lets no memory come
+/// from.
 pub(super) fn named(facts: &Facts) -> Vec<Finding> {
-    facts.programs().filter_map(|(process, sitters)| of_program(facts, process, &sitters, true)).collect()
+    facts
+        .programs()
+        .filter_map(|(process, sitters)| of_program(facts, process, &sitters, true))
+        .collect()
 }
 
-fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter], is_named: bool) -> Option<Finding> {
+fn of_program(
+    facts: &Facts,
+    process: &Process,
+    sitters: &[&Sitter],
+    is_named: bool,
+) -> Option<Finding> {
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
     let used = union(sitters);
     let unknown = facts.unknown(&used, |pu| pu.numa);
@@ -33,16 +46,21 @@ fn of_program(facts: &Facts, process: &Process, sitters: &[&Sitter], is_named: b
     }
     let all = facts.topology.count(|pu| pu.numa);
     let parts = facts.parts(&used, |pu| pu.numa)?;
-    let near: BTreeSet<u32> = parts.iter().copied().filter(|node| facts.has_memory(*node)).collect();
+    let near: BTreeSet<u32> =
+        parts.iter().copied().filter(|node| facts.has_memory(*node)).collect();
     if near.is_empty() {
-        let what = format!("{} has no memory, so that none is local there", nodes(&list(parts.iter().copied())));
+        let what = format!(
+            "{} has no memory, so that none is local there",
+            nodes(&list(parts.iter().copied()))
+        );
         return Some(Finding::unseen(RULE, what).of(process.pid));
     }
     let allowed = allowed(process);
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }
-    let closed: BTreeSet<u32> = near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
+    let closed: BTreeSet<u32> =
+        near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
     let total: u64 = own(memory).iter().map(|on| on.bytes).sum();
     (!closed.is_empty() && total > FAR_BYTES).then(|| kept_away(facts, process, sitters, &closed))
 }
@@ -76,26 +94,38 @@ fn far_away(
         nodes(&from),
         nodes(&list(near.iter().copied()))
     );
-    let finding = Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
+    let finding =
+        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
     let finding = finding.measured(percent, "percent of the memory");
-    let open: Vec<u32> =
-        near.iter().copied().filter(|node| allowed.as_ref().is_none_or(|all| all.contains(node))).collect();
-    Some(match open.is_empty() {
-        false => finding.mended_by(Remedy::move_memory(process.pid, &from, &list(open.into_iter()))),
-        // The kernel moves no memory to a node that the group may not use, so the threads have to come.
-        true => beside_memory(facts, process, finding),
+    let open: Vec<u32> = near
+        .iter()
+        .copied()
+        .filter(|node| allowed.as_ref().is_none_or(|all| all.contains(node)))
+        .collect();
+    Some(if open.is_empty() {
+        // The kernel moves no memory to a node that the group may not use, so the threads have to
+        // come.
+        beside_memory(facts, process, finding)
+    } else {
+        finding.mended_by(Remedy::move_memory(process.pid, &from, &list(open.into_iter())))
     })
 }
 
 /// Threads on any CPU, and memory from some nodes only.
-fn kept_away(facts: &Facts, process: &Process, sitters: &[&Sitter], closed: &BTreeSet<u32>) -> Finding {
+fn kept_away(
+    facts: &Facts,
+    process: &Process,
+    sitters: &[&Sitter],
+    closed: &BTreeSet<u32>,
+) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let what = format!(
         "the threads of {} may run on {}, and its control group {group} lets no memory come from there",
         super::named_process(process),
         nodes(&list(closed.iter().copied()))
     );
-    let finding = Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
+    let finding =
+        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
     beside_memory(facts, process, finding)
 }
 
@@ -106,15 +136,17 @@ fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding 
     let open = allowed(process).unwrap_or_default();
     let beside = open.into_iter().fold(CpuSet::default(), |all, node| all.with(&near(node)));
     let beside = beside.within(&facts.allowed(process.pid)).within(&facts.usual);
-    match beside.is_empty() {
-        false => finding.mended_by(Remedy::bind_all(&beside, process.pid)),
-        true => finding.advised(format!(
+    if beside.is_empty() {
+        finding.advised(format!(
             "ask whoever made the control group {group} to let it use the memory beside its CPUs (cpuset.mems)"
-        )),
+        ))
+    } else {
+        finding.mended_by(Remedy::bind_all(&beside, process.pid))
     }
 }
 
-/// The memory that the process has brought itself. Pages of files lie where any process read them first.
+/// The memory that the process has brought itself. Pages of files lie where any process read them
+/// first.
 fn own(memory: &Memory) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
@@ -122,8 +154,12 @@ fn own(memory: &Memory) -> &[OnNode] {
 /// The bytes on each node elsewhere, without those of mappings that ask for it.
 fn far_bytes(memory: &Memory, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let is_far = |on: &&OnNode| !near.contains(&on.node);
-    let mut far: BTreeMap<u32, u64> = own(memory).iter().filter(is_far).map(|on| (on.node, on.bytes)).collect();
-    let asked = memory.mappings.iter().filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
+    let mut far: BTreeMap<u32, u64> =
+        own(memory).iter().filter(is_far).map(|on| (on.node, on.bytes)).collect();
+    let asked = memory
+        .mappings
+        .iter()
+        .filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
     for on in asked.flat_map(|mapping| &mapping.nodes).filter(is_far) {
         far.entry(on.node).and_modify(|bytes| *bytes = bytes.saturating_sub(on.bytes));
     }
@@ -155,7 +191,10 @@ mod tests {
         let what = "22 % of the memory of program (7) (220 MiB) lies on node 1, and its threads sit on node 0";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("migratepages 7 1 0"));
-        assert_eq!(judge(&two_nodes("5", &[100, 100]).facts())[0].remedy.as_deref(), Some("migratepages 7 0 1"));
+        assert_eq!(
+            judge(&two_nodes("5", &[100, 100]).facts())[0].remedy.as_deref(),
+            Some("migratepages 7 0 1")
+        );
     }
 
     #[test]
@@ -164,7 +203,11 @@ mod tests {
         assert_eq!(judge(&two_nodes("0-3", &[20, 16]).facts()), [], "libraries");
         assert_eq!(judge(&two_nodes("0-3", &[2000, 60]).facts()), [], "3 %");
         assert_eq!(judge(&two_nodes("0-7", &[100, 900]).facts()), []);
-        assert_eq!(judge(&Made::new(8).thread(7, 7, "0").memory(&[100, 100]).facts()), [], "one node");
+        assert_eq!(
+            judge(&Made::new(8).thread(7, 7, "0").memory(&[100, 100]).facts()),
+            [],
+            "one node"
+        );
     }
 
     /// A container with all CPUs and the memory of one node.
@@ -179,18 +222,27 @@ mod tests {
     fn threads_far_from_the_only_memory_that_their_group_may_use_are_brought_to_it() {
         let bound = with_nodes("5", &[200, 0], "0");
         let found = judge(&bound.facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].what.starts_with("100 %"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].is_wrong() && found[0].what.starts_with("100 %"),
+            "{found:?}"
+        );
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
         let anywhere = with_nodes("0-7", &[200, 0], "0");
         let found = named(&anywhere.facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].what.contains("no memory come from"), "{found:?}");
+        assert!(
+            found.len() == 1
+                && found[0].is_wrong()
+                && found[0].what.contains("no memory come from"),
+            "{found:?}"
+        );
         assert_eq!(judge(&anywhere.facts()), [], "nobody asked");
         assert_eq!(named(&with_nodes("0-7", &[100, 100], "0-1").facts()), []);
         let mut closed = with_nodes("5", &[200, 0], "0");
         closed.seating.processes[0].group.as_mut().unwrap().cpus = Some("4-7".to_owned());
         let found = judge(&closed.facts());
         assert!(
-            found[0].remedy.is_none() && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
+            found[0].remedy.is_none()
+                && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
             "{found:?}"
         );
     }
@@ -205,7 +257,8 @@ mod tests {
         bare.seating.kernel.memory_nodes = Some("0".to_owned());
         let found = judge(&bare.facts());
         assert!(
-            found[0].gravity == crate::Gravity::Unseen && found[0].what.contains("node 1 has no memory"),
+            found[0].gravity == crate::Gravity::Unseen
+                && found[0].what.contains("node 1 has no memory"),
             "{found:?}"
         );
     }
@@ -223,9 +276,15 @@ mod tests {
         let mut made = two_nodes("0-3", &[500, 500]);
         let nodes = vec![OnNode { node: 1, bytes: 490 << 20 }];
         let mapping = Mapping { policy: "interleave:0-1".to_owned(), nodes, ..Mapping::default() };
-        made.seating.processes[0].memory.iter_mut().for_each(|memory| memory.mappings.push(mapping.clone()));
+        made.seating.processes[0]
+            .memory
+            .iter_mut()
+            .for_each(|memory| memory.mappings.push(mapping.clone()));
         assert_eq!(judge(&made.facts()), []);
-        made.seating.processes[0].memory.iter_mut().for_each(|memory| memory.mappings[0].policy = "default".to_owned());
+        made.seating.processes[0]
+            .memory
+            .iter_mut()
+            .for_each(|memory| memory.mappings[0].policy = "default".to_owned());
         assert_eq!(judge(&made.facts()).len(), 1);
     }
 }

@@ -1,7 +1,8 @@
-//! `moved`: threads that were elsewhere while they were watched than where their masks say at the end.
+//! `moved`: threads that were elsewhere while they were watched than where their masks say at the
+//! end.
 //!
-//! All rules judge the masks of the last look. A thread whose mask was another one for a part of the time is told of,
-//! so that the end does not stand for the whole.
+//! All rules judge the masks of the last look. A thread whose mask was another one for a part of
+//! the time is told of, so that the end does not stand for the whole.
 
 use super::expect::MOST;
 use super::facts::{Facts, Sitter, count, cpus};
@@ -10,8 +11,8 @@ use crate::seating::Thread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-/// The share of the looks from which a thread was elsewhere. A library that examines the machine binds itself to each
-/// CPU for some milliseconds, and one look may happen upon that.
+/// The share of the looks from which a thread was elsewhere. A library that examines the machine
+/// binds itself to each CPU for some milliseconds, and one look may happen upon that.
 const LEAST_PERCENT: f64 = 10.0;
 
 /// The places where a thread was that are not among these CPUs.
@@ -31,18 +32,29 @@ impl Elsewhere {
     pub(super) fn than(thread: &Thread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
-        let found_on: CpuSet = outside.filter(|_| percent >= LEAST_PERCENT).map(|on| on.cpu).collect();
-        let before = thread.mask_before.as_deref().and_then(CpuSet::of_list).filter(|before| before != seat);
+        let found_on: CpuSet =
+            outside.filter(|_| percent >= LEAST_PERCENT).map(|on| on.cpu).collect();
+        let before =
+            thread.mask_before.as_deref().and_then(CpuSet::of_list).filter(|before| before != seat);
         let is_traced = thread.is_traced;
-        (before.is_some() || !found_on.is_empty()).then_some(Elsewhere { before, found_on, percent, is_traced })
+        (before.is_some() || !found_on.is_empty()).then_some(Elsewhere {
+            before,
+            found_on,
+            percent,
+            is_traced,
+        })
     }
 
-    /// The history, in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
+    /// The history, in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in
+    /// 40 % of the looks`.
     pub(super) fn told(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
-        let found = format!("was found on {} in {:.0} % of the {of}", cpus(&self.found_on), self.percent);
+        let found =
+            format!("was found on {} in {:.0} % of the {of}", cpus(&self.found_on), self.percent);
         match &self.before {
-            Some(before) if self.found_on.is_empty() => format!("could run on {} at the first look", cpus(before)),
+            Some(before) if self.found_on.is_empty() => {
+                format!("could run on {} at the first look", cpus(before))
+            }
             Some(before) => format!("could run on {} at the first look, and {found}", cpus(before)),
             None => found,
         }
@@ -56,7 +68,11 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 
 /// The same, where rules were named: these are judged by the masks at the end.
 pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
-    found(facts, Finding::unseen, "its mask was changed while it was watched, and rules judge the last one")
+    found(
+        facts,
+        Finding::unseen,
+        "its mask was changed while it was watched, and rules judge the last one",
+    )
 }
 
 fn found(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
@@ -70,7 +86,12 @@ fn found(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<
     by_process.into_iter().map(|(pid, moved)| of_process(pid, &moved, finding, why)).collect()
 }
 
-fn of_process(pid: Tid, moved: &[(&Sitter, Elsewhere)], finding: fn(&str, String) -> Finding, why: &str) -> Finding {
+fn of_process(
+    pid: Tid,
+    moved: &[(&Sitter, Elsewhere)],
+    finding: fn(&str, String) -> Finding,
+    why: &str,
+) -> Finding {
     let told = |(sitter, elsewhere): &(&Sitter, Elsewhere)| {
         format!("{} may run on {}, but {}", sitter.named(), cpus(&sitter.mask), elsewhere.told())
     };
@@ -78,8 +99,12 @@ fn of_process(pid: Tid, moved: &[(&Sitter, Elsewhere)], finding: fn(&str, String
     if moved.len() > MOST {
         what += &format!("; and so on for {}", count(moved.len() - MOST, "more thread"));
     }
-    let on = moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
-    finding("moved", format!("{what}: {why}")).of(pid).tids(moved.iter().map(|(sitter, _)| sitter.tid())).on(&on)
+    let on =
+        moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
+    finding("moved", format!("{what}: {why}"))
+        .of(pid)
+        .tids(moved.iter().map(|(sitter, _)| sitter.tid()))
+        .on(&on)
 }
 
 #[cfg(test)]
@@ -101,11 +126,17 @@ mod tests {
     }
 
     fn judged(made: &Made, asked: &Asked) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, asked).into_iter().filter(|it| it.rule != "isolated").collect()
+        judge(&made.seating, &made.topology, asked)
+            .into_iter()
+            .filter(|it| it.rule != "isolated")
+            .collect()
     }
 
     fn plan(placement: &[u32]) -> Asked {
-        Asked { expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))), ..Asked::default() }
+        Asked {
+            expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))),
+            ..Asked::default()
+        }
     }
 
     #[test]
@@ -113,17 +144,26 @@ mod tests {
         let found = judged(&made(50.0), &plan(&[0]));
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].rule == "expect", "{found:?}");
         let history = "but was found on CPU 1 in 50 % of the looks";
-        assert_eq!(found[0].what, format!("thread 7 'main' has the seat of task 0, CPU 0, {history}"));
+        assert_eq!(
+            found[0].what,
+            format!("thread 7 'main' has the seat of task 0, CPU 0, {history}")
+        );
         assert_eq!(judged(&made(5.0), &plan(&[0])), [], "a detour of a library");
         let mut changed = made(0.0);
         changed.seating.threads[0].mask_before = Some("0-3".to_owned());
         let found = judged(&changed, &plan(&[0]));
         assert!(!found[0].is_wrong(), "it slept: {found:?}");
-        assert!(found[0].what.ends_with("CPU 0, but could run on CPUs 0-3 at the first look"), "{found:?}");
+        assert!(
+            found[0].what.ends_with("CPU 0, but could run on CPUs 0-3 at the first look"),
+            "{found:?}"
+        );
         let mut shown = plan(&[0]);
         shown.expected.iter_mut().for_each(|expected| expected.is_shown = true);
         let found = judged(&made(50.0), &shown);
-        assert!(found.len() == 1 && !found[0].is_wrong(), "its launcher may have seated it meanwhile: {found:?}");
+        assert!(
+            found.len() == 1 && !found[0].is_wrong(),
+            "its launcher may have seated it meanwhile: {found:?}"
+        );
     }
 
     #[test]
@@ -133,7 +173,10 @@ mod tests {
         let found = judged(&made, &asked);
         assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
         let why = "its mask was changed while it was watched, and rules judge the last one";
-        assert!(found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")), "{found:?}");
+        assert!(
+            found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")),
+            "{found:?}"
+        );
         assert_eq!(Verdict::of(&made.seating, &found, &[]), Verdict::NotAllSeen);
     }
 

@@ -19,10 +19,12 @@ pub(super) fn core(facts: &Facts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 
-/// Threads confined to a part are held against each other over all programs. Those that sleep and that nobody confined
-/// may sit anywhere; a program none of whose threads is confined does not follow the rule.
+/// Threads confined to a part are held against each other over all programs. Those that sleep and
+/// that nobody confined may sit anywhere; a program none of whose threads is confined does not
+/// follow the rule.
 fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
-    let unknown = facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
+    let unknown =
+        facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
     if !unknown.is_empty() {
         return vec![Finding::unseen(
             rule,
@@ -50,10 +52,12 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
     let on = super::facts::union(sitters);
     let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
     let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
-    let finding = Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
+    let finding =
+        Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.since(sitters[0].thread.age_s).measured(wanted_percent, WANTED);
     let pid = sitters[0].thread.pid;
-    let finding = if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
+    let finding =
+        if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.allowed(pid).within(&facts.usual).without(&taken).without(&on);
     let moved: Vec<Remedy> = sitters[1..]
@@ -72,14 +76,19 @@ fn loose(
     sitters: &[&Sitter],
     confined: &dyn Fn(&&Sitter) -> bool,
 ) -> Option<Finding> {
-    let busy: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
+    let busy: Vec<&Sitter> =
+        sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
     let told = if busy.is_empty() { sitters } else { &busy };
     let first = told.first().filter(|_| !busy.is_empty() || !has_any)?;
     let is = if told.len() == 1 { "is" } else { "are" };
     let on = super::facts::union(told);
-    let what = format!("{} {is} not bound to one {noun}, but may run on {}", listed(told), cpus(&on));
-    let finding = Finding::wrong(rule, what).of(process.pid).tids(told.iter().map(|sitter| sitter.tid())).on(&on);
+    let what =
+        format!("{} {is} not bound to one {noun}, but may run on {}", listed(told), cpus(&on));
+    let finding = Finding::wrong(rule, what)
+        .of(process.pid)
+        .tids(told.iter().map(|sitter| sitter.tid()))
+        .on(&on);
     let list = on.to_string();
     Some(finding.since(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))
 }
@@ -101,14 +110,18 @@ mod tests {
     fn busy_threads_must_be_bound() {
         let made = Made::new(4).thread(7, 7, "1").busy(7, 8, "0-3", 50.0, 0.0);
         let found = cpu(&made.facts());
-        assert!(found.len() == 1 && found[0].what.contains("thread 8 'worker' is not bound to one CPU"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].what.contains("thread 8 'worker' is not bound to one CPU"),
+            "{found:?}"
+        );
         let nobody = cpu(&Made::new(4).thread(7, 7, "0-3").facts());
         assert!(nobody.len() == 1 && nobody[0].is_wrong(), "{nobody:?}");
     }
 
     #[test]
     fn one_each_is_healthy() {
-        let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0).thread(7, 9, "0-3");
+        let made =
+            Made::new(4).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0).thread(7, 9, "0-3");
         assert_eq!((cpu(&made.facts()), core(&made.facts())), (vec![], vec![]));
     }
 

@@ -6,12 +6,13 @@ use crate::remedy::Remedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a common ancestor among
-/// the chosen ones are one program.
+/// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a
+/// common ancestor among the chosen ones are one program.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {
-        let mut families: Vec<Tid> = sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
+        let mut families: Vec<Tid> =
+            sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
         families.sort_unstable();
         families.dedup();
         if families.len() > 1 {
@@ -35,39 +36,48 @@ fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
 /// The same programs on these CPUs.
 fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
-    let wanted_percent = seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
-    // One thread for each CPU of the computer is what many services have by default; a part of it is a choice.
+    let wanted_percent =
+        seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
+    // One thread for each CPU of the computer is what many services have by default; a part of it
+    // is a choice.
     let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
-    let effect = match wanted_percent > 100.0 {
-        true => format!("; on one of them they want {:.1} CPUs together", wanted_percent / 100.0),
-        false => String::new(),
+    let effect = if wanted_percent > 100.0 {
+        format!("; on one of them they want {:.1} CPUs together", wanted_percent / 100.0)
+    } else {
+        String::new()
     };
-    let what = format!("{} have bound threads to the same {}{effect}", programs(facts, families), cpus(&on));
+    let what = format!(
+        "{} have bound threads to the same {}{effect}",
+        programs(facts, families),
+        cpus(&on)
+    );
     let sitters = || seats.iter().flat_map(|(_, there)| there);
     let age_s = sitters().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
     let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.since(age_s);
-    let finding = match wanted_percent > 0.0 {
-        true => finding.measured(wanted_percent, WANTED),
-        false => finding,
-    };
+    let finding =
+        if wanted_percent > 0.0 { finding.measured(wanted_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
-    match free.len() >= on.len() {
-        true => finding.mended_by(move_to(facts, *last, on.len(), &free)),
-        false => finding,
+    if free.len() >= on.len() {
+        finding.mended_by(move_to(facts, *last, on.len(), &free))
+    } else {
+        finding
     }
 }
 
 /// Programs in a sentence, the first of many.
 fn programs(facts: &Facts, families: &[Tid]) -> String {
     const MOST: usize = 3;
-    let name = |pid: &Tid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process);
+    let name =
+        |pid: &Tid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process);
     let named: Vec<String> = families.iter().take(MOST).map(name).collect();
     match families.len() {
-        ..=MOST => format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1]),
+        ..=MOST => {
+            format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1])
+        }
         all => format!("{} and {}", named.join(", "), count(all - MOST, "more program")),
     }
 }
@@ -82,7 +92,12 @@ fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
 /// The command that seats the threads of a program on CPUs that nobody has.
 fn move_to(facts: &Facts, family: Tid, count: usize, free: &CpuSet) -> Remedy {
     let to: CpuSet = free.iter().take(count).collect();
-    let pids = facts.seating.processes.iter().map(|process| process.pid).filter(|pid| facts.family(*pid) == family);
+    let pids = facts
+        .seating
+        .processes
+        .iter()
+        .map(|process| process.pid)
+        .filter(|pid| facts.family(*pid) == family);
     Remedy::seat(&to.to_string(), pids)
 }
 
@@ -97,7 +112,8 @@ mod tests {
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
         assert!(
-            found[0].what.contains("program (7) and program (9)") && found[0].what.contains("2.0 CPUs"),
+            found[0].what.contains("program (7) and program (9)")
+                && found[0].what.contains("2.0 CPUs"),
             "{found:?}"
         );
         assert_eq!(found[0].remedy.as_deref(), Some("seatmap run --cpus 0 --pid 9"));

@@ -13,7 +13,9 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| {
         let all = union(&sitters);
-        let Some(parts) = facts.parts(&all, |pu| level.of(pu)) else { return Some(unknown(&rule, level)) };
+        let Some(parts) = facts.parts(&all, |pu| level.of(pu)) else {
+            return Some(unknown(&rule, level));
+        };
         let first = sitters.first().filter(|_| parts.len() > 1)?;
         let what = format!(
             "{} may run on {} of {}: {}",
@@ -22,7 +24,9 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
             count(parts.len(), level.name()),
             listed(&sitters)
         );
-        let finding = Finding::wrong(&rule, what).of(process.pid).tids(sitters.iter().map(|sitter| sitter.tid()));
+        let finding = Finding::wrong(&rule, what)
+            .of(process.pid)
+            .tids(sitters.iter().map(|sitter| sitter.tid()));
         let allowed = facts.allowed(process.pid);
         let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
         let finding = finding.on(&all).since(first.thread.age_s);
@@ -31,37 +35,62 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
     distinct(facts.programs().filter_map(of_program).collect())
 }
 
-/// The confined threads of a program divided evenly over all parts that it may use. Processes with a common ancestor
-/// are one program, so that the ranks of a job count together.
+/// The confined threads of a program divided evenly over all parts that it may use. Processes with
+/// a common ancestor are one program, so that the ranks of a job count together.
 pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
-    facts.sitters.iter().for_each(|one| families.entry(facts.family(one.thread.pid)).or_default().push(one));
-    distinct(families.into_iter().filter_map(|(pid, sitters)| of_family(facts, level, pid, &sitters)).collect())
+    facts
+        .sitters
+        .iter()
+        .for_each(|one| families.entry(facts.family(one.thread.pid)).or_default().push(one));
+    distinct(
+        families
+            .into_iter()
+            .filter_map(|(pid, sitters)| of_family(facts, level, pid, &sitters))
+            .collect(),
+    )
 }
 
 fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> Option<Finding> {
     let rule = Rule::Spread(level).to_string();
     let usable = facts.seats_of(sitters.first()?.thread.pid);
-    let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else { return Some(unknown(&rule, level)) };
+    let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else {
+        return Some(unknown(&rule, level));
+    };
     let part = |sitter: &&Sitter| facts.only_part(&sitter.mask, |pu| level.of(pu));
     let mut on: BTreeMap<u32, usize> = parts.into_iter().map(|part| (part, 0)).collect();
-    sitters.iter().copied().filter_map(|one| part(&one)).for_each(|part| *on.entry(part).or_default() += 1);
-    let loose: Vec<&Sitter> = sitters.iter().filter(|one| one.is_busy() && part(one).is_none()).copied().collect();
-    let (least, most) = (on.values().min()?, on.values().max()?);
+    sitters
+        .iter()
+        .copied()
+        .filter_map(|one| part(&one))
+        .for_each(|part| *on.entry(part).or_default() += 1);
+    let loose: Vec<&Sitter> =
+        sitters.iter().filter(|one| one.is_busy() && part(one).is_none()).copied().collect();
+    let least = on.values().min()?;
+    let most = on.values().max()?;
     let what = match (*most, loose.is_empty()) {
         (0, true) => format!("{} may run on more than one {}", listed(sitters), level.name()),
         (_, false) => format!("{} may run on more than one {}", listed(&loose), level.name()),
         _ if most - least <= 1 => return None,
         _ => {
-            let each: Vec<String> = on.iter().map(|(part, threads)| format!("{threads} on {part}")).collect();
+            let each: Vec<String> =
+                on.iter().map(|(part, threads)| format!("{threads} on {part}")).collect();
             let name = level.name();
-            format!("the threads are not divided evenly over the {}: {}", count(on.len(), name), each.join(", "))
+            format!(
+                "the threads are not divided evenly over the {}: {}",
+                count(on.len(), name),
+                each.join(", ")
+            )
         }
     };
     let told = if loose.is_empty() { sitters } else { &loose };
-    let finding = Finding::wrong(&rule, what).of(family).tids(told.iter().map(|sitter| sitter.tid()));
-    let seats =
-        sitters.iter().enumerate().filter_map(|(at, _)| nth(facts, &usable, level, at)).map(|cpu| cpu.to_string());
+    let finding =
+        Finding::wrong(&rule, what).of(family).tids(told.iter().map(|sitter| sitter.tid()));
+    let seats = sitters
+        .iter()
+        .enumerate()
+        .filter_map(|(at, _)| nth(facts, &usable, level, at))
+        .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
     let remedy = Remedy::seat(&seats.join(","), [family]);
     Some(finding.on(&union(told)).since(told[0].thread.age_s).mended_by(remedy))
@@ -75,7 +104,10 @@ fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
 }
 
 fn unknown(rule: &str, level: Level) -> Finding {
-    Finding::unseen(rule, format!("the kernel does not say which CPUs share a {} here", level.name()))
+    Finding::unseen(
+        rule,
+        format!("the kernel does not say which CPUs share a {} here", level.name()),
+    )
 }
 
 /// Findings about the computer are told once.
@@ -108,7 +140,10 @@ mod tests {
     fn uneven_threads_are_found() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "1").thread(7, 9, "2");
         let found = spread(&made.facts(), Level::Numa);
-        assert!(found.len() == 1 && found[0].what.contains("2 NUMA nodes: 3 on 0, 0 on 1"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].what.contains("2 NUMA nodes: 3 on 0, 0 on 1"),
+            "{found:?}"
+        );
         assert_eq!(found[0].remedy.as_deref(), Some("seatmap run --cpus 0,4,1 --pid 7"));
     }
 
@@ -124,7 +159,10 @@ mod tests {
     #[test]
     fn programs_that_are_not_confined_are_found() {
         let found = spread(&machine().thread(7, 7, "0-7").facts(), Level::Numa);
-        assert!(found.len() == 1 && found[0].what.contains("may run on more than one NUMA node"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].what.contains("may run on more than one NUMA node"),
+            "{found:?}"
+        );
         let busy = machine().thread(7, 7, "0").busy(7, 8, "0-7", 50.0, 0.0);
         assert_eq!(spread(&busy.facts(), Level::Numa)[0].tids, [8]);
     }

@@ -8,14 +8,15 @@ use crate::seating::Quota;
 use seatmap_statistics::words::counted_number;
 use std::collections::HashSet;
 
-/// The share of its quota from which a group has used it up, where the kernel does not count the periods.
+/// The share of its quota from which a group has used it up, where the kernel does not count the
+/// periods.
 const USED_UP: f64 = 0.95;
 
 /// The share of one CPU from which the threads that are not busy need some of the quota.
 const LIGHT_PERCENT: f64 = 1.0;
 
-/// Control groups whose quota was used up while they were watched, at any level: the kernel counts the periods of
-/// each level, so that the one that stops the threads is known.
+/// Control groups whose quota was used up while they were watched, at any level: the kernel counts
+/// the periods of each level, so that the one that stops the threads is known.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
@@ -31,7 +32,8 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     if !throttled {
         return None;
     }
-    let rate = quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
+    let rate =
+        quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
     let often = rate.map_or_else(
         || "as they used it up; how often is not counted here".to_owned(),
         |rate| format!("{rate:.0} times a second"),
@@ -45,7 +47,8 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     );
     let finding = Finding::wrong("quota", what).tids(busy.iter().map(|sitter| sitter.tid()));
     let pid = first.thread.pid;
-    let finding = if busy.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
+    let finding =
+        if busy.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let finding = mended(facts, quota, finding.since(facts.seating.watched_s));
     Some(match rate {
         Some(rate) => finding.measured(rate, "a second"),
@@ -59,12 +62,14 @@ fn members<'f, 'a>(facts: &'f Facts<'a>, quota: &Quota) -> Vec<&'f Sitter<'a>> {
     facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
 }
 
-/// Raises this quota, and those above and below it that would stop the same threads next. The kernel refuses a group
-/// of version 1 more than the group above it has, so that the outermost comes first.
+/// Raises this quota, and those above and below it that would stop the same threads next. The
+/// kernel refuses a group of version 1 more than the group above it has, so that the outermost
+/// comes first.
 fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     let tids: HashSet<_> = quota.tids.iter().collect();
     let is_on_the_way = |other: &&Quota| {
-        let holds = |outer: &str, inner: &str| outer == "/" || inner.starts_with(&format!("{outer}/"));
+        let holds =
+            |outer: &str, inner: &str| outer == "/" || inner.starts_with(&format!("{outer}/"));
         let is_related = holds(&other.group, &quota.group) || holds(&quota.group, &other.group);
         is_related && other.tids.iter().any(|tid| tids.contains(tid))
     };
@@ -80,17 +85,26 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
         ));
     }
     let raised = low.iter().map(|other| {
-        Remedy::raise_quota(&other.file, other.period_us, other.unit.as_deref(), needed_cpus(facts, other))
+        Remedy::raise_quota(
+            &other.file,
+            other.period_us,
+            other.unit.as_deref(),
+            needed_cpus(facts, other),
+        )
     });
     finding.mended_by_all(raised)
 }
 
-/// A CPU for each busy thread, and one for all that do a little. Nobody needs more CPUs than run, and where others
-/// share the group, nobody knows their need.
+/// A CPU for each busy thread, and one for all that do a little. Nobody needs more CPUs than run,
+/// and where others share the group, nobody knows their need.
 fn needed_cpus(facts: &Facts, quota: &Quota) -> usize {
     let members = members(facts, quota);
     let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
-    let light: f64 = members.iter().filter(|sitter| !sitter.is_busy()).map(|sitter| sitter.thread.run_percent).sum();
+    let light: f64 = members
+        .iter()
+        .filter(|sitter| !sitter.is_busy())
+        .map(|sitter| sitter.thread.run_percent)
+        .sum();
     let needed = busy + usize::from(light >= LIGHT_PERCENT);
     let online = facts.online.len();
     if quota.has_others { online } else { needed.clamp(1, online.max(1)) }
@@ -120,13 +134,19 @@ mod tests {
         let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max) and has 2 busy threads: the \
                     kernel stopped them 8 times a second";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max"));
+        assert_eq!(
+            found[0].remedy.as_deref(),
+            Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
+        );
     }
 
     #[test]
     fn the_level_that_stops_them_is_named_and_the_others_are_raised_where_they_would_be_next() {
         let found = judge(&chain(&[("/a/b", 3.0, 0), ("/a", 0.5, 9), ("/", 1.0, 0)]).facts());
-        assert!(found.len() == 1 && found[0].what.starts_with("the control group /a may use 0.5 CPUs"), "{found:?}");
+        assert!(
+            found.len() == 1 && found[0].what.starts_with("the control group /a may use 0.5 CPUs"),
+            "{found:?}"
+        );
         let wanted = "echo 200000 100000 > /sys/fs/cgroup/cpu.max; echo 200000 100000 > /sys/fs/cgroup/a/cpu.max";
         assert_eq!(found[0].remedy.as_deref(), Some(wanted));
     }
@@ -136,11 +156,15 @@ mod tests {
         let mut shared = chain(&[("/a", 0.5, 9)]);
         shared.seating.quotas[0].has_others = true;
         let found = judge(&shared.facts());
-        assert_eq!(found[0].remedy.as_deref(), Some("echo 400000 100000 > /sys/fs/cgroup/a/cpu.max"));
+        assert_eq!(
+            found[0].remedy.as_deref(),
+            Some("echo 400000 100000 > /sys/fs/cgroup/a/cpu.max")
+        );
         shared.seating.quotas[0].is_read_only = true;
         let found = judge(&shared.facts());
         assert!(
-            found[0].remedy.is_none() && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
+            found[0].remedy.is_none()
+                && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
             "{found:?}"
         );
     }

@@ -5,7 +5,8 @@ use crate::finding::Finding;
 use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
 
-/// The share of a CPU from which a real-time thread leaves others nothing. The kernel keeps 5 % for them by default.
+/// The share of a CPU from which a real-time thread leaves others nothing. The kernel keeps 5 % for
+/// them by default.
 const TAKES_PERCENT: f64 = 80.0;
 /// The share of the time from which a thread waits in vain.
 const WAITS_PERCENT: f64 = 50.0;
@@ -36,12 +37,16 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         taker.thread.real_time_priority
     );
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&CpuSet::single(cpu));
-    let finding = Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid()]);
     let finding =
-        finding.on(&CpuSet::single(cpu)).since(facts.seating.watched_s).measured(waits, "percent of the time");
-    Some(match rest.is_empty() {
-        true => finding.mended_by(Remedy::ordinary_policy(taker.tid())),
-        false => finding.mended_by(Remedy::bind(&rest, [sitter.tid()])),
+        Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid()]);
+    let finding = finding
+        .on(&CpuSet::single(cpu))
+        .since(facts.seating.watched_s)
+        .measured(waits, "percent of the time");
+    Some(if rest.is_empty() {
+        finding.mended_by(Remedy::ordinary_policy(taker.tid()))
+    } else {
+        finding.mended_by(Remedy::bind(&rest, [sitter.tid()]))
     })
 }
 
@@ -52,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_starved_thread_is_found() {
-        let made = Made::new(4).busy(7, 7, "1", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 4.0, 95.0);
+        let made =
+            Made::new(4).busy(7, 7, "1", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 4.0, 95.0);
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [9, 7], "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0,2,3 9"));
@@ -64,9 +70,11 @@ mod tests {
     fn ordinary_threads_share_and_short_bursts_do_no_harm() {
         let ordinary = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
         assert_eq!(judge(&ordinary.facts()), []);
-        let burst = Made::new(4).busy(7, 7, "1", 30.0, 0.0).policy("fifo").busy(9, 9, "1", 60.0, 30.0);
+        let burst =
+            Made::new(4).busy(7, 7, "1", 30.0, 0.0).policy("fifo").busy(9, 9, "1", 60.0, 30.0);
         assert_eq!(judge(&burst.facts()), []);
-        let elsewhere = Made::new(4).busy(7, 7, "2", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 40.0, 60.0);
+        let elsewhere =
+            Made::new(4).busy(7, 7, "2", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 40.0, 60.0);
         assert_eq!(judge(&elsewhere.facts()), []);
     }
 }

@@ -6,7 +6,8 @@ use crate::finding::Finding;
 /// A sched_ext scheduler beside threads that are bound to one CPU.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
-    let bound: Vec<_> = facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
+    let bound: Vec<_> =
+        facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
     if bound.is_empty() {
         return Vec::new();
     }
@@ -30,7 +31,10 @@ mod tests {
         assert_eq!(judge(&made.facts()), []);
         made.seating.kernel.sched_ext = Some("rusty".to_owned());
         let found = judge(&made.facts());
-        assert!(found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("'rusty'"), "{found:?}");
+        assert!(
+            found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("'rusty'"),
+            "{found:?}"
+        );
         made.seating.threads[0].mask = "0-3".to_owned();
         assert_eq!(judge(&made.facts()), []);
     }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// The share of the looks from which a thread that may move counts as sitting on a CPU.
 const SITS_PERCENT: f64 = 90.0;
 
-/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left alone: those that
-/// talk may well share a core.
+/// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left
+/// alone: those that talk may well share a core.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
@@ -24,7 +24,8 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 /// The one CPU on which a thread must or does run.
 fn place(sitter: &Sitter) -> Option<u32> {
-    let most = || sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu);
+    let most =
+        || sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu);
     sitter.seat().or_else(most)
 }
 
@@ -41,8 +42,11 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
         cpus(&free)
     );
     let percent = used.iter().filter_map(|cpu| facts.busy_percent(cpu)).sum();
-    let finding = Finding::wrong("shared-core", what).of(bound.thread.pid).on(&facts.cpus_of(|pu| pu.core, core));
-    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
+    let finding = Finding::wrong("shared-core", what)
+        .of(bound.thread.pid)
+        .on(&facts.cpus_of(|pu| pu.core, core));
+    let finding =
+        finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of one CPU");
     Some(finding.mended_by(Remedy::bind(&CpuSet::single(first_free), [bound.tid()])))
 }

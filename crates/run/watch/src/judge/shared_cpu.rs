@@ -12,7 +12,11 @@ const TOO_MUCH_PERCENT: f64 = 110.0;
 /// A finding for each program and CPU. It is a remark where no other CPU could take a thread.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
-    for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned) {
+    for sitter in facts
+        .sitters
+        .iter()
+        .filter(|sitter| sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned)
+    {
         if let Some(cpu) = sitter.seat() {
             there.entry((cpu, facts.family(sitter.thread.pid))).or_default().push(sitter);
         }
@@ -28,9 +32,10 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
         return None;
     }
     let idle = facts.idle(&others);
-    let beside = match idle.is_empty() {
-        true => "the other CPUs are busy, too".to_owned(),
-        false => format!("{} had little to do", cpus(&idle)),
+    let beside = if idle.is_empty() {
+        "the other CPUs are busy, too".to_owned()
+    } else {
+        format!("{} had little to do", cpus(&idle))
     };
     let what = format!(
         "{} are confined to CPU {cpu} and want {:.1} CPUs, while {beside}",
@@ -38,10 +43,12 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
         wanted_percent / 100.0
     );
     let pids: Vec<Tid> = sitters.iter().map(|sitter| sitter.thread.pid).collect();
-    let finding = Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
+    let finding =
+        Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let finding = finding.measured(wanted_percent, WANTED);
-    let finding = if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
+    let finding =
+        if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
     let moved: Vec<Remedy> = sitters[1..]
         .iter()
         .zip(idle.iter())
@@ -85,6 +92,10 @@ mod tests {
     fn a_full_computer_makes_it_a_remark_and_a_small_group_nothing() {
         let made = Made::new(2).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         assert!(!judge(&made.clone().taken("0").facts())[0].is_wrong());
-        assert_eq!(judge(&made.group(Some("1"), None, 0).facts()), [], "its group has this CPU alone");
+        assert_eq!(
+            judge(&made.group(Some("1"), None, 0).facts()),
+            [],
+            "its group has this CPU alone"
+        );
     }
 }

@@ -11,15 +11,19 @@ use std::collections::BTreeSet;
 const BUSY_PERCENT: f64 = 20.0;
 /// The share of its time from which the owner of a seat has to wait.
 const WAITS_PERCENT: f64 = 5.0;
-/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads have some work
-/// anywhere.
+/// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads
+/// have some work anywhere.
 const SOME_PERCENT: f64 = 1.0;
 
 /// Busy strangers on the one CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
-    let waits = |sitter: &Sitter| sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT);
+    let waits =
+        |sitter: &Sitter| sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT);
     let owner = |cpu: u32| {
-        facts.sitters.iter().find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu) && waits(one))
+        facts
+            .sitters
+            .iter()
+            .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu) && waits(one))
     };
     let on_cpu = |cpu: &Cpu| {
         let owner = owner(cpu.cpu)?;
@@ -43,7 +47,8 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     let seats = seats(facts);
     let on_cpu = |cpu: &Cpu| {
         let stranger = cpu.strangers.iter().find(|one| one.run_percent >= SOME_PERCENT)?;
-        let (number, more) = (cpu.cpu, cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1);
+        let number = cpu.cpu;
+        let more = cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
         let others = if more == 0 { String::new() } else { format!(", and {more} more") };
         let what = format!(
             "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
@@ -61,23 +66,31 @@ pub(super) fn seats(facts: &Facts) -> CpuSet {
 }
 
 /// The strangers with at least this share of the CPU, the busiest first.
-fn found(facts: &Facts, rule: &str, what: String, cpu: &Cpu, least_percent: f64, seats: &CpuSet) -> Finding {
-    let finding = Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
+fn found(
+    facts: &Facts,
+    rule: &str,
+    what: String,
+    cpu: &Cpu,
+    least_percent: f64,
+    seats: &CpuSet,
+) -> Finding {
+    let finding =
+        Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let those = || cpu.strangers.iter().filter(|one| one.run_percent >= least_percent);
     let Some(busiest) = those().next() else { return finding };
     let finding = finding.tids([busiest.tid]).measured(busiest.run_percent, "percent of one CPU");
     let rest = facts.usual.without(seats);
-    match those().all(|one| is_movable(one, &rest)) {
-        true => {
-            let pids: BTreeSet<Tid> = those().map(|one| one.pid).collect();
-            finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)))
-        }
-        false => finding,
+    if those().all(|one| is_movable(one, &rest)) {
+        let pids: BTreeSet<Tid> = those().map(|one| one.pid).collect();
+        finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)))
+    } else {
+        finding
     }
 }
 
-/// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there on purpose, often by
-/// the kernel; and one with another mask may be in a control group that has no other CPUs.
+/// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there
+/// on purpose, often by the kernel; and one with another mask may be in a control group that has no
+/// other CPUs.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
     match CpuSet::of_list(&stranger.mask) {
         Some(mask) => mask.len() != 1 && mask.meets(rest),
@@ -111,9 +124,15 @@ mod tests {
 
     #[test]
     fn none_are_wanted_where_that_was_named() {
-        let made = Made::new(4).thread(7, 7, "1-2").stranger(2, "cron", 1.5, "2").stranger(0, "cc1", 90.0, "0-3");
+        let made = Made::new(4)
+            .thread(7, 7, "1-2")
+            .stranger(2, "cron", 1.5, "2")
+            .stranger(0, "cc1", 90.0, "0-3");
         let found = none(&made.facts());
         assert!(found.len() == 1 && found[0].cpus == "2" && found[0].remedy.is_none(), "{found:?}");
-        assert_eq!(none(&Made::new(4).thread(7, 7, "1").stranger(1, "cron", 0.5, "0-3").facts()), []);
+        assert_eq!(
+            none(&Made::new(4).thread(7, 7, "1").stranger(1, "cron", 0.5, "0-3").facts()),
+            []
+        );
     }
 }

@@ -76,19 +76,30 @@ impl<'a> Judged<'a> {
     /// A line for each program. Of the healthy ones, only the first get one.
     fn programs(&self) -> String {
         let mut of: HashMap<Tid, Vec<&Thread>> = HashMap::new();
-        self.seating.threads.iter().for_each(|thread| of.entry(thread.pid).or_default().push(thread));
-        let (mut text, mut healthy) = (String::new(), 0);
+        self.seating
+            .threads
+            .iter()
+            .for_each(|thread| of.entry(thread.pid).or_default().push(thread));
+        let mut text = String::new();
+        let mut healthy = 0;
         for process in &self.seating.processes {
             let threads = of.remove(&process.pid).unwrap_or_default();
             let [wrong, remarks] = self.counts(process, &threads);
             healthy += usize::from(wrong + remarks == 0);
             if wrong + remarks > 0 || healthy <= MOST_HEALTHY {
-                text.push_str(&program(process, &threads, &self.state(process, &threads, wrong, remarks)));
+                text.push_str(&program(
+                    process,
+                    &threads,
+                    &self.state(process, &threads, wrong, remarks),
+                ));
                 text.push_str(&traced(&threads));
             }
         }
         if healthy > MOST_HEALTHY {
-            text.push_str(&format!("... and {}, with nothing wrong\n", count(healthy - MOST_HEALTHY, "more program")));
+            text.push_str(&format!(
+                "... and {}, with nothing wrong\n",
+                count(healthy - MOST_HEALTHY, "more program")
+            ));
         }
         text
     }
@@ -99,19 +110,31 @@ impl<'a> Judged<'a> {
             let has = |tid: &Tid| threads.iter().any(|thread| thread.tid == *tid);
             finding.pid.map_or_else(|| finding.tids.iter().any(has), |pid| pid == process.pid)
         };
-        let count =
-            |gravity| self.findings.iter().filter(is_about).filter(|finding| finding.gravity == gravity).count();
+        let count = |gravity| {
+            self.findings
+                .iter()
+                .filter(is_about)
+                .filter(|finding| finding.gravity == gravity)
+                .count()
+        };
         [count(Gravity::Wrong), count(Gravity::Remark)]
     }
 
-    fn state(&self, process: &Process, threads: &[&Thread], wrong: usize, remarks: usize) -> String {
-        let concerns = |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
+    fn state(
+        &self,
+        process: &Process,
+        threads: &[&Thread],
+        wrong: usize,
+        remarks: usize,
+    ) -> String {
+        let concerns =
+            |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
         let is_unjudged = |finding: &Finding| {
             let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
             finding.gravity == Gravity::Unseen && concerns
         };
-        let is_hidden =
-            self.missed.iter().copied().any(|unseen| concerns(&unseen)) || self.findings.iter().any(is_unjudged);
+        let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen))
+            || self.findings.iter().any(is_unjudged);
         let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
@@ -119,7 +142,9 @@ impl<'a> Judged<'a> {
             }
             (0, 0) if self.is_asked => "all as asked".to_owned(),
             (0, 0) => well.to_owned(),
-            (0, remarks) if is_hidden => format!("{well}, as far as could be seen, {}", count(remarks, "remark")),
+            (0, remarks) if is_hidden => {
+                format!("{well}, as far as could be seen, {}", count(remarks, "remark"))
+            }
             (0, remarks) => format!("{well}, {}", count(remarks, "remark")),
             (wrong, 0) => format!("{wrong} wrong"),
             (wrong, remarks) => format!("{wrong} wrong, {}", count(remarks, "remark")),
@@ -131,22 +156,39 @@ fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
     let masks = threads.iter().filter_map(|thread| CpuSet::of_list(&thread.mask));
     let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
     let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
-    format!("{}: {} on {on}: {state}\n", visible(&named_process(process)), count(threads.len(), "thread"))
+    format!(
+        "{}: {} on {on}: {state}\n",
+        visible(&named_process(process)),
+        count(threads.len(), "thread")
+    )
 }
 
-/// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the busiest get one.
+/// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the
+/// busiest get one.
 fn traced(threads: &[&Thread]) -> String {
     let mut ran: Vec<&&Thread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
     let line = |thread: &&&Thread| {
-        let on: Vec<String> = thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
+        let on: Vec<String> = thread
+            .ran_on
+            .iter()
+            .map(|on| format!("CPU {} {}", on.cpu, share(on.percent)))
+            .collect();
         let name = visible(&thread.name);
-        format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
+        format!(
+            "  {:>7} {name:<15} {:>7}  {}\n",
+            thread.tid,
+            share(thread.run_percent),
+            on.join(", ")
+        )
     };
     let mut text: String = ran.iter().take(MOST_HEALTHY).map(line).collect();
     if ran.len() > MOST_HEALTHY {
-        text.push_str(&format!("  ... and {} that ran less\n", count(ran.len() - MOST_HEALTHY, "thread")));
+        text.push_str(&format!(
+            "  ... and {} that ran less\n",
+            count(ran.len() - MOST_HEALTHY, "thread")
+        ));
     }
     text
 }
@@ -164,7 +206,10 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
         Gravity::Unseen => painted("UNSEEN", "36", coloured),
         Gravity::Remark => painted("NOTE  ", "33", coloured),
     };
-    let measured = finding.measure.as_ref().map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
+    let measured = finding
+        .measure
+        .as_ref()
+        .map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
     let figures: Vec<String> = measured.into_iter().chain(since).collect();
     let mut text = format!("{word}  {:<12} {}\n", finding.rule, visible(&finding.what));
@@ -184,14 +229,24 @@ fn painted(word: &str, sgr: &str, coloured: bool) -> String {
     if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// The differences between two checks of the same programs: findings that are new, and those that are gone.
+/// The differences between two checks of the same programs: findings that are new, and those that
+/// are gone.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
-    let is_in = |finding: &Finding, others: &[Finding]| others.iter().any(|other| other.is_same(finding));
-    let new = now.iter().filter(|finding| !is_in(finding, before)).map(|finding| entry(finding, coloured));
+    let is_in =
+        |finding: &Finding, others: &[Finding]| others.iter().any(|other| other.is_same(finding));
+    let new = now
+        .iter()
+        .filter(|finding| !is_in(finding, before))
+        .map(|finding| entry(finding, coloured));
     let gone = before.iter().filter(|finding| !is_in(finding, now));
     let gone = gone.map(|finding| {
-        format!("{}  {:<12} {}\n", painted("ENDED ", "32", coloured), finding.rule, visible(&finding.what))
+        format!(
+            "{}  {:<12} {}\n",
+            painted("ENDED ", "32", coloured),
+            finding.rule,
+            visible(&finding.what)
+        )
     });
     new.chain(gone).collect()
 }
@@ -207,7 +262,10 @@ mod tests {
 
     #[test]
     fn each_program_has_a_line_and_each_finding_its_remedy() {
-        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0).thread(9, 9, "2-3");
+        let made = Made::new(4)
+            .busy(7, 7, "1", 50.0, 50.0)
+            .busy(7, 8, "1", 50.0, 50.0)
+            .thread(9, 9, "2-3");
         let text = judged(&made).table(false);
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
@@ -223,7 +281,10 @@ had little to do
 
     #[test]
     fn threads_that_the_scheduler_counted_have_a_line() {
-        let mut made = Made::new(4).busy(7, 7, "0-1", 50.0, 0.0).busy(7, 8, "0-1", 12.5, 0.0).thread(7, 9, "0-1");
+        let mut made = Made::new(4)
+            .busy(7, 7, "0-1", 50.0, 0.0)
+            .busy(7, 8, "0-1", 12.5, 0.0)
+            .thread(7, 9, "0-1");
         let on = |cpu, percent| crate::seating::RanOn { cpu, percent };
         let shares = [vec![on(1, 99.96), on(0, 0.04)], vec![on(0, 100.0)], vec![]];
         for (thread, ran_on) in made.seating.threads.iter_mut().zip(shares) {
@@ -247,7 +308,11 @@ had little to do
     #[test]
     fn things_that_could_not_be_seen_are_told() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
-        let unseen = Unseen { what: "environment".to_owned(), pids: vec![7, 9], why: "permission denied".to_owned() };
+        let unseen = Unseen {
+            what: "environment".to_owned(),
+            pids: vec![7, 9],
+            why: "permission denied".to_owned(),
+        };
         made.seating.unseen.push(unseen);
         let text = judged(&made).table(false);
         let expected = "program (7): 1 thread on CPUs 0,1: nothing is wrong, as far as could be seen\nUNSEEN  environment  of \
@@ -274,13 +339,17 @@ had little to do
     fn a_document_is_a_seating_with_a_judgement() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let document = serde_json::to_value(judged(&made)).unwrap();
-        assert_eq!((&document["format"], &document["verdict"]), (&"seatmap-seating/1".into(), &"wrong".into()));
+        assert_eq!(
+            (&document["format"], &document["verdict"]),
+            (&"seatmap-seating/1".into(), &"wrong".into())
+        );
         assert_eq!(document["findings"][0]["rule"], "shared-cpu");
     }
 
     #[test]
     fn changes_are_those_of_the_findings_and_not_of_their_figures() {
-        let crowded = |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
+        let crowded =
+            |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
         let [first, second] = [50.0, 45.0].map(|percent| judged(&crowded(percent)).findings);
         assert_eq!(changes(&first, &second, false), "");
         assert!(changes(&[], &first, false).starts_with("WRONG   shared-cpu "));

@@ -6,11 +6,13 @@ use crate::remedy::Remedy;
 use crate::seating::{Group, Process, Variable};
 use seatmap_os::{CpuSet, Tid};
 
-/// Variables of launchers. A launcher binds before the program begins, so that they hold for every program.
+/// Variables of launchers. A launcher binds before the program begins, so that they hold for every
+/// program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
 
 /// Variables that turn the binding of a runtime off, with the values that do so.
-const OFF: [(&str, &[&str]); 2] = [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
+const OFF: [(&str, &[&str]); 2] =
+    [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
 /// Masks that differ from the CPUs that a variable names, and more busy threads than it has places.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
@@ -40,9 +42,14 @@ fn asked(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they say something only
-/// of one whose several threads work.
-fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
+/// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they
+/// say something only of one whose several threads work.
+fn unmet(
+    facts: &Facts,
+    process: &Process,
+    variable: &Variable,
+    sitters: &[&Sitter],
+) -> Option<Finding> {
     let wanted = asked(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     let is_follower = |sitter: &&Sitter| sitter.mask.is_subset(&wanted);
@@ -59,7 +66,8 @@ fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitt
         count(sitters.len(), "thread"),
         cpus(&union(sitters))
     );
-    let finding = Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&wanted);
+    let finding =
+        Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&wanted);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(process.age_s);
     Some(finding.mended_by(Remedy::bind_all(&wanted, process.pid)))
 }
@@ -67,10 +75,15 @@ fn unmet(facts: &Facts, process: &Process, variable: &Variable, sitters: &[&Sitt
 /// More threads that work than a variable has CPUs for.
 fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let wanted = asked(variable)?;
-    let busy: Vec<&&Sitter> =
-        sitters.iter().filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&wanted)).collect();
+    let busy: Vec<&&Sitter> = sitters
+        .iter()
+        .filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&wanted))
+        .collect();
     let percent: f64 = busy.iter().map(|sitter| sitter.wanted_percent()).sum();
-    if is_of_launcher(variable) || busy.len() <= wanted.len() || percent < 110.0 * wanted.len() as f64 {
+    if is_of_launcher(variable)
+        || busy.len() <= wanted.len()
+        || percent < 110.0 * wanted.len() as f64
+    {
         return None;
     }
     let what = format!(
@@ -94,7 +107,10 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
 /// Masks and variables with CPUs that the control group does not allow, or that do not run.
 pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
     let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-        let cut = process.variables.iter().find_map(|variable| cut(facts, process, variable, sitters.len()));
+        let cut = process
+            .variables
+            .iter()
+            .find_map(|variable| cut(facts, process, variable, sitters.len()));
         cut.into_iter().chain(outside(facts, process, &sitters)).collect()
     };
     facts.programs().flat_map(of_program).collect()
@@ -102,7 +118,8 @@ pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
 
 /// A variable that asks for more than the control group gives.
 fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) -> Option<Finding> {
-    let (wanted, allowed) = (asked(variable)?, facts.allowed(process.pid));
+    let wanted = asked(variable)?;
+    let allowed = facts.allowed(process.pid);
     let outside = wanted.without(&allowed);
     let is_used = is_of_launcher(variable) || threads > 1;
     if outside.is_empty() || is_off(process) || !is_used {
@@ -113,8 +130,13 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
         Some(group) => format!("the control group {} allows {}", group.path, cpus(&allowed)),
         None => format!("this computer runs {}", cpus(&facts.online)),
     };
-    let (name, value) = (&variable.name, &variable.value);
-    let what = format!("{name}={value} asks for {}, but {why}: {} cannot be had", cpus(&wanted), cpus(&outside));
+    let name = &variable.name;
+    let value = &variable.value;
+    let what = format!(
+        "{name}={value} asks for {}, but {why}: {} cannot be had",
+        cpus(&wanted),
+        cpus(&outside)
+    );
     let finding = Finding::wrong("partial", what).of(process.pid).on(&outside).since(process.age_s);
     Some(match group {
         Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &wanted),
@@ -122,8 +144,8 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
     })
 }
 
-/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no CPU that the group
-/// above it does not have.
+/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
+/// CPU that the group above it does not have.
 fn widened(finding: Finding, group: &Group, wanted: &CpuSet) -> Finding {
     mended_by_width(finding, widening(group, wanted))
 }
@@ -138,9 +160,10 @@ pub(super) fn widened_for(finding: Finding, group: &Group, seat: &CpuSet, tid: T
 }
 
 fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
-    match remedies.is_empty() {
-        true => finding.advised("ask whoever made the control group to give it these CPUs"),
-        false => finding.mended_by_all(remedies),
+    if remedies.is_empty() {
+        finding.advised("ask whoever made the control group to give it these CPUs")
+    } else {
+        finding.mended_by_all(remedies)
     }
 }
 
@@ -164,7 +187,9 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
     // A mask that has every CPU of the computer asks for nothing.
-    let asks = |sitter: &&&Sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed);
+    let asks = |sitter: &&&Sitter| {
+        !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed)
+    };
     let cut: Vec<&Sitter> = sitters.iter().filter(asks).copied().collect();
     let first = cut.first()?;
     let beyond = union(&cut).without(&allowed);
@@ -174,7 +199,8 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
         cpus(&first.mask),
         cpus(&allowed)
     );
-    let finding = Finding::wrong("partial", what).of(process.pid).tids(cut.iter().map(|sitter| sitter.tid()));
+    let finding =
+        Finding::wrong("partial", what).of(process.pid).tids(cut.iter().map(|sitter| sitter.tid()));
     let kept = first.mask.within(&allowed);
     let mended = if kept.is_empty() { allowed } else { kept };
     Some(
@@ -214,7 +240,12 @@ mod tests {
 
     #[test]
     fn programs_without_openmp_inherit_its_variables() {
-        let shell = Made::new(8).busy(7, 7, "0-7", 90.0, 0.0).variable("OMP_PLACES", "cores", Some("0-3"), None);
+        let shell = Made::new(8).busy(7, 7, "0-7", 90.0, 0.0).variable(
+            "OMP_PLACES",
+            "cores",
+            Some("0-3"),
+            None,
+        );
         assert_eq!(judge(&shell.facts()), []);
         let idle = Made::new(8).thread(7, 7, "0-7").thread(7, 8, "0-7");
         let found = judge(&idle.variable("OMP_PLACES", "cores", Some("0-3"), None).facts());
@@ -223,24 +254,39 @@ mod tests {
 
     #[test]
     fn a_launcher_binds_even_one_thread() {
-        let made = |mask| Made::new(8).thread(7, 7, mask).variable("SLURM_CPU_BIND", "map_cpu:2", Some("2"), None);
+        let made = |mask| {
+            Made::new(8).thread(7, 7, mask).variable("SLURM_CPU_BIND", "map_cpu:2", Some("2"), None)
+        };
         assert!(judge(&made("0-7").facts())[0].is_wrong());
         assert_eq!(judge(&made("2").facts()), []);
     }
 
     #[test]
     fn more_busy_threads_than_places_are_found() {
-        let made = Made::new(8).busy(7, 7, "0", 50.0, 50.0).busy(7, 8, "0", 50.0, 50.0).busy(7, 9, "1", 99.0, 0.0);
-        let found = judge(&made.clone().variable("GOMP_CPU_AFFINITY", "0-1", Some("0-1"), None).facts());
-        assert!(found[0].what.contains("2 CPUs for 3 busy threads, which want 3.0 CPUs"), "{found:?}");
-        assert_eq!(judge(&made.variable("GOMP_CPU_AFFINITY", "0-3", Some("0-3"), None).facts()), []);
+        let made = Made::new(8)
+            .busy(7, 7, "0", 50.0, 50.0)
+            .busy(7, 8, "0", 50.0, 50.0)
+            .busy(7, 9, "1", 99.0, 0.0);
+        let found =
+            judge(&made.clone().variable("GOMP_CPU_AFFINITY", "0-1", Some("0-1"), None).facts());
+        assert!(
+            found[0].what.contains("2 CPUs for 3 busy threads, which want 3.0 CPUs"),
+            "{found:?}"
+        );
+        assert_eq!(
+            judge(&made.variable("GOMP_CPU_AFFINITY", "0-3", Some("0-3"), None).facts()),
+            []
+        );
     }
 
     #[test]
     fn a_group_that_cuts_what_was_asked_is_found() {
         let made = openmp("0,1", "0-3").group(Some("0-1"), None, 0);
         let found = partial(&made.facts());
-        assert!(found[0].what.contains("asks for CPUs 0-3, but the control group /box allows CPUs 0,1"), "{found:?}");
+        assert!(
+            found[0].what.contains("asks for CPUs 0-3, but the control group /box allows CPUs 0,1"),
+            "{found:?}"
+        );
         assert_eq!(found[0].remedy.as_deref(), Some("echo 0-3 > /sys/fs/cgroup/box/cpuset.cpus"));
         assert_eq!(partial(&openmp("0-1", "0-3").group(Some("0-3"), None, 0).facts()), []);
         assert_eq!(partial(&openmp("0-7", "0-7").facts()), []);
@@ -249,7 +295,10 @@ mod tests {
     #[test]
     fn cpus_that_do_not_run_cannot_be_had() {
         let found = partial(&openmp("0-7", "0-15").facts());
-        assert!(found[0].what.contains("this computer runs CPUs 0-7: CPUs 8-15 cannot be had"), "{found:?}");
+        assert!(
+            found[0].what.contains("this computer runs CPUs 0-7: CPUs 8-15 cannot be had"),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -268,15 +317,24 @@ mod tests {
             cpus: cpus.to_owned(),
             unit: unit.map(str::to_owned),
         };
-        let service = level("/c/system.slice/redis.service/cpuset.cpus", "0", Some("redis.service"));
-        let levels =
-            vec![service, level("/c/system.slice/cpuset.cpus", "0-1", None), level("/c/cpuset.cpus", "0-7", None)];
+        let service =
+            level("/c/system.slice/redis.service/cpuset.cpus", "0", Some("redis.service"));
+        let levels = vec![
+            service,
+            level("/c/system.slice/cpuset.cpus", "0-1", None),
+            level("/c/cpuset.cpus", "0-7", None),
+        ];
         let group = Group { cpusets: levels, ..Group::default() };
-        let found = widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
+        let found =
+            widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
         let wanted = "echo 0-3 > /c/system.slice/cpuset.cpus; \
             systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
         assert_eq!(found.remedy.as_deref(), Some(wanted));
-        let locked = widened(Finding::wrong("partial", ""), &Group::default(), &CpuSet::of_list("2-3").unwrap());
+        let locked = widened(
+            Finding::wrong("partial", ""),
+            &Group::default(),
+            &CpuSet::of_list("2-3").unwrap(),
+        );
         assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }

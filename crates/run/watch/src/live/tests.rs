@@ -36,14 +36,28 @@ fn shares_and_rates_are_of_the_time_between_two_looks() {
     let status = "Tgid:\t70\nCpus_allowed_list:\t1\nvoluntary_ctxt_switches:\t13\nnonvoluntary_ctxt_switches:\t8\n";
     made.write("proc/70/task/71/status", status);
     let frame = live.look();
-    let (threads, rates) = (&frame.seating.threads, frame.rates[1]);
-    assert_eq!((threads[1].run_percent, threads[1].wait_percent, threads[1].cpu), (50.0, Some(25.0), Some(1)));
+    let threads = &frame.seating.threads;
+    let rates = frame.rates[1];
+    assert_eq!(
+        (threads[1].run_percent, threads[1].wait_percent, threads[1].cpu),
+        (50.0, Some(25.0), Some(1))
+    );
     assert_eq!((rates.wakeups, rates.switches, rates.migrations), (5.0, 7.0, Some(1.5)));
-    assert_eq!((threads[0].run_percent, frame.rates[0].wakeups, threads[1].mask.as_str()), (0.0, 0.0, "1"));
-    assert_eq!((frame.seating.processes[0].name.as_str(), frame.seating.processes[0].threads), ("server", 2));
+    assert_eq!(
+        (threads[0].run_percent, frame.rates[0].wakeups, threads[1].mask.as_str()),
+        (0.0, 0.0, "1")
+    );
+    assert_eq!(
+        (frame.seating.processes[0].name.as_str(), frame.seating.processes[0].threads),
+        ("server", 2)
+    );
     made.pass(SECOND);
     let frame = live.look();
-    assert_eq!((frame.seating.threads[1].run_percent, frame.rates[1].migrations), (0.0, Some(0.0)), "it slept since");
+    assert_eq!(
+        (frame.seating.threads[1].run_percent, frame.rates[1].migrations),
+        (0.0, Some(0.0)),
+        "it slept since"
+    );
 }
 
 #[test]
@@ -56,8 +70,13 @@ fn threads_come_and_go() {
     made.thread(70, 72, &MadeThread { run_ms: 250, started_ticks: 1050, ..worker() });
     made.thread(90, 90, &MadeThread { name: "server", ..worker() });
     let frame = live.look();
-    let found: Vec<(Tid, f64)> = frame.seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
-    assert_eq!(found, [(70, 0.0), (72, 25.0), (90, 0.0)], "a new thread ran all of its time since, an old one did not");
+    let found: Vec<(Tid, f64)> =
+        frame.seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    assert_eq!(
+        found,
+        [(70, 0.0), (72, 25.0), (90, 0.0)],
+        "a new thread ran all of its time since, an old one did not"
+    );
     made.end("70");
     made.end("90");
     assert_eq!(live.look().seating.threads, []);
@@ -68,7 +87,11 @@ fn a_number_that_comes_again_is_another_thread() {
     let made = made();
     let mut live = begin(&made, &pids(&[70]));
     made.pass(SECOND);
-    made.thread(70, 71, &MadeThread { run_ms: 2500, started_ticks: 1010, name: "next", ..worker() });
+    made.thread(
+        70,
+        71,
+        &MadeThread { run_ms: 2500, started_ticks: 1010, name: "next", ..worker() },
+    );
     let frame = live.look();
     assert_eq!((frame.seating.threads[1].name.as_str(), frame.rates[1].wakeups), ("next", 0.0));
 }
@@ -86,7 +109,9 @@ fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
         let _ = ended.recv();
     });
     let tid = told.recv().unwrap();
-    let mask = |frame: &Frame| frame.seating.threads.iter().find(|it| it.tid == tid).map(|it| it.mask.clone());
+    let mask = |frame: &Frame| {
+        frame.seating.threads.iter().find(|it| it.tid == tid).map(|it| it.mask.clone())
+    };
     let all = CpuSet::of_thread(tid).unwrap();
     assert_eq!(mask(&live.look()), Some(all.to_string()));
     let one = CpuSet::single(all.first().unwrap());

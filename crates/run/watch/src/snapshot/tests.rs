@@ -28,11 +28,20 @@ fn shares_are_of_the_time_between_the_looks() {
     made.thread(70, 71, &MadeThread { run_ms: 2500, wait_ms: 350, cpu: 1, mask: "1", ..worker() });
     let seating = watcher.seating();
     let [server, busy] = &seating.threads[..] else { panic!("{seating:?}") };
-    assert_eq!((busy.run_percent, busy.wait_percent, busy.run_s, busy.wait_s), (50.0, Some(25.0), 2.5, Some(0.35)));
-    assert_eq!((server.run_percent, &*server.policy, server.nice, &*server.name), (0.0, "fifo", -5, "server"));
+    assert_eq!(
+        (busy.run_percent, busy.wait_percent, busy.run_s, busy.wait_s),
+        (50.0, Some(25.0), 2.5, Some(0.35))
+    );
+    assert_eq!(
+        (server.run_percent, &*server.policy, server.nice, &*server.name),
+        (0.0, "fifo", -5, "server")
+    );
     assert_eq!((busy.mask.as_str(), busy.cpu, busy.age_s), ("1", Some(1), 6.0));
     assert_eq!((busy.voluntary_switches, busy.forced_switches, busy.migrations), (3, 4, Some(12)));
-    assert_eq!((busy.ran_on.clone(), server.ran_on.len()), (vec![RanOn { cpu: 1, percent: 100.0 }], 0));
+    assert_eq!(
+        (busy.ran_on.clone(), server.ran_on.len()),
+        (vec![RanOn { cpu: 1, percent: 100.0 }], 0)
+    );
     assert_eq!((seating.watched_s, seating.looks, seating.machine.as_str()), (1.0, 2, "made"));
     let process = &seating.processes[0];
     assert_eq!((process.pid, process.parent, process.threads, process.user), (70, 1, 2, Some(8)));
@@ -79,10 +88,15 @@ fn threads_come_and_go() {
     made.thread(70, 72, &MadeThread { run_ms: 300, started_ticks: 1010, ..worker() });
     made.thread(70, 73, &MadeThread { state: 'Z', ..worker() });
     let seating = watcher.seating();
-    let shares: Vec<(Tid, f64)> = seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
+    let shares: Vec<(Tid, f64)> =
+        seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
     assert_eq!((shares, seating.processes.len()), (vec![(70, 0.0), (71, 10.0), (72, 30.0)], 1));
     made.end("70");
-    assert_eq!((watcher.seating().threads.len(), watcher.seating().processes.len()), (0, 0), "all have ended");
+    assert_eq!(
+        (watcher.seating().threads.len(), watcher.seating().processes.len()),
+        (0, 0),
+        "all have ended"
+    );
 }
 
 #[test]
@@ -95,7 +109,11 @@ fn processes_that_come_to_the_choice_are_seen_as_well() {
     made.thread(81, 81, &MadeThread { parent: 80, run_ms: 9000, started_ticks: 10, ..worker() });
     let shares: Vec<(Tid, f64)> =
         watcher.seating().threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
-    assert_eq!(shares, [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)], "the last one ran before it was looked at");
+    assert_eq!(
+        shares,
+        [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)],
+        "the last one ran before it was looked at"
+    );
 }
 
 #[test]
@@ -106,13 +124,24 @@ fn cpus_have_shares_interrupts_and_strangers() {
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     made.pass(2 * SECOND);
     made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 250, ..worker() });
-    made.write("proc/stat", "cpu  0 0\ncpu0 20 0 0 180 0 0 0 0 0 0\ncpu1 50 0 50 50 0 0 0 50 0 0\nintr 0\n");
-    made.write("proc/interrupts", "  CPU0 CPU1\n 24: 0 60 IO-APIC 5-edge disk\nLOC: 0 500 Local timer interrupts\n");
+    made.write(
+        "proc/stat",
+        "cpu  0 0\ncpu0 20 0 0 180 0 0 0 0 0 0\ncpu1 50 0 50 50 0 0 0 50 0 0\nintr 0\n",
+    );
+    made.write(
+        "proc/interrupts",
+        "  CPU0 CPU1\n 24: 0 60 IO-APIC 5-edge disk\nLOC: 0 500 Local timer interrupts\n",
+    );
     let seating = watcher.seating();
     let [first, second] = &seating.cpus[..] else { panic!("{seating:?}") };
-    assert_eq!((first.busy_percent, first.steal_percent, first.strangers.len()), (Some(10.0), Some(0.0), 0));
+    assert_eq!(
+        (first.busy_percent, first.steal_percent, first.strangers.len()),
+        (Some(10.0), Some(0.0), 0)
+    );
     assert_eq!((second.busy_percent, second.steal_percent), (Some(50.0), Some(25.0)));
-    let told = |interrupt: &Interrupt| (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second);
+    let told = |interrupt: &Interrupt| {
+        (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second)
+    };
     let wanted = [("LOC", "Local timer interrupts", 250.0), ("24", "disk", 30.0)];
     let wanted = wanted.map(|(irq, name, rate)| (irq.to_owned(), name.to_owned(), rate));
     assert_eq!(second.interrupts.iter().map(told).collect::<Vec<_>>(), wanted);
@@ -125,7 +154,11 @@ fn a_computer_with_many_threads_is_not_searched_for_strangers() {
     let made = made();
     made.write("proc/loadavg", "0.1 0.1 0.1 1/90000 7\n");
     let seating = made.begin(&pids(&[70])).unwrap().seating();
-    let why = seating.unseen.iter().find(|unseen| unseen.what == "strangers").map(|unseen| unseen.why.as_str());
+    let why = seating
+        .unseen
+        .iter()
+        .find(|unseen| unseen.what == "strangers")
+        .map(|unseen| unseen.why.as_str());
     assert_eq!(why, Some("the computer has more than 20000 threads"));
 }
 
@@ -151,16 +184,27 @@ fn processes_have_limits_variables_memory_and_devices() {
     made.write("cg/box/cpu.stat", "nr_throttled 7\n");
     let process = watcher.seating().processes.remove(0);
     let group = process.group.unwrap();
-    assert_eq!((&*group.path, group.cpus.as_deref(), group.quota_cpus), ("/box", Some("0-1"), Some(1.5)));
+    assert_eq!(
+        (&*group.path, group.cpus.as_deref(), group.quota_cpus),
+        ("/box", Some("0-1"), Some(1.5))
+    );
     assert_eq!((group.throttled, group.throttled_watched), (Some(7), Some(2)));
     assert_eq!(
         (&*process.variables[0].name, &process.variables[0].places[..]),
         ("OMP_PLACES", &["0".to_owned(), "1".into()][..])
     );
     let memory = process.memory.unwrap();
-    let on = |nodes: &[crate::seating::OnNode]| nodes.iter().map(|on| (on.node, on.bytes)).collect::<Vec<_>>();
-    assert_eq!((on(&memory.nodes), on(&memory.own)), (vec![(0, 16384), (1, 4096)], vec![(0, 12288), (1, 4096)]));
-    assert_eq!((memory.huge_bytes, &*memory.mappings[0].policy, memory.mappings.len()), (8192, "bind:1", 2));
+    let on = |nodes: &[crate::seating::OnNode]| {
+        nodes.iter().map(|on| (on.node, on.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (on(&memory.nodes), on(&memory.own)),
+        (vec![(0, 16384), (1, 4096)], vec![(0, 12288), (1, 4096)])
+    );
+    assert_eq!(
+        (memory.huge_bytes, &*memory.mappings[0].policy, memory.mappings.len()),
+        (8192, "bind:1", 2)
+    );
     assert_eq!(
         (&*process.devices[0].name, &*process.devices[0].kind, process.devices[0].node),
         ("/dev/nvidia0", "gpu", Some(1))
@@ -174,18 +218,35 @@ fn without_nodes_all_memory_is_on_one_and_that_is_said() {
     made.write("proc/70/smaps_rollup", "Rss: 20 kB\n");
     let seating = made.begin(&pids(&[70])).unwrap().seating();
     assert_eq!(seating.processes[0].memory.as_ref().unwrap().nodes[0].bytes, 20 << 10);
-    assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [70]), "{:?}", seating.unseen);
+    assert!(
+        seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [70]),
+        "{:?}",
+        seating.unseen
+    );
     made.thread(80, 80, &worker());
     let options = WatchOptions { memory_processes: 1, ..made.options() };
     let seating = Watcher::begin_at(&pids(&[70, 80]), &options, Box::new(|| 0)).unwrap().seating();
-    assert!(seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [80]), "{:?}", seating.unseen);
+    assert!(
+        seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [80]),
+        "{:?}",
+        seating.unseen
+    );
 }
 
 #[test]
 fn files_of_any_content_will_do() {
     let made = made();
-    for text in ["", "\0\0\0", ")(", "1 2 3", "\u{fffd}\n:\n=", "4294967296 (x) R 99999999999999999999"] {
-        for file in ["stat", "interrupts", "70/environ", "70/numa_maps", "70/cgroup", "70/task/71/schedstat"] {
+    for text in
+        ["", "\0\0\0", ")(", "1 2 3", "\u{fffd}\n:\n=", "4294967296 (x) R 99999999999999999999"]
+    {
+        for file in [
+            "stat",
+            "interrupts",
+            "70/environ",
+            "70/numa_maps",
+            "70/cgroup",
+            "70/task/71/schedstat",
+        ] {
             made.write(&format!("proc/{file}"), text);
         }
         assert_eq!(made.begin(&pids(&[70])).unwrap().seating().threads.len(), 2, "{text:?}");
@@ -211,7 +272,8 @@ fn options(window: Duration) -> WatchOptions {
 #[test]
 fn a_real_process_is_seen_with_its_mask_and_environment() {
     let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
-    let child = Command::new("sleep").arg("600").env("OMP_PLACES", format!("{{{cpu}}}")).spawn().unwrap();
+    let child =
+        Command::new("sleep").arg("600").env("OMP_PLACES", format!("{{{cpu}}}")).spawn().unwrap();
     let child = Living(child);
     let pid = Tid::try_from(child.0.id()).unwrap();
     CpuSet::single(cpu).give(pid).unwrap();
@@ -222,15 +284,22 @@ fn a_real_process_is_seen_with_its_mask_and_environment() {
             (!seating.processes[0].variables.is_empty()).then_some(seating)
         })
         .unwrap();
-    let (thread, process) = (&seating.threads[0], &seating.processes[0]);
+    let thread = &seating.threads[0];
+    let process = &seating.processes[0];
     assert_eq!(
         (thread.mask.clone(), thread.policy.as_str(), thread.name.as_str()),
         (cpu.to_string(), "other", "sleep")
     );
     assert!(process.program.as_deref().is_some_and(|program| !program.is_empty()), "{process:?}");
     assert_eq!(process.variables[0].cpus, Some(cpu.to_string()));
-    assert!(process.memory.as_ref().is_some_and(|memory| memory.nodes.iter().any(|on| on.bytes > 0)), "{process:?}");
-    assert_eq!((process.parent, seating.cpus.len()), (Tid::try_from(std::process::id()).unwrap(), 1));
+    assert!(
+        process.memory.as_ref().is_some_and(|memory| memory.nodes.iter().any(|on| on.bytes > 0)),
+        "{process:?}"
+    );
+    assert_eq!(
+        (process.parent, seating.cpus.len()),
+        (Tid::try_from(std::process::id()).unwrap(), 1)
+    );
     assert!(!seating.kernel.release.is_empty());
 }
 
@@ -250,7 +319,10 @@ fn real_threads_are_seen_where_they_run() {
         let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
         let found = (0..1000).find_map(|_| {
             let seating = Seating::take(&own, &options(Duration::from_millis(60))).unwrap();
-            seating.threads.into_iter().find(|thread| thread.name == "spinner" && thread.run_percent > 0.0)
+            seating
+                .threads
+                .into_iter()
+                .find(|thread| thread.name == "spinner" && thread.run_percent > 0.0)
         });
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         found
@@ -270,7 +342,8 @@ fn the_scheduler_counts_where_threads_ran() {
     let options = WatchOptions { trace: true, ..options(Duration::ZERO) };
     let seating = std::thread::scope(|scope| {
         for _ in 0..2 {
-            let (said, stop) = (said.clone(), &stop);
+            let said = said.clone();
+            let stop = &stop;
             scope.spawn(move || {
                 CpuSet::single(first).give(0).unwrap();
                 said.send(seatmap_os::task::own_tid()).unwrap();
@@ -294,7 +367,8 @@ fn the_scheduler_counts_where_threads_ran() {
                 let of = |tid| seating.threads.iter().find(|thread| thread.tid == tid).cloned();
                 let threads = [of(stays)?, of(moves)?];
                 let is_over = !seating.unseen.iter().all(|unseen| unseen.what != "trace");
-                (is_over || threads.iter().all(|thread| thread.run_percent > 0.0)).then_some((threads, seating))
+                (is_over || threads.iter().all(|thread| thread.run_percent > 0.0))
+                    .then_some((threads, seating))
             })
         };
         let before = has_run(&mut watcher);

@@ -16,7 +16,8 @@ pub(super) fn single(text: &str) -> Option<Vec<CpuSet>> {
     Some(list(text)?.into_iter().map(CpuSet::single).collect())
 }
 
-/// libgomp's list (manual, `GOMP_CPU_AFFINITY`), with spaces or commas and one place a CPU: `0 3 1-2 4-15:2`.
+/// libgomp's list (manual, `GOMP_CPU_AFFINITY`), with spaces or commas and one place a CPU: `0 3
+/// 1-2 4-15:2`.
 pub(super) fn gomp(text: &str) -> Option<Vec<CpuSet>> {
     let members = text.split([' ', ',', '\t']).filter(|member| !member.is_empty());
     Some(joined(members)?.into_iter().map(CpuSet::single).collect())
@@ -33,8 +34,8 @@ pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
     text.split(separator).map(place).collect()
 }
 
-/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one a CPU, or one for the CPUs in
-/// braces.
+/// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one a CPU, or
+/// one for the CPUs in braces.
 pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     let (_, rest) = text.split_once("proclist=[")?;
     let mut rest = rest.split_once(']')?.0;
@@ -44,9 +45,10 @@ pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
             Some(inner) => inner.split_once('}')?,
             None => rest.split_at(rest.find(',').unwrap_or(rest.len())),
         };
-        match rest.starts_with('{') {
-            true => places.push(list(member)?.into_iter().collect()),
-            false => places.extend(single(member)?),
+        if rest.starts_with('{') {
+            places.push(list(member)?.into_iter().collect())
+        } else {
+            places.extend(single(member)?)
         }
         if places.len() > MOST_CPUS {
             return None;
@@ -56,7 +58,8 @@ pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     Some(places)
 }
 
-/// Slurm's binding (srun(1), `--cpu-bind`): words between commas, and the list behind the last of them.
+/// Slurm's binding (srun(1), `--cpu-bind`): words between commas, and the list behind the last of
+/// them.
 pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
     let behind = |word: &str| text.split_once(word).map(|(_, list)| list);
     match (behind("map_cpu:"), behind("mask_cpu:")) {
@@ -87,7 +90,10 @@ fn repeated(text: &str, read: impl Fn(&str) -> Option<CpuSet>) -> Option<Vec<Cpu
     let mut places = Vec::new();
     for member in text.split(',').map(str::trim) {
         let (member, times) = member.split_once('*').unwrap_or((member, "1"));
-        let times = times.parse::<usize>().ok().filter(|times| places.len().saturating_add(*times) <= MOST_CPUS)?;
+        let times = times
+            .parse::<usize>()
+            .ok()
+            .filter(|times| places.len().saturating_add(*times) <= MOST_CPUS)?;
         places.extend(std::iter::repeat_n(read(member)?, times));
     }
     Some(places)
@@ -98,7 +104,8 @@ fn joined<'a>(members: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
     for member in members {
         let (range, stride) = member.trim().split_once(':').unwrap_or((member.trim(), "1"));
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (number(first)?, number(last)?);
+        let first = number(first)?;
+        let last = number(last)?;
         let stride = number(stride).filter(|stride| *stride > 0)?;
         cpus.extend((first..=last).step_by(stride as usize).take(MOST_CPUS + 1));
         if cpus.len() > MOST_CPUS || last < first {

@@ -1,9 +1,11 @@
-//! `OMP_PLACES` with places spelled out (OpenMP 5.2, section 21.1.6): `{0,1},{2:4:2}`, `{0:4}:8:4`, `!{3}`.
+//! `OMP_PLACES` with places spelled out (OpenMP 5.2, section 21.1.6): `{0,1},{2:4:2}`, `{0:4}:8:4`,
+//! `!{3}`.
 
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 
-/// The most CPUs that all places together have, repetitions counted; the work for a longer value is refused.
+/// The most CPUs that all places together have, repetitions counted; the work for a longer value is
+/// refused.
 const MOST_CPUS: usize = 1 << 16;
 
 /// The places; `None` for a word such as `cores`, and for text that is not a list of places.
@@ -35,10 +37,7 @@ impl Reader<'_> {
         for step in 0..length {
             let place = shifted(&first, step.checked_mul(stride)?)?;
             self.room = self.room.checked_sub(place.len().max(1))?;
-            match is_removed {
-                true => found.retain(|other| *other != place),
-                false => found.push(place),
-            }
+            if is_removed { found.retain(|other| *other != place) } else { found.push(place) }
         }
         Some(())
     }
@@ -66,9 +65,10 @@ impl Reader<'_> {
         self.room = self.room.checked_sub(usize::try_from(length).ok()?)?;
         for step in 0..length {
             let one = cpu(first.checked_add(step.checked_mul(stride)?)?)?;
-            match is_removed {
-                true => *place = place.without(&CpuSet::single(one)),
-                false => place.insert(one),
+            if is_removed {
+                *place = place.without(&CpuSet::single(one))
+            } else {
+                place.insert(one)
             }
         }
         Some(())
@@ -132,9 +132,21 @@ mod tests {
 
     #[test]
     fn all_else_names_no_cpus() {
-        for text in
-            ["cores", "threads(4)", "", "{", "{}", "{0", "{0},", "{0}x", "{0:0}", "{0:2:-1}", "{0}:2:-1", "{-1}", "!"]
-        {
+        for text in [
+            "cores",
+            "threads(4)",
+            "",
+            "{",
+            "{}",
+            "{0",
+            "{0},",
+            "{0}x",
+            "{0:0}",
+            "{0:2:-1}",
+            "{0}:2:-1",
+            "{-1}",
+            "!",
+        ] {
             assert_eq!(places(text), None, "{text}");
         }
         assert_eq!(places("{0:60000},{0:60000}"), None);

@@ -27,7 +27,8 @@ impl Asked<'_> {
         let pattern = typed.pattern.as_deref().unwrap_or_default();
         let graph = pattern_input::pattern(pattern)?;
         let messages = if typed.long { long(&graph)? } else { Vec::new() };
-        let (tasks, is_bidirectional) = if typed.long { (graph.tasks, true) } else { ring(pattern, &graph)? };
+        let (tasks, is_bidirectional) =
+            if typed.long { (graph.tasks, true) } else { ring(pattern, &graph)? };
         let (machine, machine_hash) = self.name();
         Ok(Setup {
             machine,
@@ -57,11 +58,13 @@ impl Asked<'_> {
         }
     }
 
-    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the paper; on other
-    /// machines all PUs.
+    /// The workers. On a Cell these are the SPEs of the first chip, if they are enough, as in the
+    /// paper; on other machines all PUs.
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
-            Runner::CellBe(model) if tasks <= model.spes.len() => (0..model.spes.len() as u32).collect(),
+            Runner::CellBe(model) if tasks <= model.spes.len() => {
+                (0..model.spes.len() as u32).collect()
+            }
             Runner::CellBe(model) => (0..model.ppe()).collect(),
             Runner::Coherent(model) => model.topology.os_indices().collect(),
             Runner::Host => self.pus.to_vec(),
@@ -71,8 +74,10 @@ impl Asked<'_> {
 
 /// The tasks of a ring, and whether it is bidirectional.
 fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
-    let is =
-        |form: &str| generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges);
+    let is = |form: &str| {
+        generate(&format!("ring:{}{form}", pattern.tasks))
+            .is_ok_and(|ring| ring.edges == pattern.edges)
+    };
     match (is(""), is(":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
         (_, true) => Ok((pattern.tasks, true)),
@@ -85,7 +90,9 @@ fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
 /// The messages of a pattern, all of one size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
     let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
-        CliError::input(format!("--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+        CliError::input(format!(
+            "--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"
+        ))
     })?;
     Ok(program.messages.iter().map(|message| [message.from, message.to, message.step]).collect())
 }

@@ -23,8 +23,12 @@ pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
     check(&runner)?;
     let setup = Asked { runner: &runner, pus: &[] }.setup(typed)?;
     let done = match &runner {
-        Runner::CellBe(model) => spread::follow(start.ranks(), &setup, || CellBed::new(Arc::clone(model))),
-        Runner::Coherent(model) => spread::follow(start.ranks(), &setup, || CoherentBed::new(Arc::clone(model))),
+        Runner::CellBe(model) => {
+            spread::follow(start.ranks(), &setup, || CellBed::new(Arc::clone(model)))
+        }
+        Runner::Coherent(model) => {
+            spread::follow(start.ranks(), &setup, || CoherentBed::new(Arc::clone(model)))
+        }
         Runner::Host => unreachable!("a host was refused"),
     };
     done.map(drop).map_err(failed)
@@ -33,7 +37,8 @@ pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
 /// Has the study done by all ranks. Whether all is known now.
 ///
 /// # Errors
-/// The machine failed on a rank, or the ranks cannot meet. Ranks that go away are told, and others do their runs.
+/// The machine failed on a rank, or the ranks cannot meet. Ranks that go away are told, and others
+/// do their runs.
 pub fn lead<B: Bed>(
     start: &Start,
     setup: &Setup,
@@ -42,10 +47,12 @@ pub fn lead<B: Bed>(
     journal: Option<&mut RankJournal>,
     asked: (&mut Observe, &dyn Fn() -> bool),
 ) -> Result<bool, CliError> {
-    let spread = spread::lead(start.ranks(), setup, times, bed, journal, asked).map_err(|error| match error {
-        SpreadStudyError::Spread(error) => failed(error),
-        other @ SpreadStudyError::Journal(_) => CliError::work(other),
-    })?;
+    let spread = spread::lead(start.ranks(), setup, times, bed, journal, asked).map_err(
+        |error| match error {
+            SpreadStudyError::Spread(error) => failed(error),
+            other @ SpreadStudyError::Journal(_) => CliError::work(other),
+        },
+    )?;
     tell(&spread);
     Ok(spread.is_whole)
 }

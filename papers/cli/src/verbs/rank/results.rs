@@ -34,12 +34,15 @@ impl Results {
         let results = Results { files, json: typed.json };
         match results.wanting_stdout() {
             0 | 1 => Ok(results),
-            _ => Err(CliError::input("only one of --json, -o -, --csv -, --svg - and --html - can have stdout")),
+            _ => Err(CliError::input(
+                "only one of --json, -o -, --csv -, --svg - and --html - can have stdout",
+            )),
         }
     }
 
     fn wanting_stdout(&self) -> usize {
-        self.files.iter().filter(|(to, _)| *to == Destination::Stdout).count() + usize::from(self.json)
+        self.files.iter().filter(|(to, _)| *to == Destination::Stdout).count()
+            + usize::from(self.json)
     }
 
     /// Writes the files, and prints the main points where stdout is free.

@@ -17,22 +17,72 @@ const BUFFERS: &str = "fetchadd and the other atomics, dmaget and the other tran
 const ALL_BUT_THREADS: &str = "every function but mkthread";
 
 const TAKEN: [Taken; 11] = [
-    Taken { option: "-n", is_typed: |typed| typed.shared.is_some(), by: |_| true, functions: "a function" },
-    Taken { option: "-i", is_typed: |typed| typed.iterations.is_some(), by: |_| true, functions: "a function" },
-    Taken { option: "-w", is_typed: |typed| typed.warm_up.is_some(), by: |_| true, functions: "a function" },
-    Taken { option: "-N", is_typed: |typed| typed.private.is_some(), by: has_buffers, functions: BUFFERS },
-    Taken { option: "-m", is_typed: |typed| typed.module.is_some(), by: has_buffers, functions: BUFFERS },
-    Taken { option: "-b", is_typed: |typed| typed.size.is_some(), by: has_buffers, functions: BUFFERS },
-    Taken { option: "-t", is_typed: |typed| typed.stride.is_some(), by: has_buffers, functions: BUFFERS },
-    Taken { option: "-c", is_typed: |typed| typed.chip.is_some(), by: has_workers, functions: ALL_BUT_THREADS },
-    Taken { option: "-s", is_typed: |typed| typed.between, by: has_workers, functions: ALL_BUT_THREADS },
+    Taken {
+        option: "-n",
+        is_typed: |typed| typed.shared.is_some(),
+        by: |_| true,
+        functions: "a function",
+    },
+    Taken {
+        option: "-i",
+        is_typed: |typed| typed.iterations.is_some(),
+        by: |_| true,
+        functions: "a function",
+    },
+    Taken {
+        option: "-w",
+        is_typed: |typed| typed.warm_up.is_some(),
+        by: |_| true,
+        functions: "a function",
+    },
+    Taken {
+        option: "-N",
+        is_typed: |typed| typed.private.is_some(),
+        by: has_buffers,
+        functions: BUFFERS,
+    },
+    Taken {
+        option: "-m",
+        is_typed: |typed| typed.module.is_some(),
+        by: has_buffers,
+        functions: BUFFERS,
+    },
+    Taken {
+        option: "-b",
+        is_typed: |typed| typed.size.is_some(),
+        by: has_buffers,
+        functions: BUFFERS,
+    },
+    Taken {
+        option: "-t",
+        is_typed: |typed| typed.stride.is_some(),
+        by: has_buffers,
+        functions: BUFFERS,
+    },
+    Taken {
+        option: "-c",
+        is_typed: |typed| typed.chip.is_some(),
+        by: has_workers,
+        functions: ALL_BUT_THREADS,
+    },
+    Taken {
+        option: "-s",
+        is_typed: |typed| typed.between,
+        by: has_workers,
+        functions: ALL_BUT_THREADS,
+    },
     Taken {
         option: "-l",
         is_typed: |typed| typed.elements.is_some(),
         by: Function::has_list,
         functions: "dmalistget and dmalistput",
     },
-    Taken { option: "--syscall", is_typed: |typed| typed.syscall, by: is_message, functions: "mailbox and signal" },
+    Taken {
+        option: "--syscall",
+        is_typed: |typed| typed.syscall,
+        by: is_message,
+        functions: "mailbox and signal",
+    },
 ];
 
 fn is_message(function: Function) -> bool {
@@ -65,27 +115,40 @@ pub fn check(typed: &Stats) -> Result<(), CliError> {
         return refused(format!("{option} is for {functions}; {name} does not take it"));
     }
     if typed.stride.is_some() && typed.private.is_none() {
-        return refused("-t is the distance between private buffers: say how many workers have one with -N".to_owned());
+        return refused(
+            "-t is the distance between private buffers: say how many workers have one with -N"
+                .to_owned(),
+        );
     }
     if typed.syscall && typed.between {
-        return refused("--syscall is for messages of the controller, and -s is for those without it".to_owned());
+        return refused(
+            "--syscall is for messages of the controller, and -s is for those without it"
+                .to_owned(),
+        );
     }
     workers(typed, function)
 }
 
 /// Messages are between two, and one thread is made at a time.
 fn workers(typed: &Stats, function: Function) -> Result<(), CliError> {
-    let (name, given) = (function.name(), typed.shared.or(typed.private));
+    let name = function.name();
+    let given = typed.shared.or(typed.private);
     match (given, typed.between) {
         // None at all is refused with other numbers that are too small.
         (None | Some(0), _) => Ok(()),
-        (Some(1), true) => refused("-s is between workers: -n and -N start at 2 with it".to_owned()),
-        (Some(2), true) | (Some(1), false) => Ok(()),
-        (Some(_), true) if is_message(function) => refused(format!("{name} is between two workers with -s: -n 2")),
-        (Some(_), false) if is_message(function) => {
-            refused(format!("{name} is between the controller and one worker: -n 1, or -n 2 -s for two workers"))
+        (Some(1), true) => {
+            refused("-s is between workers: -n and -N start at 2 with it".to_owned())
         }
-        (Some(_), false) if !has_workers(function) => refused(format!("{name} makes one thread at a time: -n 1")),
+        (Some(2), true) | (Some(1), false) => Ok(()),
+        (Some(_), true) if is_message(function) => {
+            refused(format!("{name} is between two workers with -s: -n 2"))
+        }
+        (Some(_), false) if is_message(function) => refused(format!(
+            "{name} is between the controller and one worker: -n 1, or -n 2 -s for two workers"
+        )),
+        (Some(_), false) if !has_workers(function) => {
+            refused(format!("{name} makes one thread at a time: -n 1"))
+        }
         (Some(_), _) => Ok(()),
     }
 }

@@ -23,12 +23,18 @@ pub fn table(programs: &Programs, seats: &Seats, turns: u32) -> Result<Table, Ce
         all.push(programs.run(Program::Calls, &numbers, style, &seats.workers)?);
         Ok::<_, CelluleError>(())
     })?;
-    CALLS.iter().map(|(call, name, _)| Ok((*call, said.try_map(|turns| spread(turns, name))?))).collect()
+    CALLS
+        .iter()
+        .map(|(call, name, _)| Ok((*call, said.try_map(|turns| spread(turns, name))?)))
+        .collect()
 }
 
 /// The spread of a line's numbers over the turns.
 pub(super) fn spread(turns: &[Said], name: &str) -> Result<Spread, CelluleError> {
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
-    let absent = || CelluleError::Program { name: "a measured program", words: format!("it said nothing of {name}") };
+    let absent = || CelluleError::Program {
+        name: "a measured program",
+        words: format!("it said nothing of {name}"),
+    };
     Spread::of(&turns).ok_or_else(absent)
 }

@@ -1,4 +1,5 @@
-//! Figures 4, 5 and 7: what the cell's style gains by size of the work, and the kernel's part in both.
+//! Figures 4, 5 and 7: what the cell's style gains by size of the work, and the kernel's part in
+//! both.
 
 use crate::cellule::libspe2::calls::spread;
 use crate::cellule::libspe2::programs::{Program, Programs, Said};
@@ -60,7 +61,10 @@ impl Curves {
     #[must_use]
     pub fn curves(&self) -> Vec<(String, Vec<(f64, f64)>)> {
         let point = |point: &Point| (f64::from(point.at), point.gain_percent);
-        self.series.iter().map(|curve| (curve.name.clone(), curve.points.iter().map(point).collect())).collect()
+        self.series
+            .iter()
+            .map(|curve| (curve.name.clone(), curve.points.iter().map(point).collect()))
+            .collect()
     }
 }
 
@@ -90,8 +94,10 @@ impl Planned {
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
 fn plan(spes: u32) -> [Plan; 3] {
-    let matrix = |size, spes, times| Planned { at: size, program: Program::Matrix, size, spes, times };
-    let by_spes = |spes: u32| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec());
+    let matrix =
+        |size, spes, times| Planned { at: size, program: Program::Matrix, size, spes, times };
+    let by_spes =
+        |spes: u32| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec());
     let by_times = |times: u32| {
         let sizes = SIZES.iter().filter(|size| times == 1 || **size <= LARGEST_REPEATED);
         (counted(times, "iteration"), sizes.map(|size| matrix(*size, spes, times)).collect())
@@ -102,12 +108,17 @@ fn plan(spes: u32) -> [Plan; 3] {
     let all_spes = (1..=spes).map(by_spes).collect();
     [
         ("matrix multiplication, one iteration (figure 4 a)", "rows and columns", all_spes),
-        ("matrix multiplication, all SPEs (figure 4 b)", "rows and columns", ITERATIONS.map(by_times).to_vec()),
+        (
+            "matrix multiplication, all SPEs (figure 4 b)",
+            "rows and columns",
+            ITERATIONS.map(by_times).to_vec(),
+        ),
         ("Black-Scholes, two blocks an SPE (figure 5)", "cycles", vec![prices]),
     ]
 }
 
-/// Measures the figures; `step` is called with the number of points done and the number of all points.
+/// Measures the figures; `step` is called with the number of points done and the number of all
+/// points.
 ///
 /// # Errors
 /// Those of [`Programs::run`].
@@ -130,13 +141,24 @@ pub fn figures(
     };
     let mut figures = Vec::new();
     for (title, across, curves) in plan {
-        let series = curves.into_iter().map(|(name, planned)| Ok(Curve { name, points: measured(planned)? }));
-        figures.push(Curves { title, across, series: series.collect::<Result<_, CelluleError>>()? });
+        let series = curves
+            .into_iter()
+            .map(|(name, planned)| Ok(Curve { name, points: measured(planned)? }));
+        figures.push(Curves {
+            title,
+            across,
+            series: series.collect::<Result<_, CelluleError>>()?,
+        });
     }
     Ok(figures)
 }
 
-fn point(programs: &Programs, seats: &Seats, turns: u32, planned: Planned) -> Result<Point, CelluleError> {
+fn point(
+    programs: &Programs,
+    seats: &Seats,
+    turns: u32,
+    planned: Planned,
+) -> Result<Point, CelluleError> {
     let Planned { at, program, size, spes, times } = planned;
     let numbers = [size, spes, times, planned.runs()];
     let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
@@ -152,7 +174,8 @@ fn point(programs: &Programs, seats: &Seats, turns: u32, planned: Planned) -> Re
 /// The kernel's part of all turns together.
 fn kernel(turns: &[Said]) -> Option<f64> {
     let sum = |name: &str| turns.iter().map(|said| said.sum(name)).sum::<f64>();
-    let (user, kernel) = (sum("user_us"), sum("kernel_us"));
+    let user = sum("user_us");
+    let kernel = sum("kernel_us");
     (user + kernel > 0.0).then(|| 100.0 * kernel / (user + kernel))
 }
 

@@ -1,8 +1,9 @@
 //! Cellule's comparison for real: the same C programs against libspe2 in two styles of the library.
 //!
-//! In Linux's style the library makes a thread for each run and a system call for each message, as libspe2 did on the
-//! Cell. In the cell's style threads that were pinned before run the contexts, and messages are stores to shared lines,
-//! as Cellule did it. The programs, their compiler and their CPUs are the same.
+//! In Linux's style the library makes a thread for each run and a system call for each message, as
+//! libspe2 did on the Cell. In the cell's style threads that were pinned before run the contexts,
+//! and messages are stores to shared lines, as Cellule did it. The programs, their compiler and
+//! their CPUs are the same.
 //!
 //! | module | holds |
 //! |---|---|
@@ -35,12 +36,16 @@ pub struct Libspe2 {
     pub noise: ByStyle<noise::Noise>,
 }
 
-/// Compiles the programs and measures them in both styles, by turns. `step` is called with the number of points done
-/// and the number of all points.
+/// Compiles the programs and measures them in both styles, by turns. `step` is called with the
+/// number of points done and the number of all points.
 ///
 /// # Errors
 /// [`CelluleError::Compiler`], [`CelluleError::Program`].
-pub fn libspe2(seats: &Seats, turns: u32, mut step: impl FnMut(usize, usize) + Send) -> Result<Libspe2, CelluleError> {
+pub fn libspe2(
+    seats: &Seats,
+    turns: u32,
+    mut step: impl FnMut(usize, usize) + Send,
+) -> Result<Libspe2, CelluleError> {
     let wanted = [Program::Calls, Program::Matrix, Program::BlackScholes, Program::Noise];
     let programs = Programs::build(&programs::compiler(), &wanted)?;
     seats.control(|| {

@@ -25,7 +25,11 @@ pub struct Noise {
 ///
 /// # Errors
 /// Those of [`Programs::run`].
-pub fn noise(programs: &Programs, seats: &Seats, turns: u32) -> Result<ByStyle<Noise>, CelluleError> {
+pub fn noise(
+    programs: &Programs,
+    seats: &Seats,
+    turns: u32,
+) -> Result<ByStyle<Noise>, CelluleError> {
     let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
         all.push(programs.run(Program::Noise, &[LOOK_MS], style, &seats.workers)?);
         Ok::<_, CelluleError>(())

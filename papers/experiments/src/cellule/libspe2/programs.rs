@@ -54,16 +54,26 @@ pub enum Program {
 }
 
 impl Program {
-    /// Its name, its source, an option for the compiler, and its embedded programs with their sources.
+    /// Its name, its source, an option for the compiler, and its embedded programs with their
+    /// sources.
     fn recipe(self) -> (&'static str, &'static str, &'static str, &'static [[&'static str; 2]]) {
         match self {
-            Program::Calls => ("calls", "calls.c", "-O2", &[["example", "example_spu.c"], ["empty", "empty_spu.c"]]),
+            Program::Calls => (
+                "calls",
+                "calls.c",
+                "-O2",
+                &[["example", "example_spu.c"], ["empty", "empty_spu.c"]],
+            ),
             Program::Matrix => ("matrix", "programs.c", "-DMATRIX", &[["work", "matrix_spu.c"]]),
-            Program::BlackScholes => ("black_scholes", "programs.c", "-O2", &[["work", "black_scholes_spu.c"]]),
+            Program::BlackScholes => {
+                ("black_scholes", "programs.c", "-O2", &[["work", "black_scholes_spu.c"]])
+            }
             Program::Noise => ("noise", "noise.c", "-O2", &[["work", "noise_spu.c"]]),
             Program::Mailbox => ("mailbox", "mailbox.c", "-O2", &[["work", "mailbox_spu.c"]]),
             Program::Transfers => ("dma", "dma.c", "-O2", &[["work", "dma_spu.c"]]),
-            Program::CellStats => ("cell_stats", "cell_stats.c", "-O2", &[["cell_stats_spu", "cell_stats_spu.c"]]),
+            Program::CellStats => {
+                ("cell_stats", "cell_stats.c", "-O2", &[["cell_stats_spu", "cell_stats_spu.c"]])
+            }
         }
     }
 }
@@ -80,11 +90,12 @@ impl Programs {
     /// # Errors
     /// [`CelluleError::Compiler`], [`CelluleError::System`].
     pub fn build(compiler: &Path, wanted: &[Program]) -> Result<Self, CelluleError> {
-        let folder =
-            Scratch::new("programs").map_err(|error| CelluleError::System("no folder for the programs", error))?;
+        let folder = Scratch::new("programs")
+            .map_err(|error| CelluleError::System("no folder for the programs", error))?;
         for (name, text) in FILES {
             let written = std::fs::write(folder.path().join(name), text);
-            written.map_err(|error| CelluleError::System("the programs cannot be written", error))?;
+            written
+                .map_err(|error| CelluleError::System("the programs cannot be written", error))?;
         }
         let programs = Programs { folder };
         for program in wanted {
@@ -97,7 +108,8 @@ impl Programs {
         let (name, source, option, embedded) = program.recipe();
         let mut objects = Vec::new();
         for [symbol, source] in embedded {
-            let (image, object) = (format!("{name}_{symbol}.spu"), format!("{name}_{symbol}.o"));
+            let image = format!("{name}_{symbol}.spu");
+            let object = format!("{name}_{symbol}.o");
             self.tool(compiler, &["spu", "-std=gnu11", "-O2", "-o", &image, source])?;
             self.tool(compiler, &["embed", symbol, &image, &object])?;
             objects.push(object);
@@ -108,8 +120,10 @@ impl Programs {
     }
 
     fn tool(&self, compiler: &Path, arguments: &[&str]) -> Result<(), CelluleError> {
-        let failed = |words: String| CelluleError::Compiler { compiler: compiler.to_owned(), words };
-        let output = Command::new(compiler).args(arguments).current_dir(self.folder.path()).output();
+        let failed =
+            |words: String| CelluleError::Compiler { compiler: compiler.to_owned(), words };
+        let output =
+            Command::new(compiler).args(arguments).current_dir(self.folder.path()).output();
         let output = output.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => failed("it is not there".to_owned()),
             _ => failed(error.to_string()),
@@ -118,20 +132,31 @@ impl Programs {
         output.status.success().then_some(()).ok_or_else(|| failed(words()))
     }
 
-    /// Runs a program with its SPEs on these CPUs, and the PPE's side on those of the calling thread.
+    /// Runs a program with its SPEs on these CPUs, and the PPE's side on those of the calling
+    /// thread.
     ///
     /// # Errors
     /// [`CelluleError::Program`] where it fails.
-    pub fn run(&self, program: Program, numbers: &[u32], style: Style, cpus: &[u32]) -> Result<Said, CelluleError> {
+    pub fn run(
+        &self,
+        program: Program,
+        numbers: &[u32],
+        style: Style,
+        cpus: &[u32],
+    ) -> Result<Said, CelluleError> {
         let name = program.recipe().0;
         let arguments: Vec<String> = numbers.iter().map(u32::to_string).collect();
         let cpus = seatmap_os::CpuList(cpus.to_vec()).to_string();
-        let environment =
-            [("SEATMAP_SPE", "host"), ("SEATMAP_SPE_CPUS", cpus.as_str()), ("SEATMAP_SPE_STYLE", style.word())];
+        let environment = [
+            ("SEATMAP_SPE", "host"),
+            ("SEATMAP_SPE_CPUS", cpus.as_str()),
+            ("SEATMAP_SPE_STYLE", style.word()),
+        ];
         let output = self.output(program, &arguments, &environment)?;
         let failed = |words: String| CelluleError::Program { name, words };
         let said = Said::parse(&String::from_utf8_lossy(&output.stdout));
-        let said = said.ok_or_else(|| failed("it said something else than names and numbers".to_owned()))?;
+        let said =
+            said.ok_or_else(|| failed("it said something else than names and numbers".to_owned()))?;
         match said.sum("wrong") {
             0.0 => Ok(said),
             wrong => Err(failed(format!("{wrong} of its results are wrong"))),
@@ -153,7 +178,8 @@ impl Programs {
         command.args(arguments).envs(environment.iter().copied());
         let failed = |words: String| CelluleError::Program { name, words };
         let output = command.output().map_err(|error| failed(error.to_string()))?;
-        let words = || format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim_end());
+        let words =
+            || format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim_end());
         if output.status.success() { Ok(output) } else { Err(failed(words())) }
     }
 }

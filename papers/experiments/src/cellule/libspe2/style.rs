@@ -52,13 +52,20 @@ impl<T> ByStyle<T> {
     ///
     /// # Errors
     /// Those of the work.
-    pub fn by_turns<E>(turns: u32, mut work: impl FnMut(Style, &mut T) -> Result<(), E>) -> Result<Self, E>
+    pub fn by_turns<E>(
+        turns: u32,
+        mut work: impl FnMut(Style, &mut T) -> Result<(), E>,
+    ) -> Result<Self, E>
     where
         T: Default,
     {
         let mut both = ByStyle::default();
         for turn in 0..turns.max(1) {
-            let order = if turn % 2 == 0 { [Style::Cell, Style::Linux] } else { [Style::Linux, Style::Cell] };
+            let order = if turn % 2 == 0 {
+                [Style::Cell, Style::Linux]
+            } else {
+                [Style::Linux, Style::Cell]
+            };
             for style in order {
                 work(style, both.of(style))?;
             }
@@ -79,6 +86,9 @@ mod tests {
             *count += 1;
             Ok::<_, ()>(())
         });
-        assert_eq!((both, order), (Ok(ByStyle { cell: 2, linux: 2 }), vec!["cell", "linux", "linux", "cell"]));
+        assert_eq!(
+            (both, order),
+            (Ok(ByStyle { cell: 2, linux: 2 }), vec!["cell", "linux", "linux", "cell"])
+        );
     }
 }

@@ -24,7 +24,10 @@ const MADE: [(Call, &str); 9] = [
 #[must_use]
 pub fn libspe2(found: &Libspe2) -> String {
     let mut text = table(found);
-    let _ = writeln!(text, "\n(Linux - cell) / Linux in %, of whole programs, and the kernel's part: cell | Linux");
+    let _ = writeln!(
+        text,
+        "\n(Linux - cell) / Linux in %, of whole programs, and the kernel's part: cell | Linux"
+    );
     for figure in &found.figures {
         text.push('\n');
         text += &curves(figure);
@@ -36,12 +39,23 @@ pub fn libspe2(found: &Libspe2) -> String {
 
 fn table(found: &Libspe2) -> String {
     let spes = if found.spes == 1 { "1 SPE".to_owned() } else { format!("{} SPEs", found.spes) };
-    let mut text = format!("C programs against libspe2, {spes}; median +- standard deviation, of all together\n");
-    let _ = writeln!(text, "  {:<10} {:>22}  {:>22}  {:>7}", "call", "cell style", "Linux style", "ratio");
+    let mut text = format!(
+        "C programs against libspe2, {spes}; median +- standard deviation, of all together\n"
+    );
+    let _ = writeln!(
+        text,
+        "  {:<10} {:>22}  {:>22}  {:>7}",
+        "call", "cell style", "Linux style", "ratio"
+    );
     for (call, name, _) in CALLS {
         if let Some(both) = found.table.get(&call) {
             let ratio = both.cell.median_ns / both.linux.median_ns;
-            let _ = writeln!(text, "  {name:<10} {}  {}  {ratio:>7.4}", spread(&both.cell), spread(&both.linux));
+            let _ = writeln!(
+                text,
+                "  {name:<10} {}  {}  {ratio:>7.4}",
+                spread(&both.cell),
+                spread(&both.linux)
+            );
         }
     }
     text.push('\n');
@@ -63,13 +77,19 @@ fn curves(figure: &Curves) -> String {
 }
 
 fn point(of: &Point) -> String {
-    let share = |percent: Option<f64>| percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"));
+    let share = |percent: Option<f64>| {
+        percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
+    };
     let times = format!("{} | {}", time(of.time.cell.median_ns), time(of.time.linux.median_ns));
     let kernel = format!("{} | {}", share(of.kernel_percent.cell), share(of.kernel_percent.linux));
     format!("{:>5}: {:>6.1} %   {times:<22} in the kernel {kernel}", of.at, of.gain_percent)
 }
 
 fn noise(name: &str, of: &Noise) -> String {
-    let (gaps, lost, longest) = (of.gaps_per_second, of.lost_percent, time(of.longest_ns));
-    format!("  {name:<6} {gaps:>7.0} gaps a second, {lost:.3} % of the time, the longest {longest}\n")
+    let gaps = of.gaps_per_second;
+    let lost = of.lost_percent;
+    let longest = time(of.longest_ns);
+    format!(
+        "  {name:<6} {gaps:>7.0} gaps a second, {lost:.3} % of the time, the longest {longest}\n"
+    )
 }

@@ -9,7 +9,8 @@ const COLUMNS: usize = 16;
 
 type Block = [f32; BLOCK * BLOCK];
 
-/// Adds the product of a store's first two blocks to its third; false where it has no room for them.
+/// Adds the product of a store's first two blocks to its third; false where it has no room for
+/// them.
 pub fn multiply(store: &mut [f32]) -> bool {
     let Some((a, rest)) = store.split_first_chunk_mut() else { return false };
     let Some((b, rest)) = rest.split_first_chunk_mut() else { return false };
@@ -60,7 +61,9 @@ mod tests {
         let mut store: Vec<f32> = (0..3 * BLOCK * BLOCK).map(|at| (at % 7) as f32 - 3.0).collect();
         let before = store.clone();
         assert!(multiply(&mut store));
-        let at = |block: usize, row: usize, column: usize| before[(block * BLOCK + row) * BLOCK + column];
+        let at = |block: usize, row: usize, column: usize| {
+            before[(block * BLOCK + row) * BLOCK + column]
+        };
         for (row, column) in [(0, 0), (1, 17), (63, 63), (31, 40)] {
             let product: f32 = (0..BLOCK).map(|k| at(0, row, k) * at(1, k, column)).sum();
             assert_eq!(store[(2 * BLOCK + row) * BLOCK + column], at(2, row, column) + product);

@@ -4,9 +4,11 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Instant;
 
-/// Bytes of each write and read: about the amount that a connection over the loopback carries at once.
+/// Bytes of each write and read: about the amount that a connection over the loopback carries at
+/// once.
 pub const CHUNK: usize = 64 << 10;
-/// A stream's pattern begins anew after this many bytes. The number is prime, so that a lost or doubled chunk shows.
+/// A stream's pattern begins anew after this many bytes. The number is prime, so that a lost or
+/// doubled chunk shows.
 const PERIOD: usize = 251;
 
 /// When a sender has done enough: whichever comes first.
@@ -36,7 +38,8 @@ fn pattern(stream: usize) -> Vec<u8> {
 
 /// Sends, and says how much it was; `None` where the connection broke.
 pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
-    let (pattern, mut sent) = (pattern(stream), 0_u64);
+    let pattern = pattern(stream);
+    let mut sent = 0_u64;
     loop {
         let bytes = amount.next(sent);
         if bytes == 0 {
@@ -48,9 +51,12 @@ pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
     }
 }
 
-/// Takes all there is, and says how much it was; `None` where the connection broke or brought other bytes.
+/// Takes all there is, and says how much it was; `None` where the connection broke or brought other
+/// bytes.
 pub fn sink(stream: usize, mut from: TcpStream) -> Option<u64> {
-    let (pattern, mut chunk, mut got) = (pattern(stream), vec![0; CHUNK], 0_u64);
+    let pattern = pattern(stream);
+    let mut chunk = vec![0; CHUNK];
+    let mut got = 0_u64;
     loop {
         let bytes = from.read(&mut chunk).ok()?;
         if bytes == 0 {

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 /// Chunks between an Rx thread and the Tx thread, for each stream.
 const QUEUE: usize = 64;
-/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is at most late, by one
-/// or two time slices of the scheduler; skipping it would give its share to the other stream.
+/// How long a poller waits for a stream whose turn it is. A stream that its sender saturates is at
+/// most late, by one or two time slices of the scheduler; skipping it would give its share to the
+/// other stream.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes that a weight of one is granted in a round.
 const QUANTUM: u64 = 4 << 10;
@@ -63,7 +64,11 @@ struct Log {
 
 impl Log {
     fn left(&mut self, stream: usize, bytes: usize) {
-        self.forwarded.push(Forwarded { at_ns: self.began.elapsed().as_nanos() as u64, stream, bytes: bytes as u64 });
+        self.forwarded.push(Forwarded {
+            at_ns: self.began.elapsed().as_nanos() as u64,
+            stream,
+            bytes: bytes as u64,
+        });
     }
 }
 
@@ -116,7 +121,12 @@ impl Queue {
 }
 
 /// The Tx thread's life.
-fn transmit(mut queues: Vec<Queue>, mut egress: Vec<TcpStream>, way: &Way, log: &mut Log) -> io::Result<()> {
+fn transmit(
+    mut queues: Vec<Queue>,
+    mut egress: Vec<TcpStream>,
+    way: &Way,
+    log: &mut Log,
+) -> io::Result<()> {
     let (mut poller, counts_bytes) = match way {
         Way::Weighted(pollers) => {
             let weights: Vec<u32> = pollers.iter().map(|count| *count as u32).collect();
@@ -126,7 +136,9 @@ fn transmit(mut queues: Vec<Queue>, mut egress: Vec<TcpStream>, way: &Way, log: 
     };
     let patience = if counts_bytes { PATIENCE } else { Duration::ZERO };
     while queues.iter().any(|queue| queue.is_open || queue.head.is_some()) {
-        let cost = |stream: usize| queues[stream].first(patience).map(|bytes| if counts_bytes { bytes } else { 1 });
+        let cost = |stream: usize| {
+            queues[stream].first(patience).map(|bytes| if counts_bytes { bytes } else { 1 })
+        };
         match poller.next(cost) {
             None => std::thread::yield_now(),
             Some(stream) => {

@@ -29,8 +29,8 @@ pub struct Shares {
     pub most: f64,
 }
 
-/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are NaN where there is
-/// no window in which something was forwarded.
+/// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are
+/// NaN where there is no window in which something was forwarded.
 #[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
     let count = (end_ns / window_ns.max(1)) as usize;
@@ -42,7 +42,8 @@ pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
         }
     }
     let share = |[first, second]: &[u64; 2]| *first as f64 / (first + second) as f64;
-    let found: Vec<f64> = bytes.iter().skip(1).filter(|[first, second]| first + second > 0).map(share).collect();
+    let found: Vec<f64> =
+        bytes.iter().skip(1).filter(|[first, second]| first + second > 0).map(share).collect();
     Shares {
         window_ms: window_ns as f64 / 1e6,
         windows: found.len(),
@@ -60,7 +61,11 @@ mod tests {
     fn recorded(windows: &[[u64; 2]]) -> Vec<Forwarded> {
         let at = |window: usize, stream: usize| (window as u64) * 1000 + 7 * stream as u64;
         let both = |(window, bytes): (usize, &[u64; 2])| {
-            [0, 1].map(|stream| Forwarded { at_ns: at(window, stream), stream, bytes: bytes[stream] })
+            [0, 1].map(|stream| Forwarded {
+                at_ns: at(window, stream),
+                stream,
+                bytes: bytes[stream],
+            })
         };
         windows.iter().enumerate().flat_map(both).collect()
     }
@@ -69,7 +74,10 @@ mod tests {
     fn shares_are_told_window_by_window() {
         let trace = recorded(&[[9, 0], [400, 300], [100, 300], [700, 300], [0, 9]]);
         let found = shares(&trace, 1000, 4000);
-        assert_eq!((found.windows, found.median, found.least, found.most), (3, 4.0 / 7.0, 0.25, 0.7));
+        assert_eq!(
+            (found.windows, found.median, found.least, found.most),
+            (3, 4.0 / 7.0, 0.25, 0.7)
+        );
         let whole = shares(&trace, 2000, 5000);
         assert_eq!((whole.windows, whole.median), (1, 800.0 / 1400.0));
         assert!(shares(&trace, 1000, 1000).median.is_nan() && shares(&[], 0, 10).windows == 0);

@@ -3,7 +3,8 @@
 use super::*;
 use crate::rank::setup::tests::setup;
 
-/// Times that differ by mapping and run: the last mapping first, and a run a tenth slower than the one before.
+/// Times that differ by mapping and run: the last mapping first, and a run a tenth slower than the
+/// one before.
 pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> Times {
     let mut times = Times::new(setup.indices(shard).unwrap(), setup.runs);
     let count = Mapping::count(setup.tasks).unwrap();
@@ -29,7 +30,10 @@ fn the_fastest_mean_comes_first() {
         (6, 6, ranking.best_to_worst)
     );
     assert_eq!(ranking.by_run.iter().map(|run| run.rank_of_best).collect::<Vec<_>>(), [1, 1, 1]);
-    assert_eq!(ranking.rank_correlation.as_ref().unwrap().with_later_runs, [vec![1.0, 1.0], vec![1.0]]);
+    assert_eq!(
+        ranking.rank_correlation.as_ref().unwrap().with_later_runs,
+        [vec![1.0, 1.0], vec![1.0]]
+    );
     assert_eq!(ranking.below_mid_range_percent, 50.0, "the curve is straight");
     assert!((0.99..1.01).contains(&ranking.median_to_mean));
     assert_eq!(ranking.may_be_best.unwrap().mappings, 1);

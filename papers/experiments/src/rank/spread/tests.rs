@@ -20,7 +20,11 @@ fn short() -> Setup {
 }
 
 fn start(folder: &Path, rank: usize, size: usize) -> (Rank, Meet) {
-    let meet = Meet { meeting: Meeting::File(folder.join("meeting")), secret: None, timeout: Duration::from_secs(60) };
+    let meet = Meet {
+        meeting: Meeting::File(folder.join("meeting")),
+        secret: None,
+        timeout: Duration::from_secs(60),
+    };
     (Rank { rank, size, launcher: "test", job: None }, meet)
 }
 
@@ -30,9 +34,11 @@ fn new_times(setup: &Setup) -> Times {
 
 #[test]
 fn ranks_make_the_ranking_of_one_process_to_the_byte() {
-    let (setup, folder) = (short(), tempfile::tempdir().unwrap());
+    let setup = short();
+    let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let (mut alone, mut together) = (new_times(&setup), new_times(&setup));
+    let mut alone = new_times(&setup);
+    let mut together = new_times(&setup);
     in_parallel(&setup, &mut alone, bed, None, &mut |_, _| ControlFlow::Continue(())).unwrap();
     let mut told = 0;
     let spread = std::thread::scope(|scope| {
@@ -46,7 +52,8 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
             told = known;
             ControlFlow::Continue(())
         };
-        let spread = lead(ranks, &setup, &mut together, bed, None, (&mut observe, &|| false)).unwrap();
+        let spread =
+            lead(ranks, &setup, &mut together, bed, None, (&mut observe, &|| false)).unwrap();
         other.join().unwrap().unwrap();
         spread
     });
@@ -59,11 +66,13 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
 
 #[test]
 fn a_study_that_is_asked_to_end_keeps_what_it_has() {
-    let (setup, folder) = (short(), tempfile::tempdir().unwrap());
+    let setup = short();
+    let folder = tempfile::tempdir().unwrap();
     let (rank, meet) = start(folder.path(), 0, 1);
     let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
     let mut times = new_times(&setup);
-    let mut observe = |known, _| if known < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    let mut observe =
+        |known, _| if known < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
     let spread = lead(ranks, &setup, &mut times, bed, None, (&mut observe, &|| false)).unwrap();
     assert_eq!((spread.is_whole, times.known()), (false, 20));
     let mut go_on = |_: usize, _: usize| ControlFlow::Continue(());

@@ -24,7 +24,12 @@ impl Fake {
 impl Bed for Fake {
     type Error = WornOut;
 
-    fn run<P: Program>(&mut self, _seats: &[u32], _program: &P, _seed: u64) -> Result<Vec<P::Output>, WornOut> {
+    fn run<P: Program>(
+        &mut self,
+        _seats: &[u32],
+        _program: &P,
+        _seed: u64,
+    ) -> Result<Vec<P::Output>, WornOut> {
         self.runs += 1;
         if self.runs > self.fails_after { Err(WornOut) } else { Ok(Vec::new()) }
     }
@@ -49,16 +54,18 @@ fn times(setup: &Setup) -> Times {
 #[test]
 fn every_job_is_done_and_told() {
     for parallel in [true, false] {
-        let (setup, mut seen) = (setup(5), Vec::new());
+        let setup = setup(5);
+        let mut seen = Vec::new();
         let mut times = times(&setup);
         let mut observe = |done: usize, wanted: usize| {
             seen.push(done);
             assert_eq!(wanted, 72);
             ControlFlow::Continue(())
         };
-        let whole = match parallel {
-            true => in_parallel(&setup, &mut times, Fake::new, None, &mut observe),
-            false => in_blocks(&setup, &mut times, &mut Fake::new(), None, &mut observe),
+        let whole = if parallel {
+            in_parallel(&setup, &mut times, Fake::new, None, &mut observe)
+        } else {
+            in_blocks(&setup, &mut times, &mut Fake::new(), None, &mut observe)
         };
         assert!(whole.unwrap());
         assert!(seen.into_iter().eq(1..=72) && times.missing().is_empty());
@@ -70,10 +77,12 @@ fn a_stop_keeps_what_is_known() {
     for parallel in [true, false] {
         let setup = setup(5);
         let mut times = times(&setup);
-        let mut observe = |done, _| if done == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        let whole = match parallel {
-            true => in_parallel(&setup, &mut times, Fake::new, None, &mut observe),
-            false => in_blocks(&setup, &mut times, &mut Fake::new(), None, &mut observe),
+        let mut observe =
+            |done, _| if done == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let whole = if parallel {
+            in_parallel(&setup, &mut times, Fake::new, None, &mut observe)
+        } else {
+            in_blocks(&setup, &mut times, &mut Fake::new(), None, &mut observe)
         };
         assert!(!whole.unwrap());
         assert_eq!(times.known(), 7);
@@ -90,7 +99,10 @@ fn a_failure_says_where_it_happened() {
     let mut times = times(&setup);
     let mut tired = Fake { fails_after: 30, ..Fake::new() };
     let error = in_blocks(&setup, &mut times, &mut tired, None, &mut go_on).unwrap_err();
-    assert!(error.to_string().ends_with(", run 2") && times.known() == 30, "a run is a block: {error}");
+    assert!(
+        error.to_string().ends_with(", run 2") && times.known() == 30,
+        "a run is a block: {error}"
+    );
 }
 
 fn file(path: &std::path::Path) -> std::fs::File {
@@ -100,19 +112,24 @@ fn file(path: &std::path::Path) -> std::fs::File {
 #[test]
 fn a_journal_holds_what_was_done() {
     let folder = tempfile::tempdir().unwrap();
-    let (path, setup, shard) = (folder.path().join("journal"), setup(4), Some(Shard { number: 1, of: 2 }));
+    let path = folder.path().join("journal");
+    let setup = setup(4);
+    let shard = Some(Shard { number: 1, of: 2 });
     let fresh = || Times::new(setup.indices(shard).unwrap(), setup.runs);
     let mut times = fresh();
     let mut journal = RankJournal::open(&path, file(&path), &setup, shard, &mut times).unwrap();
-    let mut stop = |done, _| if done == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let mut stop =
+        |done, _| if done == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     assert!(!in_parallel(&setup, &mut times, Fake::new, Some(&mut journal), &mut stop).unwrap());
     drop(journal);
     let mut again = fresh();
     let mut journal = RankJournal::open(&path, file(&path), &setup, shard, &mut again).unwrap();
     assert_eq!(again.missing(), times.missing());
     assert!(
-        in_blocks(&setup, &mut again, &mut Fake::new(), Some(&mut journal), &mut |_, _| ControlFlow::Continue(()))
-            .unwrap()
+        in_blocks(&setup, &mut again, &mut Fake::new(), Some(&mut journal), &mut |_, _| {
+            ControlFlow::Continue(())
+        })
+        .unwrap()
     );
     assert_eq!(again.known(), 9);
 }

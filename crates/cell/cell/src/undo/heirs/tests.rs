@@ -1,5 +1,5 @@
-//! Families of processes that no kernel has to run: threads that inherited a mask, that chose one, and those for
-//! which this is unknown.
+//! Families of processes that no kernel has to run: threads that inherited a mask, that chose one,
+//! and those for which this is unknown.
 
 use super::*;
 use crate::journal::{FORMAT, Header, Line};
@@ -11,12 +11,20 @@ fn set(text: &str) -> CpuSet {
     CpuSet::of_list(text).unwrap()
 }
 
-fn journal(folder: &tempfile::TempDir, serial: u64, cpus: &str, masks: &[(Tid, &str, &str)]) -> Journal {
+fn journal(
+    folder: &tempfile::TempDir,
+    serial: u64,
+    cpus: &str,
+    masks: &[(Tid, &str, &str)],
+) -> Journal {
     let cell = format!("c{serial}").parse().unwrap();
-    let header = Header { format: FORMAT.into(), cell, cpus: cpus.into(), serial, began_ticks: Some(BEGAN) };
-    let mut journal = Journal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header).unwrap();
+    let header =
+        Header { format: FORMAT.into(), cell, cpus: cpus.into(), serial, began_ticks: Some(BEGAN) };
+    let mut journal =
+        Journal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header).unwrap();
     let change = |(tid, old, new): &(Tid, &str, &str)| {
-        let (what, path) = (What::Affinity, format!("/proc/{tid}"));
+        let what = What::Affinity;
+        let path = format!("/proc/{tid}");
         let started_ticks = Some(started_ticks(*tid));
         Line::Change(Change { what, path, old: (*old).into(), new: (*new).into(), started_ticks })
     };
@@ -29,20 +37,28 @@ fn started_ticks(tid: Tid) -> u64 {
     if tid < 100 { tid as u64 } else { BEGAN + tid as u64 }
 }
 
-/// A thread, its process, the process that started that one, and its mask; all in the first session.
+/// A thread, its process, the process that started that one, and its mask; all in the first
+/// session.
 fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
-    let (name, started_ticks) = (format!("t{tid}"), started_ticks(tid));
-    let stat = format!("{tid} ({name}) S {parent} {pid} 10 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {started_ticks}");
+    let name = format!("t{tid}");
+    let started_ticks = started_ticks(tid);
+    let stat = format!(
+        "{tid} ({name}) S {parent} {pid} 10 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {started_ticks}"
+    );
     let task = Task::parse(tid, pid, &stat).unwrap();
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with the masks they get, and the unclear threads, where CPUs 6 and 7 belonged to the cell and the computer
-/// has CPUs 0 to 7.
-fn found(masks: &[(Tid, &str, &str)], threads: Vec<Thread>) -> (Vec<(String, String)>, Vec<String>) {
+/// Heirs with the masks they get, and the unclear threads, where CPUs 6 and 7 belonged to the cell
+/// and the computer has CPUs 0 to 7.
+fn found(
+    masks: &[(Tid, &str, &str)],
+    threads: Vec<Thread>,
+) -> (Vec<(String, String)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let journal = journal(&folder, 1, "6-7", masks);
-    let (root, open) = (Root::new(folder.path()), set("0-7"));
+    let root = Root::new(folder.path());
+    let open = set("0-7");
     told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found())
 }
 
@@ -75,8 +91,8 @@ fn masks_that_were_there_or_chosen_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
-        // Pinned before, and what it starts; one of another mask that has chosen this one; what a pinned one of that
-        // sort starts.
+        // Pinned before, and what it starts; one of another mask that has chosen this one; what a
+        // pinned one of that sort starts.
         thread(20, 20, 9, "0-5"),
         thread(100, 100, 20, "0-5"),
         thread(30, 30, 9, "0-5"),
@@ -90,7 +106,13 @@ fn masks_that_were_there_or_chosen_are_kept() {
 
 #[test]
 fn nobody_is_widened_of_whom_it_is_not_known() {
-    let masks = [(10, "0-7", "0-5"), (11, "0-5", "0-5"), (20, "0-7", "0-5"), (21, "0-6", "0-5"), (50, "0-7", "0-5")];
+    let masks = [
+        (10, "0-7", "0-5"),
+        (11, "0-5", "0-5"),
+        (20, "0-7", "0-5"),
+        (21, "0-6", "0-5"),
+        (50, "0-7", "0-5"),
+    ];
     let mut stranger = thread(104, 104, 50, "0-5");
     stranger.task.session = 77;
     let threads = vec![
@@ -102,7 +124,8 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
         thread(20, 20, 9, "0-5"),
         thread(21, 20, 9, "0-5"),
         thread(101, 101, 20, "0-5"),
-        // Starters that ended: the first process, or one of another session, has taken their children over.
+        // Starters that ended: the first process, or one of another session, has taken their
+        // children over.
         thread(102, 102, 1, "0-5"),
         thread(50, 50, 9, "0-5"),
         stranger,
@@ -129,8 +152,11 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
     let folder = tempfile::tempdir().unwrap();
     let older = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     let younger = journal(&folder, 2, "4-5", &[(10, "0-5", "0-3"), (101, "0-5", "0-3")]);
-    let threads = [thread(10, 10, 9, "0-3"), thread(100, 100, 10, "0-3"), thread(101, 101, 10, "0-3")];
-    let (root, open, others) = (Root::new(folder.path()), set("0-3,6-7"), [younger]);
+    let threads =
+        [thread(10, 10, 9, "0-3"), thread(100, 100, 10, "0-3"), thread(101, 101, 10, "0-3")];
+    let root = Root::new(folder.path());
+    let open = set("0-3,6-7");
+    let others = [younger];
     let found = Family::new(&root, &older, &others, &open, threads.into_iter()).found();
     // The younger cell knows the second one, and will bring back all that it had.
     assert_eq!(told(found), (vec![heir(100, "0-3,6-7"), heir(101, "0-7")], Vec::new()));
@@ -141,7 +167,11 @@ fn a_cell_with_a_control_group_has_narrowed_nobody_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     journal.append(&[Line::Change(Change::folder("/cg/seatmap.c1"))]).unwrap();
-    let (root, open) = (Root::new(folder.path()), set("0-7"));
+    let root = Root::new(folder.path());
+    let open = set("0-7");
     let threads = [thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];
-    assert_eq!(told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found()), (Vec::new(), Vec::new()));
+    assert_eq!(
+        told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found()),
+        (Vec::new(), Vec::new())
+    );
 }

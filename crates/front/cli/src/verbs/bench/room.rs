@@ -34,7 +34,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// Chooses seats unless these are wanted, and closes them where the user wants quiet and may have it.
+    /// Chooses seats unless these are wanted, and closes them where the user wants quiet and may
+    /// have it.
     pub fn take(typed: &Bench, wanted: Option<&CpuSet>) -> Result<Self, CliError> {
         let allowed = CpuSet::of_thread(0).map_err(CliError::work)?;
         let topology = check::topology()?;
@@ -42,16 +43,18 @@ impl Room {
         if typed.quiet {
             match Lease::take(typed, wanted) {
                 Ok(cell) => return Ok(Room::in_cell(cell)),
-                Err(error) => {
-                    notes.push(format!("there is no cell ({}); the kernel prefers the commands instead", error.text()))
-                }
+                Err(error) => notes.push(format!(
+                    "there is no cell ({}); the kernel prefers the commands instead",
+                    error.text()
+                )),
             }
         }
         let chosen = match wanted {
             Some(cpus) => named(cpus, &topology)?,
             None => {
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
-                seats::choose(&topology, &allowed, &activity::look(&all, LOOK), typed.seats).map_err(CliError::input)?
+                seats::choose(&topology, &allowed, &activity::look(&all, LOOK), typed.seats)
+                    .map_err(CliError::input)?
             }
         };
         notes.extend(chosen.notes);
@@ -59,22 +62,24 @@ impl Room {
     }
 
     fn in_cell(cell: Lease) -> Self {
-        let pinned =
-            "the kernel moves no threads about in a cell, so each thread of a command has one CPU, and keeps it";
+        let pinned = "the kernel moves no threads about in a cell, so each thread of a command has one CPU, and keeps it";
         let notes = if cell.cpus.len() > 1 { vec![pinned.to_owned()] } else { Vec::new() };
         Room { cpus: cell.cpus.clone(), cores: cell.cores, notes, quiet: true, cell: Some(cell) }
     }
 
     /// A command on these seats.
     pub fn contestant(&self, named: &Named) -> Contestant {
-        let (name, command) = (named.name.clone(), named.words.clone());
+        let name = named.name.clone();
+        let command = named.words.clone();
         let seated = Contestant { name, command, ..Contestant::default() };
         match &self.cell {
             // One CPU needs no seats, and the launcher takes its time.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
                 Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
             }
-            Some(cell) => Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..seated },
+            Some(cell) => {
+                Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..seated }
+            }
             None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
         }
     }
@@ -112,7 +117,9 @@ impl Room {
 /// The CPUs that the user named, which are taken as they are.
 fn named(cpus: &CpuSet, topology: &seatmap_machine::Topology) -> Result<seats::Chosen, CliError> {
     Cpus::read().map_err(CliError::work)?.check(&cpus.list().0).map_err(CliError::input)?;
-    let core = |cpu: u32| topology.pu(cpu).and_then(|pu| pu.core).map_or((Some(cpu), None), |core| (None, Some(core)));
+    let core = |cpu: u32| {
+        topology.pu(cpu).and_then(|pu| pu.core).map_or((Some(cpu), None), |core| (None, Some(core)))
+    };
     let cores = cpus.iter().map(core).collect::<std::collections::BTreeSet<_>>().len();
     Ok(seats::Chosen { cpus: cpus.clone(), whole: cpus.clone(), cores, notes: Vec::new() })
 }
@@ -136,17 +143,20 @@ impl Lease {
         let cpus = match wanted {
             Some(cpus) => cpus.clone(),
             // One core stays for the rest of the system.
-            None => {
-                choice.best(Some(typed.seats.unwrap_or_else(|| all_but_one(&choice))), None).map_err(CliError::work)?
-            }
+            None => choice
+                .best(Some(typed.seats.unwrap_or_else(|| all_but_one(&choice))), None)
+                .map_err(CliError::work)?,
         };
         let name: Name = format!("bench-{}", std::process::id()).parse().map_err(CliError::work)?;
-        let (require, lease_s) = (Backend::V1Exclusive, Some(LEASE_S));
-        let request = CellRequest { name, cpus, require, noise_limit: None, lease_s, memory_bytes: 0 };
+        let require = Backend::V1Exclusive;
+        let lease_s = Some(LEASE_S);
+        let request =
+            CellRequest { name, cpus, require, noise_limit: None, lease_s, memory_bytes: 0 };
         let record = seatmap_cell::create(&host, &request, None).map_err(CliError::work)?;
         let cpus = record.set();
         let cores = choice.cores.iter().filter(|core| core.meets(&cpus)).count();
-        let members = |group: &String| host.root.path(&seatmap_os::group::members_file(&host.root, group));
+        let members =
+            |group: &String| host.root.path(&seatmap_os::group::members_file(&host.root, group));
         let group = record.group.as_ref().map(members);
         let (alive, ended) = mpsc::channel();
         let name = record.name.clone();
@@ -157,16 +167,21 @@ impl Lease {
             }
         };
         // From here on the cell is destroyed when the lease is dropped.
-        let mut lease = Lease { name: record.name, cpus, cores, group, alive: Some(alive), renewing: None };
+        let mut lease =
+            Lease { name: record.name, cpus, cores, group, alive: Some(alive), renewing: None };
         let renewing = std::thread::Builder::new().spawn(renew);
         lease.renewing = Some(renewing.map_err(|error| {
-            CliError::work(format!("the thread that renews the cell's lease cannot be started: {error}"))
+            CliError::work(format!(
+                "the thread that renews the cell's lease cannot be started: {error}"
+            ))
         })?);
         Ok(lease)
     }
 
     fn launcher(&self) -> Vec<OsString> {
-        ["/proc/self/exe", "cell", "run", "--quiet", &self.name.to_string(), "--"].map(OsString::from).to_vec()
+        ["/proc/self/exe", "cell", "run", "--quiet", &self.name.to_string(), "--"]
+            .map(OsString::from)
+            .to_vec()
     }
 }
 
@@ -176,18 +191,24 @@ impl Drop for Lease {
         if let Some(thread) = self.renewing.take() {
             let _ = thread.join();
         }
-        let undone = host().and_then(|host| seatmap_cell::destroy(&host, &self.name).map_err(CliError::work));
+        let undone = host()
+            .and_then(|host| seatmap_cell::destroy(&host, &self.name).map_err(CliError::work));
         match undone {
-            Ok(left) => left.iter().for_each(|left| seatmap_console::output::tell(&left.to_string())),
-            Err(error) => {
-                seatmap_console::output::tell(&format!("the cell '{}' is still there: {}", self.name, error.text()))
+            Ok(left) => {
+                left.iter().for_each(|left| seatmap_console::output::tell(&left.to_string()))
             }
+            Err(error) => seatmap_console::output::tell(&format!(
+                "the cell '{}' is still there: {}",
+                self.name,
+                error.text()
+            )),
         }
     }
 }
 
 fn host() -> Result<Host, CliError> {
-    Host::here(GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())).map_err(CliError::work)
+    Host::here(GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec()))
+        .map_err(CliError::work)
 }
 
 fn all_but_one(choice: &CpuChoice) -> usize {

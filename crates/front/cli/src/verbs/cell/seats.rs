@@ -26,10 +26,13 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let (cell, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
     let record = host.cell(&cell).map_err(super::failed)?;
     let start = run::this_start()?;
-    let seats = seats(&record, typed)?.shared_with(&start, typed.plan.is_some()).map_err(CliError::input)?;
+    let seats = seats(&record, typed)?
+        .shared_with(&start, typed.plan.is_some())
+        .map_err(CliError::input)?;
     run::tell_share(&start, &seats, typed.quiet);
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
-    let program = Executable::find(&command).map_err(CliError::input)?.without_streams(stdio::closed());
+    let program =
+        Executable::find(&command).map_err(CliError::input)?.without_streams(stdio::closed());
     let program = enclosed(at_home(host, &record, program), typed)?;
     // Open until the program has ended, which inherits it.
     let channel = channel(host, typed)?;
@@ -50,7 +53,9 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     if !typed.quiet {
         told::heard(&noise).iter().for_each(|line| output::tell(line));
     }
-    if let Some(Err(error)) = destination.map(|file| run::write(&Seated { report: &report, noise: &noise }, &file)) {
+    if let Some(Err(error)) =
+        destination.map(|file| run::write(&Seated { report: &report, noise: &noise }, &file))
+    {
         error.report();
     }
     ending.leave_alike()
@@ -64,11 +69,17 @@ struct Seated<'a> {
     noise: &'a Heard,
 }
 
-/// A seat a thread. Nothing balances in a cell, so the list starts again where there are more threads than seats.
+/// A seat a thread. Nothing balances in a cell, so the list starts again where there are more
+/// threads than seats.
 fn seats(record: &Record, typed: &CellRun) -> Result<SeatList, CliError> {
-    let Some(path) = &typed.plan else { return Ok(SeatList::of_cpus(&CpuList(record.cpus.clone()), Beyond::Cycle)) };
+    let Some(path) = &typed.plan else {
+        return Ok(SeatList::of_cpus(&CpuList(record.cpus.clone()), Beyond::Cycle));
+    };
     let plan = plan_input::plan(path)?;
-    match (0..plan.placement.len()).flat_map(|task| plan.seat(task)).find(|cpu| !record.cpus.contains(cpu)) {
+    match (0..plan.placement.len())
+        .flat_map(|task| plan.seat(task))
+        .find(|cpu| !record.cpus.contains(cpu))
+    {
         None => Ok(SeatList { beyond: Beyond::Cycle, ..SeatList::of_plan(&plan) }),
         Some(cpu) => Err(CliError::input(format!(
             "{}: CPU {cpu} is not in the cell '{}', which has {}",
@@ -84,7 +95,8 @@ fn at_home(host: &Host, record: &Record, program: Executable) -> Executable {
     if let Some(group) = &record.group {
         program = program.in_group(host.root.path(&group::members_file(&host.root, group)));
     }
-    match record.memory.as_ref().and_then(|memory| Some((memory.path.clone()?, memory.size_bytes))) {
+    match record.memory.as_ref().and_then(|memory| Some((memory.path.clone()?, memory.size_bytes)))
+    {
         None => program,
         Some((path, size_bytes)) => {
             let program = program.with_variable(memory::VARIABLE, path);
@@ -98,7 +110,8 @@ fn channel(host: &Host, typed: &CellRun) -> Result<Option<UnixStream>, CliError>
     let Some(socket) = &typed.channel else { return Ok(None) };
     let usual = || channel::beside(&host.run.file(server::SOCKET));
     let socket = socket.clone().unwrap_or_else(usual);
-    let (console, input) = (std::io::stdout(), std::io::stdin());
+    let console = std::io::stdout();
+    let input = std::io::stdin();
     channel::connect(&socket, [console.as_fd(), input.as_fd()]).map(Some).map_err(CliError::input)
 }
 

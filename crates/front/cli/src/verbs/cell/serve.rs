@@ -14,7 +14,8 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
     let group = typed.group.as_deref().map(group).transpose()?;
     let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
     let warden = GuardianCommand(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
-    let (policy, slice) = (typed.policy, Duration::from_secs(typed.slice));
+    let policy = typed.policy;
+    let slice = Duration::from_secs(typed.slice);
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
     let mut ready = |inherited: Inherited| {
@@ -25,21 +26,36 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
         }
         ready(typed, &options);
     };
-    server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| match error {
-        ControlError::AnotherRuns | ControlError::Export { .. } | ControlError::Socket { .. } => CliError::input(error),
-        error => CliError::work(error),
+    server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| {
+        match error {
+            ControlError::AnotherRuns
+            | ControlError::Export { .. }
+            | ControlError::Socket { .. } => CliError::input(error),
+            error => CliError::work(error),
+        }
     })
 }
 
 /// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
-    let file_proxy = || GuardianCommand(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
-    let absolute = typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
-    Ok(absolute.map(|folder| Exported { folder, is_read_only: typed.export_read_only, file_proxy: file_proxy() }))
+    let file_proxy =
+        || GuardianCommand(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
+    let absolute =
+        typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
+    Ok(absolute.map(|folder| Exported {
+        folder,
+        is_read_only: typed.export_read_only,
+        file_proxy: file_proxy(),
+    }))
 }
 
 fn group(name: &str) -> Result<u32, CliError> {
-    let none = || CliError::input(format!("there is no group '{}'; /etc/group lists them", output::visible(name)));
+    let none = || {
+        CliError::input(format!(
+            "there is no group '{}'; /etc/group lists them",
+            output::visible(name)
+        ))
+    };
     peer::group(name).ok_or_else(none)
 }
 
@@ -47,13 +63,21 @@ fn group(name: &str) -> Result<u32, CliError> {
 fn ready(typed: &CellServe, options: &ServerOptions) {
     let socket = options.socket.display().to_string();
     let policy = typed.policy.word();
-    let channel = options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
-    let files = channel.as_ref().map(|at| format!(", files at {}", output::visible(at))).unwrap_or_default();
+    let channel =
+        options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
+    let files = channel
+        .as_ref()
+        .map(|at| format!(", files at {}", output::visible(at)))
+        .unwrap_or_default();
     // A missing reader does not end a server.
-    let _ = match typed.json {
-        true => output::json(&serde_json::json!({
+    let _ = if typed.json {
+        output::json(&serde_json::json!({
             "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,
-        })),
-        false => output::print(&format!("listening at {}, policy {policy}{files}\n", output::visible(&socket))),
+        }))
+    } else {
+        output::print(&format!(
+            "listening at {}, policy {policy}{files}\n",
+            output::visible(&socket)
+        ))
     };
 }

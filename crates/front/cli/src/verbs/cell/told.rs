@@ -39,7 +39,8 @@ impl<'a, T> List<'a, T> {
 
 /// One cell, in a few lines.
 pub fn cell(record: &Record) -> String {
-    let mut text = format!("{}: {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
+    let mut text =
+        format!("{}: {}, {}{}\n", record.name, cpus(record), record.backend, noise(record));
     for reason in &record.degraded {
         text += &format!("  not better: {}\n", output::visible(reason));
     }
@@ -47,14 +48,22 @@ pub fn cell(record: &Record) -> String {
     // The record is of the moment in which the cell was made; faults are of now.
     text += &format!("  left on its CPUs when it was made: {bound}");
     if record.threads_left > 0 {
-        text += &format!(", {}{}", counted(record.threads_left, "other thread"), owners(&record.processes_left));
+        text += &format!(
+            ", {}{}",
+            counted(record.threads_left, "other thread"),
+            owners(&record.processes_left)
+        );
     }
     if !record.irqs_left.is_empty() {
         text += &format!(", interrupts {}", output::visible(&record.irqs_left.join(" ")));
     }
     text.push('\n');
     if let Some(memory) = &record.memory {
-        let kind = if memory.is_huge { "huge pages" } else { "ordinary pages: huge ones could not be had" };
+        let kind = if memory.is_huge {
+            "huge pages"
+        } else {
+            "ordinary pages: huge ones could not be had"
+        };
         text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
     }
     if let Some(left) = record.left_s() {
@@ -92,9 +101,11 @@ pub fn heard(noise: &Heard) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(LOUD));
     let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
     if !more.is_empty() {
-        lines.push(format!("and so on {}; --report tells of each", counted(more.len(), "more CPU")));
+        lines
+            .push(format!("and so on {}; --report tells of each", counted(more.len(), "more CPU")));
     }
-    let (times, seconds) = (noise.preemptions, noise.seconds);
+    let times = noise.preemptions;
+    let seconds = noise.seconds;
     let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
     lines.push(format!("in {seconds:.2} s its threads were made to leave a CPU {times}"));
     lines

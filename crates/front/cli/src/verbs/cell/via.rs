@@ -6,7 +6,9 @@ use indicatif::ProgressBar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_control::{Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Listed, Say};
+use seatmap_control::{
+    Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Listed, Say,
+};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +18,9 @@ pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
     let mut client = ControlClient::connect(socket).map_err(failed)?;
     match verb {
         CellVerb::Create(typed) => create(client, typed),
-        CellVerb::Destroy { name, .. } => told_of(ask(&mut client, Ask::Destroy { name: name.clone() })?, false),
+        CellVerb::Destroy { name, .. } => {
+            told_of(ask(&mut client, Ask::Destroy { name: name.clone() })?, false)
+        }
         CellVerb::Renew(typed) => {
             let renew = Ask::Renew { name: typed.name.clone(), lease_s: typed.ttl };
             told_of(ask(&mut client, renew)?, typed.json)
@@ -28,9 +32,8 @@ pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
 
 fn failed(error: ControlError) -> CliError {
     match error {
-        ControlError::Refused { kind: ErrorOrigin::Asked, .. } | ControlError::Unreachable { .. } => {
-            CliError::input(error)
-        }
+        ControlError::Refused { kind: ErrorOrigin::Asked, .. }
+        | ControlError::Unreachable { .. } => CliError::input(error),
         error => CliError::work(error),
     }
 }
@@ -84,11 +87,17 @@ fn hold(mut client: ControlClient) -> Result<(), CliError> {
     while !interrupt.asked() {
         let Ok(answer) = heard.recv_timeout(Duration::from_millis(100)) else { continue };
         match answer.map_err(failed)?.say {
-            Say::Damaged { name, faults } if faults.is_empty() => output::tell(&format!("{name}: as it was made")),
-            Say::Damaged { name, faults } => faults.iter().for_each(|fault| output::tell(&format!("{name}: {fault}"))),
+            Say::Damaged { name, faults } if faults.is_empty() => {
+                output::tell(&format!("{name}: as it was made"))
+            }
+            Say::Damaged { name, faults } => {
+                faults.iter().for_each(|fault| output::tell(&format!("{name}: {fault}")))
+            }
             Say::Suspended { name } => output::tell(&format!("{name}: its turn is over for now")),
             Say::Resumed { name } => output::tell(&format!("{name}: its turn")),
-            Say::Ended { name } => return Err(CliError::work(format!("the cell '{name}' has ended"))),
+            Say::Ended { name } => {
+                return Err(CliError::work(format!("the cell '{name}' has ended")));
+            }
             _ => {}
         }
     }
@@ -103,7 +112,10 @@ fn told_of(said: Say, json: bool) -> Result<(), CliError> {
         Say::Cells { cells } => output::print(&cells.iter().map(line).collect::<String>()),
         Say::Done { left } if !left.is_empty() => {
             left.iter().for_each(|left| output::tell(left));
-            Err(CliError::work(format!("{} of the cell's changes could not be put back", left.len())))
+            Err(CliError::work(format!(
+                "{} of the cell's changes could not be put back",
+                left.len()
+            )))
         }
         _ => Ok(()),
     }
@@ -111,8 +123,15 @@ fn told_of(said: Say, json: bool) -> Result<(), CliError> {
 
 fn line(listed: &Listed) -> String {
     let cell = listed.cell.as_ref().map(|cell| told::table(std::slice::from_ref(cell)));
-    let word = if listed.phase == CellPhase::Waiting { "waits" } else { "suspended: others have their turn" };
+    let word = if listed.phase == CellPhase::Waiting {
+        "waits"
+    } else {
+        "suspended: others have their turn"
+    };
     let mut text = cell.unwrap_or_else(|| format!("{}  {word}\n", listed.name));
-    listed.faults.iter().for_each(|fault| text += &format!("  wrong: {}\n", output::visible(fault)));
+    listed
+        .faults
+        .iter()
+        .for_each(|fault| text += &format!("  wrong: {}\n", output::visible(fault)));
     text
 }

@@ -19,9 +19,19 @@ pub struct Standard {
 
 impl Standard {
     /// These rules, and the seats of a file: a plan, a plan for ranks, or a seating.
-    pub fn new(rules: &[Rule], expect: Option<&Path>, any_machine: bool, strict: bool) -> Result<Self, CliError> {
-        let (expected, ranks) = expect.map_or(Ok((None, None)), |path| expected(path, any_machine))?;
-        Ok(Standard { asked: Asked { rules: rules.to_vec(), expected, strict }, ranks, any_machine })
+    pub fn new(
+        rules: &[Rule],
+        expect: Option<&Path>,
+        any_machine: bool,
+        strict: bool,
+    ) -> Result<Self, CliError> {
+        let (expected, ranks) =
+            expect.map_or(Ok((None, None)), |path| expected(path, any_machine))?;
+        Ok(Standard {
+            asked: Asked { rules: rules.to_vec(), expected, strict },
+            ranks,
+            any_machine,
+        })
     }
 
     /// Whether seats were given.
@@ -46,7 +56,10 @@ impl Standard {
     }
 }
 
-fn expected(path: &Path, any_machine: bool) -> Result<(Option<Expected>, Option<RankPlan>), CliError> {
+fn expected(
+    path: &Path,
+    any_machine: bool,
+) -> Result<(Option<Expected>, Option<RankPlan>), CliError> {
     let bytes = input::bytes(path)?;
     match ranks::of_bytes(path, &bytes)? {
         Some(plan) => Ok((None, Some(plan))),
@@ -63,5 +76,7 @@ fn of_threads(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Expected, 
         };
     }
     let read = Expected::of_seating(&String::from_utf8_lossy(bytes));
-    read.map_err(|error| CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}"))))
+    read.map_err(|error| {
+        CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}")))
+    })
 }

@@ -25,7 +25,11 @@ impl Kept {
     /// # Errors
     /// A run that cannot go on because nothing was kept.
     pub fn at(typed: &Measure, source: &Source) -> Result<Self, CliError> {
-        let beside = typed.output.as_ref().filter(|path| !path.exists() || path.is_file()).filter(|path| *path != "-");
+        let beside = typed
+            .output
+            .as_ref()
+            .filter(|path| !path.exists() || path.is_file())
+            .filter(|path| *path != "-");
         let path = match (beside, source) {
             (Some(output), _) => Some(output.with_added_extension("journal")),
             (None, Source::Host { .. }) => remembered(),
@@ -52,13 +56,21 @@ impl Kept {
         let header = request.header(self.machine.clone());
         let file: File = trusted::open(path, Open::Keep).map_err(CliError::work)?;
         if !resume {
-            return Ok((Some(Journal::create(path, file, &header).map_err(CliError::work)?), samples));
+            return Ok((
+                Some(Journal::create(path, file, &header).map_err(CliError::work)?),
+                samples,
+            ));
         }
-        let (journal, records) = Journal::resume(path, file, &header, resolution_ns).map_err(unusable)?;
+        let (journal, records) =
+            Journal::resume(path, file, &header, resolution_ns).map_err(unusable)?;
         for record in &records {
             samples.add(record.i, record.j, record.pass, record.batches());
         }
-        output::tell(&format!("going on after {} kept in {}", counted(records.len(), "visit"), path.display()));
+        output::tell(&format!(
+            "going on after {} kept in {}",
+            counted(records.len(), "visit"),
+            path.display()
+        ));
         Ok((Some(journal), samples))
     }
 
@@ -75,12 +87,13 @@ impl Kept {
     }
 }
 
-/// A journal to go on with that is not this run's is what was typed; that it is in use or unreadable is not.
+/// A journal to go on with that is not this run's is what was typed; that it is in use or
+/// unreadable is not.
 fn unusable(error: JournalError) -> CliError {
     match error {
-        JournalError::OtherRun { .. } | JournalError::Version { .. } | JournalError::Damaged { .. } => {
-            CliError::input(error)
-        }
+        JournalError::OtherRun { .. }
+        | JournalError::Version { .. }
+        | JournalError::Damaged { .. } => CliError::input(error),
         JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
     }
 }

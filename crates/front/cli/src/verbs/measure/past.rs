@@ -16,7 +16,9 @@ pub fn compare(profile: &Profile, source: &Source) {
     let Source::Host { .. } = source else { return };
     let before = match remembered::latest() {
         Ok(before) => before.filter(|before| remembered::of_this_computer(before).is_ok()),
-        Err(error) => return output::tell(&format!("not compared with what was measured before: {error}")),
+        Err(error) => {
+            return output::tell(&format!("not compared with what was measured before: {error}"));
+        }
     };
     let Some(before) = before else { return };
     let (Some(then), Some(now)) = (&before.core_distance, &profile.core_distance) else { return };
@@ -28,8 +30,8 @@ pub fn compare(profile: &Profile, source: &Source) {
     ));
 }
 
-/// Keeps the profile of the whole host for `seatmap show host`: of all CPUs that this process runs on unasked. A
-/// profile that cannot be kept is not a failure.
+/// Keeps the profile of the whole host for `seatmap show host`: of all CPUs that this process runs
+/// on unasked. A profile that cannot be kept is not a failure.
 pub fn remember(profile: &Profile, source: &Source) {
     let Source::Host { pus, .. } = source else { return };
     if !affinity::current().is_ok_and(|own| own.iter().all(|os| pus.contains(os))) {
@@ -37,9 +39,12 @@ pub fn remember(profile: &Profile, source: &Source) {
     }
     let Some(path) = here::host_profile() else { return };
     let set_apart = Cpus::read().map(|here| here.set_apart).unwrap_or_default();
-    let lost = before_of_this_computer().map(|before| lost(&before, profile, &set_apart)).unwrap_or_default();
+    let lost = before_of_this_computer()
+        .map(|before| lost(&before, profile, &set_apart))
+        .unwrap_or_default();
     if !lost.is_empty() {
-        let (cpus, list) = (CpuList(lost), CpuList(profile.topology.os_indices().collect()));
+        let cpus = CpuList(lost);
+        let list = CpuList(profile.topology.os_indices().collect());
         return output::tell(&format!(
             "not remembered: the remembered measurement has {} as well, which the kernel was started to set apart; \
              --cpus {list} measures all",
@@ -47,24 +52,35 @@ pub fn remember(profile: &Profile, source: &Source) {
         ));
     }
     match keep(&path, &with_remembered(profile)) {
-        Ok(()) => profile.core_distance.as_ref().and_then(unsteady).iter().for_each(|line| output::tell(line)),
+        Ok(()) => profile
+            .core_distance
+            .as_ref()
+            .and_then(unsteady)
+            .iter()
+            .for_each(|line| output::tell(line)),
         Err(error) => output::tell(&format!("not remembered: {error}")),
     }
 }
 
 fn before_of_this_computer() -> Option<Profile> {
-    remembered::latest().ok().flatten().filter(|before| remembered::of_this_computer(before).is_ok())
+    remembered::latest()
+        .ok()
+        .flatten()
+        .filter(|before| remembered::of_this_computer(before).is_ok())
 }
 
 /// The CPUs set apart whose distances are remembered, and that a new profile does not have.
 fn lost(before: &Profile, now: &Profile, set_apart: &[u32]) -> Vec<u32> {
-    let measured = |profile: &Profile| profile.core_distance.as_ref().map_or_else(Vec::new, |known| known.pus.clone());
-    let (before, now) = (measured(before), measured(now));
+    let measured = |profile: &Profile| {
+        profile.core_distance.as_ref().map_or_else(Vec::new, |known| known.pus.clone())
+    };
+    let before = measured(before);
+    let now = measured(now);
     set_apart.iter().filter(|cpu| before.contains(cpu) && !now.contains(cpu)).copied().collect()
 }
 
-/// The profile with the speeds and wakeups that are remembered of this computer, where it has none of its own:
-/// distances are measured more often.
+/// The profile with the speeds and wakeups that are remembered of this computer, where it has none
+/// of its own: distances are measured more often.
 fn with_remembered(profile: &Profile) -> Profile {
     let mut with = profile.clone();
     let Some(before) = before_of_this_computer() else { return with };
@@ -77,14 +93,16 @@ fn with_remembered(profile: &Profile) -> Profile {
 
 /// Writes safely: no other user can redirect this write into another file or another folder.
 fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
-    let (folder, name) = (path.parent().unwrap_or(Path::new("/")), path.file_name().unwrap_or_default());
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default();
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// A warning for readers of the remembered profile that take one median for each pair; `None` where each pair has
-/// one.
+/// A warning for readers of the remembered profile that take one median for each pair; `None` where
+/// each pair has one.
 fn unsteady(distance: &CoreDistance) -> Option<String> {
-    let statuses: Vec<PairStatus> = distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
+    let statuses: Vec<PairStatus> =
+        distance.status.pairs().filter_map(|(_, _, status)| *status).collect();
     let unsteady = statuses.iter().filter(|status| **status != PairStatus::Stable).count();
     (unsteady > 0).then(|| {
         format!(
@@ -103,15 +121,25 @@ mod tests {
     #[test]
     fn a_measurement_without_cpus_set_apart_does_not_replace_one_with_them() {
         let measured = |pus: &[u32]| {
-            let origin = Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+            let origin = Origin {
+                kind: OriginKind::Measured,
+                source: "test".into(),
+                date: None,
+                tool: None,
+            };
             let mut profile = Profile::new("test", origin, Topology::unknown(0..4));
-            profile.core_distance = Some(CoreDistance::imported(pus.to_vec(), Matrix::filled(pus.len(), 80.0)));
+            profile.core_distance =
+                Some(CoreDistance::imported(pus.to_vec(), Matrix::filled(pus.len(), 80.0)));
             profile
         };
-        let (all, usual) = (measured(&[0, 1, 2, 3]), measured(&[0, 1]));
+        let all = measured(&[0, 1, 2, 3]);
+        let usual = measured(&[0, 1]);
         assert_eq!(lost(&all, &usual, &[2, 3]), [2, 3]);
         assert!(lost(&usual, &all, &[2, 3]).is_empty());
-        assert!(lost(&all, &usual, &[]).is_empty(), "CPUs that have gone keep nothing from being remembered");
+        assert!(
+            lost(&all, &usual, &[]).is_empty(),
+            "CPUs that have gone keep nothing from being remembered"
+        );
     }
 
     #[test]
@@ -123,7 +151,9 @@ mod tests {
         distance.status.set_both(0, 2, Some(PairStatus::Drifting));
         let told = unsteady(&distance).unwrap();
         assert!(
-            told.starts_with("remembered as this host, though the distance of 2 of 3 pairs is not steady"),
+            told.starts_with(
+                "remembered as this host, though the distance of 2 of 3 pairs is not steady"
+            ),
             "{told}"
         );
     }

@@ -98,7 +98,10 @@ impl Source {
         match pus.iter().find(|os| !all.contains(os)) {
             Some(os) => {
                 let there = seatmap_os::CpuList(all);
-                Err(CliError::input(format!("{} has no CPU {os}; its CPUs are {there}", model.name)))
+                Err(CliError::input(format!(
+                    "{} has no CPU {os}; its CPUs are {there}",
+                    model.name
+                )))
             }
             None => Ok(Source::Simulated { model, pus }),
         }
@@ -115,7 +118,9 @@ impl Source {
         };
         let pus = typed.cpus.as_ref().map_or_else(|| distance.pus.clone(), |list| list.0.clone());
         match pus.iter().find(|os| distance.index_of(**os).is_none()) {
-            Some(os) => Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name))),
+            Some(os) => {
+                Err(CliError::input(format!("{} has no distances from CPU {os}", profile.name)))
+            }
             None => Ok(Source::Replayed { profile: Box::new(profile), kind: machine.kind(), pus }),
         }
     }
@@ -151,7 +156,9 @@ impl Source {
     /// The CPUs to be measured.
     pub fn pus(&self) -> &[u32] {
         match self {
-            Source::Host { pus, .. } | Source::Simulated { pus, .. } | Source::Replayed { pus, .. } => pus,
+            Source::Host { pus, .. }
+            | Source::Simulated { pus, .. }
+            | Source::Replayed { pus, .. } => pus,
         }
     }
 
@@ -168,15 +175,18 @@ impl Source {
     pub fn machine(&self) -> Machine {
         let named = Machine { name: self.name(), ..Machine::default() };
         match self {
-            Source::Host { .. } => {
-                Machine { cpu_model: environment::cpu_model(), boot_id: environment::boot_id(), ..named }
-            }
+            Source::Host { .. } => Machine {
+                cpu_model: environment::cpu_model(),
+                boot_id: environment::boot_id(),
+                ..named
+            },
             Source::Simulated { model, .. } => {
                 let figures = content_hash(&(&model.name, &model.topology, &model.figures));
                 Machine { figures: Some(figures), ..named }
             }
             Source::Replayed { profile, .. } => {
-                let figures = content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
+                let figures =
+                    content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
                 Machine { figures: Some(figures), ..named }
             }
         }
@@ -193,7 +203,11 @@ impl Source {
 }
 
 /// The host as a source of round trips.
-pub fn host(topology: &Topology, pus: &[u32], typed: &Measure) -> Result<TestbedProbe<HostTestbed>, CliError> {
+pub fn host(
+    topology: &Topology,
+    pus: &[u32],
+    typed: &Measure,
+) -> Result<TestbedProbe<HostTestbed>, CliError> {
     // The clock's step does not bear on how many lines are needed.
     let request = super::request(typed, pus, 1.0);
     let lines = survey::lines_needed(&request, topology);
@@ -209,7 +223,8 @@ pub fn simulated(
     typed: &Measure,
 ) -> Result<TestbedProbe<CoherentBed>, CliError> {
     let lines = survey::lines_needed(&super::request(typed, pus, 1.0), &model.topology);
-    TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines).map_err(CliError::work)
+    TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines)
+        .map_err(CliError::work)
 }
 
 /// A profile as a source of round trips.
@@ -219,8 +234,11 @@ pub fn replay(profile: &Profile, seed: u64) -> Result<Replay, CliError> {
 
 /// The host's profile without distances.
 pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64>) -> Profile {
-    let mut profile =
-        Profile::new(here::host_name(), origin(OriginKind::Measured, here::host_name()), topology.clone());
+    let mut profile = Profile::new(
+        here::host_name(),
+        origin(OriginKind::Measured, here::host_name()),
+        topology.clone(),
+    );
     profile.environment = environment::read();
     profile.environment.steal_percent = steal_percent;
     profile.clock = clock;
@@ -229,8 +247,13 @@ pub fn host_profile(topology: &Topology, clock: Clock, steal_percent: Option<f64
 
 /// A model's profile without distances.
 pub fn simulated_profile(model: &CoherentModel) -> Profile {
-    let source = format!("the model {}, measured in virtual time ({})", model.name, model.sources.join("; "));
-    let mut profile = Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
+    let source = format!(
+        "the model {}, measured in virtual time ({})",
+        model.name,
+        model.sources.join("; ")
+    );
+    let mut profile =
+        Profile::new(model.name.clone(), origin(OriginKind::Model, source), model.topology.clone());
     profile.clock.step_ns = Some(model.ns_per_tick());
     profile.clock.frequency_hz = Some(1e9 * model.frequency_ghz);
     profile
@@ -239,7 +262,8 @@ pub fn simulated_profile(model: &CoherentModel) -> Profile {
 /// A replayed machine's profile without distances.
 pub fn replayed_profile(of: &Profile) -> Profile {
     let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
-    let mut profile = Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
+    let mut profile =
+        Profile::new(of.name.clone(), origin(OriginKind::Model, source), of.topology.clone());
     profile.environment = of.environment.clone();
     profile.clock = of.clock.clone();
     profile.speed = of.speed.clone();

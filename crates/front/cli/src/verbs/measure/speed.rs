@@ -36,7 +36,8 @@ pub fn measure(pus: &[u32], typed: &Measure, interrupt: &Interrupt) -> Result<Se
     };
     let first = pus.first().copied().unwrap_or_default();
     let mut host = Host(HostWork::sized_on(first).map_err(CliError::work)?);
-    let go_on = || if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let go_on =
+        || if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let measured = speeds(&mut host, pus, rounds, typed.seed, go_on).map_err(CliError::work)?;
     measured.ok_or_else(|| {
         CliError::work("interrupted while the speeds were measured; the same command with --resume keeps the distances")

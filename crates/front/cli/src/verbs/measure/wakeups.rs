@@ -15,7 +15,12 @@ struct Host(HostWakeups);
 impl Woken for Host {
     type Error = PrimitiveError;
 
-    fn round_trips_ns(&mut self, pus: [u32; 2], batches: u32, round_trips: u32) -> Result<Vec<f64>, PrimitiveError> {
+    fn round_trips_ns(
+        &mut self,
+        pus: [u32; 2],
+        batches: u32,
+        round_trips: u32,
+    ) -> Result<Vec<f64>, PrimitiveError> {
         self.0.round_trips_ns(pus, batches, round_trips)
     }
 }
@@ -43,7 +48,8 @@ pub fn measure(
         return Ok(None);
     }
     let mut host = Host(HostWakeups::default());
-    let go_on = || if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let go_on =
+        || if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let measured = wakeups(&mut host, &pairs, passes, typed.seed, go_on).map_err(CliError::work)?;
     let early = "interrupted while the wakeups were measured; the same command with --resume keeps the distances";
     measured.map(Some).ok_or_else(|| CliError::work(early))

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// How long perf may take to record nothing. Where counters are passed through to a virtual machine it takes a second.
+/// How long perf may take to record nothing. Where counters are passed through to a virtual machine
+/// it takes a second.
 const TRIAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// The program that records.
@@ -30,10 +31,14 @@ pub fn is_asked(typed: &Observe) -> Result<bool, CliError> {
     }
     let is_asked = is_named || typed.recording.is_some();
     if is_asked && typed.seconds.is_some() {
-        return Err(CliError::input("c2c records a command from its begin to its end; --seconds has no effect on it"));
+        return Err(CliError::input(
+            "c2c records a command from its begin to its end; --seconds has no effect on it",
+        ));
     }
     if is_asked && (typed.library.is_some() || typed.means != MeansChoice::Best) {
-        return Err(CliError::input("c2c is the processor's and perf's; --library and --means have no effect on it"));
+        return Err(CliError::input(
+            "c2c is the processor's and perf's; --library and --means have no effect on it",
+        ));
     }
     Ok(is_asked)
 }
@@ -95,7 +100,8 @@ fn recorded(typed: &Observe, path: &Path, interrupt: &Interrupt) -> Result<ExitS
 
 fn told(typed: &Observe, files: &Files, path: &Path, is_command: bool) -> Result<(), CliError> {
     let file = File::open(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
-    let sampled = c2c::read(BufReader::new(file)).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    let sampled = c2c::read(BufReader::new(file))
+        .map_err(|error| CliError::input(AtFile::new(path, error)))?;
     tell(typed, files, &sampled.observation, is_command)?;
     false_sharing(&sampled.observation, &sampled.lines).iter().for_each(|line| output::tell(line));
     Ok(())

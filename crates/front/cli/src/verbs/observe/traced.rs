@@ -32,7 +32,9 @@ pub fn is_traced(choice: ObserveChoice) -> bool {
 /// Runs the command to its end, and reads its reports.
 pub fn run(typed: &Observe, files: &Files, interrupt: &Interrupt) -> Result<(), CliError> {
     if typed.command.is_empty() {
-        return Err(CliError::input("a program that runs cannot begin to report on itself; give the command after --"));
+        return Err(CliError::input(
+            "a program that runs cannot begin to report on itself; give the command after --",
+        ));
     }
     if let Some(rank) = job::own_rank(typed.method) {
         return job::run(typed, files, &rank, interrupt);
@@ -68,11 +70,16 @@ fn end_of(typed: &Observe, folder: &Path, interrupt: &Interrupt) -> Result<ExitS
     attend(child, false, interrupt).map_err(CliError::work)
 }
 
-fn observed(method: ObserveChoice, folder: &Path) -> Result<(Observation, Vec<SharedLine>), CliError> {
+fn observed(
+    method: ObserveChoice,
+    folder: &Path,
+) -> Result<(Observation, Vec<SharedLine>), CliError> {
     if method == ObserveChoice::Mpi {
         let read = mpi::read(folder).map(|messages| (messages.observation, Vec::new()));
         return read.map_err(|_| {
-            CliError::work("no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize?")
+            CliError::work(
+                "no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize?",
+            )
         });
     }
     let read = tsan::read(folder).map(|sharing| (sharing.observation, sharing.lines));
@@ -92,9 +99,12 @@ pub fn library(typed: &Observe) -> Result<PathBuf, CliError> {
 /// The same, with the reason where there is none as text.
 pub fn find_library(typed: &Observe) -> Result<PathBuf, String> {
     if let Some(file) = &typed.library {
-        return trusted::check_library(file).map_err(|error| match error.is_absent() {
-            true => format!("{}: there is no such file", file.display()),
-            false => format!("it would run in your program: {error}"),
+        return trusted::check_library(file).map_err(|error| {
+            if error.is_absent() {
+                format!("{}: there is no such file", file.display())
+            } else {
+                format!("it would run in your program: {error}")
+            }
         });
     }
     let own = std::env::current_exe().map_err(|error| error.to_string())?;

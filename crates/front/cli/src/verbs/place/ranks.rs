@@ -51,10 +51,12 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
     }
-    match typed.json {
-        true => output::print(&plan.to_json()),
-        false if destination == Some(Destination::Stdout) => Ok(()),
-        false => show(&plan, false),
+    if typed.json {
+        output::print(&plan.to_json())
+    } else if destination == Some(Destination::Stdout) {
+        Ok(())
+    } else {
+        show(&plan, false)
     }
 }
 
@@ -68,13 +70,19 @@ pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     if wishes.also.is_empty() {
         return Ok(first);
     }
-    let others = wishes.also.iter().map(|(weight, text)| Ok((*weight, pattern_input::pattern(text)?)));
+    let others =
+        wishes.also.iter().map(|(weight, text)| Ok((*weight, pattern_input::pattern(text)?)));
     let others = others.collect::<Result<Vec<_>, CliError>>()?;
     first.with(&others).map_err(CliError::input)
 }
 
 /// The nodes of a cluster as places for a pattern's ranks.
-pub fn places(name: &str, cluster: &Cluster, wishes: &OnCluster, pattern: &Pattern) -> Result<Nodes, CliError> {
+pub fn places(
+    name: &str,
+    cluster: &Cluster,
+    wishes: &OnCluster,
+    pattern: &Pattern,
+) -> Result<Nodes, CliError> {
     cluster.places(message_bytes(wishes, pattern)).map_err(|error| at(name, error))
 }
 
@@ -90,8 +98,8 @@ pub fn request<'a>(wishes: &OnCluster, nodes: &'a Nodes, pattern: &'a Pattern) -
     }
 }
 
-/// The mean size of the pattern's messages, unless one was typed. A generated pattern has messages of one byte, which
-/// stand for no size: then that which tells near nodes from far ones best.
+/// The mean size of the pattern's messages, unless one was typed. A generated pattern has messages
+/// of one byte, which stand for no size: then that which tells near nodes from far ones best.
 fn message_bytes(wishes: &OnCluster, pattern: &Pattern) -> f64 {
     let sum = |of: fn(&seatmap_pattern::Edge) -> f64| pattern.edges.iter().map(of).sum::<f64>();
     let mean = sum(|edge| edge.bytes) / sum(|edge| edge.messages);
@@ -122,12 +130,14 @@ pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError>
     plan.map(Some).map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 
-/// The rank that a process is on this computer, by what its launcher put into its environment. This program's own
-/// processes, which seat ranks, are none.
+/// The rank that a process is on this computer, by what its launcher put into its environment. This
+/// program's own processes, which seat ranks, are none.
 fn rank_of(pid: Tid) -> Option<usize> {
     let root = Root::new("/");
     let environment = task::environment(&root, pid);
-    let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let variable = |name: &str| {
+        environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+    };
     let rank = seatmap_cluster::Rank::find(variable).ok()?.rank;
     // A computer that plays several nodes gives each a host name of its own.
     (task::shares_host_name(&root, pid) && !task::runs_this_program(&root, pid)).then_some(rank)
@@ -145,9 +155,12 @@ pub fn expected(plan: &RankPlan, seating: &Seating, any_machine: bool) -> Expect
     let rank_of = |pid: Tid| rank_of(pid).filter(|rank| *rank < plan.node_of_rank.len());
     let ranks = 0..plan.node_of_rank.len();
     let belong: Vec<usize> = ranks.filter(|rank| any_machine || plan.node(*rank) == here).collect();
-    let seat_of = |rank: usize| match any_machine || plan.node(rank) == here {
-        true => Ok(plan.cpus_of_rank[rank].iter().copied().collect()),
-        false => Err(plan.node(rank).to_owned()),
+    let seat_of = |rank: usize| {
+        if any_machine || plan.node(rank) == here {
+            Ok(plan.cpus_of_rank[rank].iter().copied().collect())
+        } else {
+            Err(plan.node(rank).to_owned())
+        }
     };
     Expected::of_ranks(seating, &belong, rank_of, seat_of)
 }
@@ -155,14 +168,20 @@ pub fn expected(plan: &RankPlan, seating: &Seating, any_machine: bool) -> Expect
 /// The CPUs of the rank that this process is, on this computer.
 ///
 /// # Errors
-/// No launcher gave this process a rank, the plan has another number of ranks, or it has this one on another node.
+/// No launcher gave this process a rank, the plan has another number of ranks, or it has this one
+/// on another node.
 pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSet, CliError> {
-    let rank = seatmap_cluster::Rank::find(|name| std::env::var(name).ok()).map_err(CliError::input)?;
-    let (own, here) = (rank.rank, here::host_name());
+    let rank =
+        seatmap_cluster::Rank::find(|name| std::env::var(name).ok()).map_err(CliError::input)?;
+    let own = rank.rank;
+    let here = here::host_name();
     let planned = plan.node_of_rank.len();
     if rank.size != planned {
-        let wrong =
-            format!("the plan is for {planned}, and {} were started", rank.size, planned = counted(planned, "rank"));
+        let wrong = format!(
+            "the plan is for {planned}, and {} were started",
+            rank.size,
+            planned = counted(planned, "rank")
+        );
         return Err(CliError::input(AtFile::new(path, wrong)));
     }
     if plan.node(own) != here && !any_machine {

@@ -47,7 +47,8 @@ pub(super) fn count(
             let near = near(typed, &handoffs(typed, pattern)?, model, &seating.placement);
             handoffs_ns(&mut bed, &near, &seating.placement).map_err(CliError::work)?;
             let home = |line| model.home_of(line).map(|home| home as usize);
-            seating.homes = near.handoffs.iter().map(|handoff| home(handoff.line.line_index())).collect();
+            seating.homes =
+                near.handoffs.iter().map(|handoff| home(handoff.line.line_index())).collect();
             seating.counted = Some(bed.counters().link_messages());
         }
     }
@@ -63,7 +64,8 @@ fn by_long_messages<T>(
     let program = long_messages(typed, pattern)?;
     let floor_ns = program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz;
     let run = |placement: &[u32]| {
-        messages_ns(&mut CellBed::new(Arc::clone(model)), &program, placement, 0).map_err(|error| error.to_string())
+        messages_ns(&mut CellBed::new(Arc::clone(model)), &program, placement, 0)
+            .map_err(|error| error.to_string())
     };
     work(Judge { time_ns: &run, floor_ns }).map_err(CliError::input)
 }
@@ -83,30 +85,35 @@ fn by_handoffs<T>(
     let program = handoffs(typed, pattern)?;
     let run = |placement: &[u32]| {
         let near = near(typed, &program, model, placement);
-        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement).map_err(|error| error.to_string())
+        handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &near, placement)
+            .map_err(|error| error.to_string())
     };
     work(Judge { time_ns: &run, floor_ns: 0.0 }).map_err(CliError::input)
 }
 
 fn long_messages(typed: &Place, pattern: &Pattern) -> Result<LongMessages, CliError> {
     LongMessages::along(pattern, typed.packet_bytes(), typed.rounds()).ok_or_else(|| {
-        CliError::input(format!("--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"))
+        CliError::input(format!(
+            "--objective simulated takes a pattern of 2 to {MOST_TASKS} tasks that send something"
+        ))
     })
 }
 
 fn handoffs(typed: &Place, pattern: &Pattern) -> Result<Handoffs, CliError> {
     let program = Handoffs::along(pattern, 0, typed.rounds());
-    match program.handoffs.is_empty() {
-        true => Err(CliError::input("--objective simulated takes a pattern of tasks that send something")),
-        false => Ok(program),
+    if program.handoffs.is_empty() {
+        Err(CliError::input("--objective simulated takes a pattern of tasks that send something"))
+    } else {
+        Ok(program)
     }
 }
 
-/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best that is left of a
-/// quarter more lines than channels (Liu et al. 2015).
+/// Each channel has a line of its own: the next one, or, where homes are to be chosen, the best
+/// that is left of a quarter more lines than channels (Liu et al. 2015).
 fn near(typed: &Place, program: &Handoffs, model: &CoherentModel, placement: &[u32]) -> Handoffs {
-    match typed.homes || typed.method == MethodChoice::Pizza {
-        true => program.near(placement, |pu, line| model.ways_to_home(pu, line)),
-        false => program.clone(),
+    if typed.homes || typed.method == MethodChoice::Pizza {
+        program.near(placement, |pu, line| model.ways_to_home(pu, line))
+    } else {
+        program.clone()
     }
 }

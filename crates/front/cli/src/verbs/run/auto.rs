@@ -24,14 +24,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The time for which a program is observed before seats are tried, where nobody says: some hundred messages of
-/// each pair.
+/// The time for which a program is observed before seats are tried, where nobody says: some hundred
+/// messages of each pair.
 const OBSERVED: Duration = Duration::from_secs(2);
 
-/// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a drift (many seconds).
+/// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a
+/// drift (many seconds).
 const PERIOD: Duration = Duration::from_millis(500);
 
-/// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this process's.
+/// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this
+/// process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
     if typed.live.guard {
         guard::stand(io::stdin().lock());
@@ -48,11 +50,14 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let (allowed, topology) = seats(&typed.pid)?;
     let profile = input::profile("host").ok();
-    let guard = Guard::begin(Command::new("/proc/self/exe").args(["run", "--guard"])).map_err(CliError::work)?;
+    let guard = Guard::begin(Command::new("/proc/self/exe").args(["run", "--guard"]))
+        .map_err(CliError::work)?;
     // The counter counts what is executed next, so the program comes right after it.
-    let meter = Meter::new(typed.live.metric.clone(), typed.pid.is_empty()).map_err(CliError::input)?;
+    let meter =
+        Meter::new(typed.live.metric.clone(), typed.pid.is_empty()).map_err(CliError::input)?;
     let metric = meter.metric().clone();
-    let session = Session::begin(Some(Method::Wakeups), Means::Best, &subject).map_err(observe::failed)?;
+    let session =
+        Session::begin(Some(Method::Wakeups), Means::Best, &subject).map_err(observe::failed)?;
     let setting = Setting {
         topology: &topology,
         profile: profile.as_ref(),
@@ -68,13 +73,19 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let mut begun = file.as_mut().map_or(Ok(()), |file| file.add(&written(&header)?));
     let mut log = |line: &Line| match &mut file {
         // The header's failure is the first line's.
-        Some(file) => std::mem::replace(&mut begun, Ok(())).and_then(|()| file.add(&written(line)?)),
+        Some(file) => {
+            std::mem::replace(&mut begun, Ok(())).and_then(|()| file.add(&written(line)?))
+        }
         None => Ok(()),
     };
-    let (outcome, done, session) = Conductor::new(setting, session, meter, guard, &mut log).conduct();
+    let (outcome, done, session) =
+        Conductor::new(setting, session, meter, guard, &mut log).conduct();
     let (_, child) = session.finish();
     let is_asked = outcome.end == Some(End::Asked);
-    let status = child.map(|child| observe::attend(child, is_asked, &interrupt)).transpose().map_err(CliError::work)?;
+    let status = child
+        .map(|child| observe::attend(child, is_asked, &interrupt))
+        .transpose()
+        .map_err(CliError::work)?;
     if typed.quiet {
         auto::losses(&outcome).iter().for_each(|loss| output::tell(loss));
     } else {
@@ -102,8 +113,8 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
     Ok(Subject::Command { words: typed.command.clone(), leaves_stdout: false })
 }
 
-/// The CPUs for seats, and what they share: those of this process's mask, and those that the kernel was started to set
-/// apart where threads of the program were put there already.
+/// The CPUs for seats, and what they share: those of this process's mask, and those that the kernel
+/// was started to set apart where threads of the program were put there already.
 fn seats(pids: &[Tid]) -> Result<(CpuSet, seatmap_machine::Topology), CliError> {
     let own = CpuSet::of_thread(0).map_err(CliError::work)?;
     let set_apart: CpuSet = Cpus::read().map_err(CliError::work)?.set_apart.into_iter().collect();
@@ -146,12 +157,15 @@ struct LogFile {
 
 impl LogFile {
     fn create(path: &Path) -> Result<Self, CliError> {
-        let file = whole_file::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+        let file =
+            whole_file::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))?;
         Ok(LogFile { path: path.to_owned(), file })
     }
 
     fn add(&mut self, line: &str) -> io::Result<()> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", self.path.display()));
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+        };
         self.file.write_all(line.as_bytes()).map_err(named)
     }
 }
@@ -164,13 +178,20 @@ fn replay(path: &Path) -> Result<(), CliError> {
     log.replay().map_err(|error| CliError::work(AtFile::new(path, error)))?;
     log.lines.iter().try_for_each(|line| output::print(&told(line)))?;
     let cut = if log.is_cut_off { " The last line of the file was cut off." } else { "" };
-    output::print(&format!("{}, and the same decisions again.{cut}\n", counted(log.lines.len(), "line")))
+    output::print(&format!(
+        "{}, and the same decisions again.{cut}\n",
+        counted(log.lines.len(), "line")
+    ))
 }
 
 fn told(line: &Line) -> String {
     match &line.said {
-        seatmap_live::log::Said::Event(event) => format!("{:>9.3} s  {}\n", line.at_s, plain(event)),
-        seatmap_live::log::Said::Decision(decision) => format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision)),
+        seatmap_live::log::Said::Event(event) => {
+            format!("{:>9.3} s  {}\n", line.at_s, plain(event))
+        }
+        seatmap_live::log::Said::Decision(decision) => {
+            format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision))
+        }
     }
 }
 
@@ -186,7 +207,9 @@ mod tests {
     #[test]
     fn cpus_set_apart_are_for_a_program_that_was_put_there() {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
-        let seats = |masks: &[&str]| with_named(set("0-1"), &set("4-7"), masks.iter().map(|mask| set(mask)));
+        let seats = |masks: &[&str]| {
+            with_named(set("0-1"), &set("4-7"), masks.iter().map(|mask| set(mask)))
+        };
         assert_eq!(seats(&["4", "0-5"]), set("0-1,4-5"));
         assert_eq!(seats(&["0-3"]), set("0-1"), "CPUs that another mask keeps from this process");
         assert_eq!(seats(&[]), set("0-1"));

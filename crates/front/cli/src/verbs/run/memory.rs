@@ -9,10 +9,16 @@ use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
 use seatmap_os::{CpuSet, Root, layout};
 use seatmap_plan::Plan;
 
-/// The memory that the user asked for, with threads on these CPUs, if this host has it. A kernel without NUMA has one
-/// place for all memory: nothing is set there, and a line says so.
-pub fn asked(typed: &Run, cpus: &CpuSet, plan: Option<&Plan>) -> Result<Option<ProgramMemory>, CliError> {
-    let Some(wish) = typed.memory.as_ref().filter(|_| typed.pid.is_empty()) else { return Ok(None) };
+/// The memory that the user asked for, with threads on these CPUs, if this host has it. A kernel
+/// without NUMA has one place for all memory: nothing is set there, and a line says so.
+pub fn asked(
+    typed: &Run,
+    cpus: &CpuSet,
+    plan: Option<&Plan>,
+) -> Result<Option<ProgramMemory>, CliError> {
+    let Some(wish) = typed.memory.as_ref().filter(|_| typed.pid.is_empty()) else {
+        return Ok(None);
+    };
     let root = Root::new("/");
     let near = layout::memory_nodes(&root, cpus).map_err(CliError::work)?;
     let memory = wish.memory(&MemoryNodes::read(&root), &near, plan).map_err(CliError::input)?;
@@ -47,7 +53,8 @@ pub fn destination(typed: &Run) -> Result<Option<Option<CpuSet>>, CliError> {
     }
 }
 
-/// Moves the pages of these processes to these nodes, or to those where their threads sit, and says how many moved.
+/// Moves the pages of these processes to these nodes, or to those where their threads sit, and says
+/// how many moved.
 pub fn move_pages(typed: &Run, nodes: Option<&CpuSet>) -> Result<(), CliError> {
     for pid in &typed.pid {
         let nodes = match nodes {

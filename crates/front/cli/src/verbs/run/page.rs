@@ -30,11 +30,15 @@ fn row(thread: &SeatedThread) -> ThreadRow {
 }
 
 fn verdict(thread: &SeatedThread) -> Verdict {
-    match thread.has_seat() {
-        false => Verdict::Unseated,
-        true if thread.verified => Verdict::Verified,
-        true if thread.is_troubled() => Verdict::Elsewhere,
-        true if thread.waiting => Verdict::Waiting,
-        true => Verdict::Unseen,
+    if !thread.has_seat() {
+        Verdict::Unseated
+    } else if thread.verified {
+        Verdict::Verified
+    } else if thread.is_troubled() {
+        Verdict::Elsewhere
+    } else if thread.waiting {
+        Verdict::Waiting
+    } else {
+        Verdict::Unseen
     }
 }

@@ -24,9 +24,14 @@ pub fn of_file(name: &str) -> Result<Option<Recording>, CliError> {
 }
 
 /// Writes the page that replays it.
-pub fn show(recording: &Recording, typed: &Show, destination: Option<Destination>) -> Result<(), CliError> {
+pub fn show(
+    recording: &Recording,
+    typed: &Show,
+    destination: Option<Destination>,
+) -> Result<(), CliError> {
     let Some(destination) = destination.filter(|_| !typed.json) else {
-        let wanted = "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
+        let wanted =
+            "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
         return Err(CliError::input(AtFile::new(Path::new(&typed.machine), wanted)));
     };
     if recording.is_cut_off {

@@ -1,4 +1,5 @@
-//! Writes a recording as it goes, so that it can be replayed up to the end of this program, however that came.
+//! Writes a recording as it goes, so that it can be replayed up to the end of this program, however
+//! that came.
 
 use super::Watched;
 use seatmap_console::error::{AtFile, CliError};
@@ -15,9 +16,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The destination of a recording. A screen needs stdout for itself.
 pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliError> {
     let destination = Destination::new(path)?;
-    match has_screen && destination == Destination::Stdout {
-        true => Err(CliError::input("the screen and --record - both need stdout; give --record a file's name")),
-        false => Ok(destination),
+    if has_screen && destination == Destination::Stdout {
+        Err(CliError::input(
+            "the screen and --record - both need stdout; give --record a file's name",
+        ))
+    } else {
+        Ok(destination)
     }
 }
 
@@ -39,25 +43,33 @@ impl Recorder {
     pub fn begin(destination: Destination) -> Result<Self, CliError> {
         let file = match destination {
             Destination::Stdout => None,
-            Destination::File(path) | Destination::Stream(path) => match whole_file::create(&path) {
-                Ok(file) => Some((path, file)),
-                Err(error) => return Err(CliError::work(AtFile::new(&path, error))),
-            },
+            Destination::File(path) | Destination::Stream(path) => {
+                match whole_file::create(&path) {
+                    Ok(file) => Some((path, file)),
+                    Err(error) => return Err(CliError::work(AtFile::new(&path, error))),
+                }
+            }
         };
         Ok(Recorder { file, taker: None })
     }
 
     /// The file's name.
     pub fn name(&self) -> String {
-        self.file.as_ref().map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
+        self.file
+            .as_ref()
+            .map_or_else(|| "stdout".to_owned(), |(path, _)| path.display().to_string())
     }
 
     /// Adds a look.
     pub fn write(&mut self, watched: &Watched, frame: &Frame) -> Result<(), CliError> {
         if self.taker.is_none() {
             let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
-            let header =
-                Header::new(&frame.seating.machine, began_at_s, &watched.topology, watched.measured.as_deref());
+            let header = Header::new(
+                &frame.seating.machine,
+                began_at_s,
+                &watched.topology,
+                watched.measured.as_deref(),
+            );
             self.line(&written(&header))?;
         }
         let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
@@ -68,9 +80,9 @@ impl Recorder {
     fn line(&mut self, line: &str) -> Result<(), CliError> {
         match &mut self.file {
             None => output::print(line),
-            Some((path, file)) => {
-                file.write_all(line.as_bytes()).map_err(|error| CliError::work(AtFile::new(path, error)))
-            }
+            Some((path, file)) => file
+                .write_all(line.as_bytes())
+                .map_err(|error| CliError::work(AtFile::new(path, error))),
         }
     }
 

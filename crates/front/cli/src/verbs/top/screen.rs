@@ -14,7 +14,9 @@ use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
-use seatmap_report::terminal::top::{Judgement, Row, Scene, View, Wish, draw, press, rows, table_lines};
+use seatmap_report::terminal::top::{
+    Judgement, Row, Scene, View, Wish, draw, press, rows, table_lines,
+};
 use seatmap_watch::live::Frame;
 use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
 use std::sync::Arc;
@@ -27,16 +29,26 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The time before the first shares are shown.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// Shows the programs until a key or a signal ends it. The terminal is restored in any case, after a panic too.
-pub fn run(watched: Watched, typed: &Top, colour: ColourChoice, record: Option<Destination>) -> Result<(), CliError> {
+/// Shows the programs until a key or a signal ends it. The terminal is restored in any case, after
+/// a panic too.
+pub fn run(
+    watched: Watched,
+    typed: &Top,
+    colour: ColourChoice,
+    record: Option<Destination>,
+) -> Result<(), CliError> {
     let signals = Signals::listen()?;
     let recorder = record.map(Recorder::begin).transpose()?;
     let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
-    let view = View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
+    let view =
+        View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
     let view = View { shows_wakes: typed.wakes, ..view };
-    let (frame, judgement, rows) = (Frame::default(), Judgement::default(), Vec::new());
-    let mut screen = Screen { watched, view, frame, judgement, rows, recorder, signals, has_colour };
+    let frame = Frame::default();
+    let judgement = Judgement::default();
+    let rows = Vec::new();
+    let mut screen =
+        Screen { watched, view, frame, judgement, rows, recorder, signals, has_colour };
     let shown = screen.show(&mut terminal);
     ratatui::restore();
     shown?;
@@ -54,9 +66,15 @@ impl Signals {
     fn listen() -> Result<Self, CliError> {
         let listen = |signal| {
             let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal, Arc::clone(&flag)).map(|_| flag).map_err(CliError::work)
+            signal_hook::flag::register(signal, Arc::clone(&flag))
+                .map(|_| flag)
+                .map_err(CliError::work)
         };
-        Ok(Signals { interrupt: Interrupt::listen()?, stop: listen(SIGTSTP)?, go_on: listen(SIGCONT)? })
+        Ok(Signals {
+            interrupt: Interrupt::listen()?,
+            stop: listen(SIGTSTP)?,
+            go_on: listen(SIGCONT)?,
+        })
     }
 }
 
@@ -91,8 +109,13 @@ impl Screen {
         Ok(())
     }
 
-    /// Waits for a key or the time of the next look. `None`: the screen ends; true: something is to be drawn.
-    fn wait(&mut self, due: Instant, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
+    /// Waits for a key or the time of the next look. `None`: the screen ends; true: something is to
+    /// be drawn.
+    fn wait(
+        &mut self,
+        due: Instant,
+        terminal: &mut DefaultTerminal,
+    ) -> Result<Option<bool>, CliError> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
             if self.signals.interrupt.asked() || !terminal::wait(Duration::ZERO) {
@@ -119,7 +142,11 @@ impl Screen {
     }
 
     /// A key or a new size of the terminal.
-    fn take(&mut self, event: Event, terminal: &mut DefaultTerminal) -> Result<Option<bool>, CliError> {
+    fn take(
+        &mut self,
+        event: Event,
+        terminal: &mut DefaultTerminal,
+    ) -> Result<Option<bool>, CliError> {
         let Event::Key(key) = event else { return Ok(Some(true)) };
         if key.kind == KeyEventKind::Release {
             return Ok(Some(true));
@@ -148,14 +175,16 @@ impl Screen {
                 recorder.end()?;
                 format!("recorded to {name}; 'seatmap show {name} --html PAGE' replays it")
             }
-            None => match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
-                Ok(recorder) => {
-                    let message = format!("recording to {}; R ends it", recorder.name());
-                    self.recorder = Some(recorder);
-                    message
+            None => {
+                match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
+                    Ok(recorder) => {
+                        let message = format!("recording to {}; R ends it", recorder.name());
+                        self.recorder = Some(recorder);
+                        message
+                    }
+                    Err(error) => format!("cannot record: {}", error.text()),
                 }
-                Err(error) => format!("cannot record: {}", error.text()),
-            },
+            }
         };
         Ok(())
     }
@@ -172,7 +201,8 @@ impl Screen {
         }
     }
 
-    /// The recording with the look that is on the screen: one that ends before the next look can be replayed too.
+    /// The recording with the look that is on the screen: one that ends before the next look can be
+    /// replayed too.
     fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
         recorder.write(&self.watched, &self.frame)?;
         Ok(recorder)
@@ -195,7 +225,8 @@ impl Screen {
 
     fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         let size = terminal.size().map_err(CliError::work)?;
-        self.view.lines = table_lines(&self.watched.groups, Rect::new(0, 0, size.width, size.height));
+        self.view.lines =
+            table_lines(&self.watched.groups, Rect::new(0, 0, size.width, size.height));
         self.rows = rows(&self.frame, &self.judgement, &self.view);
         self.view = std::mem::take(&mut self.view).settled(&self.rows);
         let name = self.recorder.as_ref().map(Recorder::name);

@@ -18,7 +18,8 @@ impl Wakeups {
         session.map(Wakeups).map_err(observe::failed)
     }
 
-    /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses a look.
+    /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses
+    /// a look.
     pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
         session.watch(Some(session.elapsed()), &|| false).ok()?;
@@ -30,7 +31,8 @@ impl Wakeups {
         }
         let seconds = seen.seconds().max(1e-3);
         let wakes = |((from, to), count): ((usize, usize), f64)| {
-            let (from, to) = (seen.tasks.get(from)?.tid, seen.tasks.get(to)?.tid);
+            let from = seen.tasks.get(from)?.tid;
+            let to = seen.tasks.get(to)?.tid;
             Some(Wakes { from, to, per_s: count / seconds })
         };
         let mut all: Vec<Wakes> = counts.into_iter().filter_map(wakes).collect();

@@ -27,7 +27,8 @@ use std::time::Duration;
 /// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
 const CPUSET_TRIES: u32 = 10;
 
-/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds and times.
+/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds
+/// and times.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
@@ -40,7 +41,8 @@ pub struct Field {
 
 /// Where the program is seated.
 enum Ground {
-    /// On this computer, with a plan for each candidate that needs one, and the switches that are turned for some.
+    /// On this computer, with a plan for each candidate that needs one, and the switches that are
+    /// turned for some.
     Cpus { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
     /// On the nodes of a cluster.
     Job(Box<Job>),
@@ -48,7 +50,11 @@ enum Ground {
 
 impl Field {
     /// The candidates of an earlier race, or new ones.
-    pub fn new(typed: &Tune, earlier: Option<&Tuned>, interrupt: &Interrupt) -> Result<Self, CliError> {
+    pub fn new(
+        typed: &Tune,
+        earlier: Option<&Tuned>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CliError> {
         let earlier = earlier.map(|then| then.candidates.clone());
         match &typed.on {
             Some(cluster) => Self::of_job(typed, cluster, earlier, interrupt),
@@ -71,9 +77,15 @@ impl Field {
         Ok(Field { entrants, ground: Ground::Job(Box::new(job)) })
     }
 
-    fn of_cpus(typed: &Tune, earlier: Option<Vec<Entrant>>, interrupt: &Interrupt) -> Result<Self, CliError> {
+    fn of_cpus(
+        typed: &Tune,
+        earlier: Option<Vec<Entrant>>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CliError> {
         if let Some(option) = typed.on_cluster.typed() {
-            return Err(CliError::input(format!("{option} is for the ranks of a job; --on names their cluster")));
+            return Err(CliError::input(format!(
+                "{option} is for the ranks of a job; --on names their cluster"
+            )));
         }
         let (cpus, topology) = super::cpus(typed)?;
         if cpus.len() < 2 {
@@ -87,13 +99,18 @@ impl Field {
         };
         let entrants = match (earlier, pattern) {
             (Some(earlier), _) => earlier,
-            (None, Some(pattern)) => default().into_iter().chain(placements(typed, &pattern, &cpus)?).collect(),
-            (None, None) => default().into_iter().chain(orders_and_groups(&topology, &cpus)).collect(),
+            (None, Some(pattern)) => {
+                default().into_iter().chain(placements(typed, &pattern, &cpus)?).collect()
+            }
+            (None, None) => {
+                default().into_iter().chain(orders_and_groups(&topology, &cpus)).collect()
+            }
         };
         let is_new = entrants.iter().all(|entrant| !matches!(entrant.seats, Seats::Kernel(_)));
         let varied = varied(typed)?;
         let settings = varied.iter().filter(|_| is_new).flat_map(Varied::settings);
-        let settings: Vec<Entrant> = settings.map(|(name, seats)| Entrant { name, seats, predicted: None }).collect();
+        let settings: Vec<Entrant> =
+            settings.map(|(name, seats)| Entrant { name, seats, predicted: None }).collect();
         // The kernel's own ways come right after its default, so that others are left out first.
         let (default, others): (Vec<Entrant>, Vec<Entrant>) = {
             let mut all = entrants.into_iter();
@@ -109,7 +126,11 @@ impl Field {
     /// A candidate as it runs.
     pub fn contestant(&self, typed: &Tune, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
-        let free = Contestant { name: name.clone(), command: typed.command.clone(), ..Contestant::default() };
+        let free = Contestant {
+            name: name.clone(),
+            command: typed.command.clone(),
+            ..Contestant::default()
+        };
         let (cpus, plans) = match &self.ground {
             Ground::Job(job) => {
                 let command = job.command(&typed.command, candidate, seats);
@@ -122,24 +143,34 @@ impl Field {
             Contestant { launcher: words.map(Into::into).collect(), ..free.clone() }
         };
         match seats {
-            Seats::Within(list) => {
-                Contestant { cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()), ..free }
-            }
+            Seats::Within(list) => Contestant {
+                cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
+                ..free
+            },
             Seats::Order(list) => launched(&["--cpus", list]),
-            Seats::Placement(_) => launched(&["--plan", &plan_file(plans, candidate).to_string_lossy()]),
-            Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => Contestant { cpus: Some(cpus.clone()), ..free },
+            Seats::Placement(_) => {
+                launched(&["--plan", &plan_file(plans, candidate).to_string_lossy()])
+            }
+            Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => {
+                Contestant { cpus: Some(cpus.clone()), ..free }
+            }
         }
     }
 
     /// Makes a run of a candidate, with the kernel's switch turned meanwhile where it has one.
-    pub fn with_its_kernel<T>(&self, candidate: usize, run: impl FnOnce() -> T) -> Result<T, CliError> {
+    pub fn with_its_kernel<T>(
+        &self,
+        candidate: usize,
+        run: impl FnOnce() -> T,
+    ) -> Result<T, CliError> {
         match (&self.entrants[candidate].seats, &self.ground) {
             (Seats::Kernel(setting), Ground::Cpus { varied: Some(varied), .. }) => {
                 varied.with(setting, run).map_err(CliError::work)
             }
-            (Seats::Kernel(setting), _) => {
-                Err(CliError::input(format!("a candidate turns a switch of the kernel; add --vary {}", setting.switch)))
-            }
+            (Seats::Kernel(setting), _) => Err(CliError::input(format!(
+                "a candidate turns a switch of the kernel; add --vary {}",
+                setting.switch
+            ))),
             _ => Ok(run()),
         }
     }
@@ -147,19 +178,25 @@ impl Field {
     /// The seats that the candidates share, in words.
     pub fn seats(&self) -> String {
         match &self.ground {
-            Ground::Cpus { cpus, .. } => format!("{} and the kernel's choice", counted(cpus.len(), "CPU")),
+            Ground::Cpus { cpus, .. } => {
+                format!("{} and the kernel's choice", counted(cpus.len(), "CPU"))
+            }
             Ground::Job(job) => job.seats(),
         }
     }
 
-    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On this computer, the
-    /// kernel drops those CPUs from masks that the process's cpuset has lost for a moment.
+    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On
+    /// this computer, the kernel drops those CPUs from masks that the process's cpuset has lost for
+    /// a moment.
     pub fn excuse(&self, error: &CliError, tries: u32) -> Option<String> {
         match &self.ground {
             Ground::Cpus { cpus, .. } => {
-                let has_all = Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok()));
+                let has_all =
+                    Cpus::read().map(|here| cpus.iter().all(|cpu| here.check(&[cpu]).is_ok()));
                 let has_lost = tries < CPUSET_TRIES && !has_all.unwrap_or(true);
-                has_lost.then(|| "some of the race's CPUs were taken from this process for a moment".to_owned())
+                has_lost.then(|| {
+                    "some of the race's CPUs were taken from this process for a moment".to_owned()
+                })
             }
             Ground::Job(_) => job::excuse(error, tries),
         }
@@ -174,7 +211,9 @@ impl Field {
     /// The plan of a candidate for the ranks of a job; `None` where it is of another kind.
     pub fn rank_plan(&self, candidate: usize) -> Result<Option<RankPlan>, CliError> {
         match (&self.ground, &self.entrants[candidate].seats) {
-            (Ground::Job(job), seats @ Seats::Ranks(_)) => job.plan(&self.entrants[candidate].name, seats).map(Some),
+            (Ground::Job(job), seats @ Seats::Ranks(_)) => {
+                job.plan(&self.entrants[candidate].name, seats).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -219,12 +258,13 @@ pub fn default() -> [Entrant; 1] {
 fn observed(typed: &Tune, interrupt: &Interrupt) -> Result<Pattern, CliError> {
     let observation = observe::observed(&typed.command, interrupt)?;
     let pattern = observation.pattern("observed");
-    match pattern.edges.is_empty() {
-        true => Err(CliError::work(
+    if pattern.edges.is_empty() {
+        Err(CliError::work(
             "no thread was seen to talk to another, so that no placement is better than another by the model; \
              leave --observe out to race orders and groups of CPUs",
-        )),
-        false => Ok(pattern),
+        ))
+    } else {
+        Ok(pattern)
     }
 }
 
@@ -254,8 +294,8 @@ pub fn placements_on(request: &PlaceRequest, most: usize) -> Result<Vec<Entrant>
     Ok(found.into_iter().map(entrant).collect())
 }
 
-/// Where nobody knows who talks to whom: a CPU for each thread in the usual orders, and the groups of CPUs that share
-/// something.
+/// Where nobody knows who talks to whom: a CPU for each thread in the usual orders, and the groups
+/// of CPUs that share something.
 fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
     let nowhere = Matrix::from_fn(pus.len(), |_, _| 1.0);
@@ -268,9 +308,12 @@ fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
         order("compact", orders::compact(topology, &pus, &nowhere)),
         order("scatter", orders::scatter(topology, &pus, &nowhere)),
     ];
-    for (level, name) in
-        [(Level::Package, "package"), (Level::Numa, "NUMA node"), (Level::L3, "L3 cache"), (Level::Core, "core")]
-    {
+    for (level, name) in [
+        (Level::Package, "package"),
+        (Level::Numa, "NUMA node"),
+        (Level::L3, "L3 cache"),
+        (Level::Core, "core"),
+    ] {
         entrants.extend(groups(topology, &pus, level, name));
     }
     let one = CpuSet::single(pus[pus.len() - 1]);
@@ -293,7 +336,8 @@ fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
 fn groups(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
     let group_of = level.groups(topology, pus)?;
     let first = group_of.first()?;
-    let members: CpuSet = pus.iter().zip(&group_of).filter(|(_, group)| *group == first).map(|(pu, _)| *pu).collect();
+    let members: CpuSet =
+        pus.iter().zip(&group_of).filter(|(_, group)| *group == first).map(|(pu, _)| *pu).collect();
     (members.len() > 1 && members.len() < pus.len()).then(|| Entrant {
         name: format!("one {name}"),
         seats: Seats::Within(members.list().to_string()),

@@ -1,4 +1,5 @@
-//! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its own launcher.
+//! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
+//! own launcher.
 
 use crate::args::{HostsChoice, Tune};
 use crate::verbs::cluster;
@@ -31,7 +32,8 @@ const SEARCH_S: f64 = 2.0;
 /// Starts of a job, one of which must succeed.
 const TRIES: u32 = 3;
 
-/// How long a launcher's daemons may live on after a run. Those of Open MPI take a few milliseconds.
+/// How long a launcher's daemons may live on after a run. Those of Open MPI take a few
+/// milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A job, and the files for its candidates.
@@ -56,7 +58,8 @@ impl Job {
     /// The job on a cluster, with the pattern that was named, or that one start of it shows.
     pub fn new(typed: &Tune, name: &str, interrupt: &Interrupt) -> Result<Self, CliError> {
         let cluster = cluster_in(name)?;
-        let has = |word: &str| typed.command.iter().any(|part| part.to_string_lossy().contains(word));
+        let has =
+            |word: &str| typed.command.iter().any(|part| part.to_string_lossy().contains(word));
         if !has(HOSTS) {
             return Err(CliError::input(format!(
                 "nothing in the command is {HOSTS}, the file with the order of the hosts; such as: mpirun --map-by seq \
@@ -64,22 +67,35 @@ impl Job {
             )));
         }
         let record = typed.record();
-        let folder = record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+        let folder =
+            record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         let files = Scratch::within(folder, ".seatmap-tune-");
         let files = files.map_err(|error| CliError::input(AtFile::new(folder, error)))?;
         let seatmap = std::env::current_exe().map_err(CliError::work)?;
-        let wishes =
-            Wishes { on_cluster: typed.on_cluster.clone(), hosts: typed.hosts, has_seat: has(SEAT), seed: typed.seed };
+        let wishes = Wishes {
+            on_cluster: typed.on_cluster.clone(),
+            hosts: typed.hosts,
+            has_seat: has(SEAT),
+            seed: typed.seed,
+        };
         let pattern = match &typed.pattern {
             Some(pattern) => ranks::pattern(pattern, &typed.on_cluster)?,
-            None if typed.observe && wishes.has_seat => {
-                observed(typed, name, &cluster, &Place { files: &files, seatmap: &seatmap }, interrupt)?
-            }
+            None if typed.observe && wishes.has_seat => observed(
+                typed,
+                name,
+                &cluster,
+                &Place { files: &files, seatmap: &seatmap },
+                interrupt,
+            )?,
             None if typed.observe => {
-                return Err(CliError::input(format!("--observe needs {SEAT} in the command, before the program")));
+                return Err(CliError::input(format!(
+                    "--observe needs {SEAT} in the command, before the program"
+                )));
             }
             None => {
-                return Err(CliError::input("on a cluster, --pattern names who talks to whom, or --observe finds out"));
+                return Err(CliError::input(
+                    "on a cluster, --pattern names who talks to whom, or --observe finds out",
+                ));
             }
         };
         let nodes = ranks::places(name, &cluster, &typed.on_cluster, &pattern)?;
@@ -98,7 +114,8 @@ impl Job {
 
     /// The candidates besides the default.
     pub fn entrants(&self, typed: &Tune) -> Result<Vec<Entrant>, CliError> {
-        let found = self.request().candidates(usize::from(typed.candidates)).map_err(CliError::input)?;
+        let found =
+            self.request().candidates(usize::from(typed.candidates)).map_err(CliError::input)?;
         let entrant = |candidate: &seatmap_ranks::Candidate| Entrant {
             name: candidate.name.clone(),
             seats: seats_of(&candidate.plan),
@@ -106,13 +123,15 @@ impl Job {
         };
         // Without seats on the nodes, the order of the default needs no second candidate.
         let block = self.block()?;
-        let is_new =
-            |candidate: &&seatmap_ranks::Candidate| self.typed.has_seat || candidate.plan.node_of_rank != block;
+        let is_new = |candidate: &&seatmap_ranks::Candidate| {
+            self.typed.has_seat || candidate.plan.node_of_rank != block
+        };
         let most = usize::from(typed.candidates) - 1;
         let entrants: Vec<Entrant> = found.iter().filter(is_new).take(most).map(entrant).collect();
-        match entrants.is_empty() {
-            true => Err(CliError::input("there is one order of these ranks, and nothing to choose")),
-            false => Ok(entrants),
+        if entrants.is_empty() {
+            Err(CliError::input("there is one order of these ranks, and nothing to choose"))
+        } else {
+            Ok(entrants)
         }
     }
 
@@ -141,7 +160,9 @@ impl Job {
 
     /// A candidate as a plan.
     pub fn plan(&self, name: &str, seats: &Seats) -> Result<RankPlan, CliError> {
-        let Seats::Ranks(seats) = seats else { unreachable!("a job's candidates have seats for ranks") };
+        let Seats::Ranks(seats) = seats else {
+            unreachable!("a job's candidates have seats for ranks")
+        };
         if seats.len() != self.pattern.tasks {
             return Err(CliError::input(format!(
                 "the race was for {}, and the pattern has {}",
@@ -149,17 +170,20 @@ impl Job {
                 self.pattern.tasks
             )));
         }
-        let node = |seat: &RankSeat| self.nodes.nodes.iter().position(|node| node.name == seat.node);
+        let node =
+            |seat: &RankSeat| self.nodes.nodes.iter().position(|node| node.name == seat.node);
         let found = |seat: &RankSeat| {
-            node(seat)
-                .ok_or_else(|| CliError::input(format!("the race used {}, which is not in the cluster", seat.node)))
+            node(seat).ok_or_else(|| {
+                CliError::input(format!("the race used {}, which is not in the cluster", seat.node))
+            })
         };
         let node_of = seats.iter().map(found).collect::<Result<Vec<_>, _>>()?;
         let cpus = seats.iter().map(|seat| seat.cpus.clone()).collect();
         Ok(self.request().ordered(name, node_of, cpus))
     }
 
-    /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the default.
+    /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the
+    /// default.
     pub fn command(&self, command: &[OsString], candidate: usize, seats: &Seats) -> Vec<OsString> {
         let place = self.place();
         let plan = place.file(candidate, "plan.json");
@@ -172,7 +196,8 @@ impl Job {
 
     /// The ranks and nodes, in words.
     pub fn seats(&self) -> String {
-        let (ranks, nodes) = (self.pattern.tasks, self.nodes.nodes.len());
+        let ranks = self.pattern.tasks;
+        let nodes = self.nodes.nodes.len();
         format!("{} on {}", counted(ranks, "rank"), counted(nodes, "node"))
     }
 
@@ -203,17 +228,21 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
         )));
     }
     let bytes = input::bytes(path)?;
-    match Cluster::is_cluster(&bytes) {
-        true => cluster::read(path, &bytes),
-        false => Err(CliError::input(AtFile::new(
+    if Cluster::is_cluster(&bytes) {
+        cluster::read(path, &bytes)
+    } else {
+        Err(CliError::input(AtFile::new(
             path,
             "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program races on this computer",
-        ))),
+        )))
     }
 }
 
 fn seats_of(plan: &RankPlan) -> Seats {
-    let seat = |rank: usize| RankSeat { node: plan.node(rank).to_owned(), cpus: plan.cpus_of_rank[rank].clone() };
+    let seat = |rank: usize| RankSeat {
+        node: plan.node(rank).to_owned(),
+        cpus: plan.cpus_of_rank[rank].clone(),
+    };
     Seats::Ranks((0..plan.node_of_rank.len()).map(seat).collect())
 }
 
@@ -235,14 +264,16 @@ fn words(program: &Path, options: &[&str], file: &Path) -> Vec<OsString> {
     [program.into()].into_iter().chain(options).chain([file.into(), "--".into()]).collect()
 }
 
-/// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in a line for a shell,
-/// they are quoted for it.
+/// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in
+/// a line for a shell, they are quoted for it.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
     let word = |word: &OsString| match word.to_str() {
         Some(SEAT) => seat.iter().map(Into::into).collect(),
-        Some(text) => vec![text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line).into()],
+        Some(text) => {
+            vec![text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line).into()]
+        }
         None => vec![word.clone()],
     };
     command.iter().flat_map(word).collect()
@@ -280,16 +311,22 @@ fn observed(
     }
 }
 
-/// Why a start that failed says nothing about its order, if so many tries may be made: on a cluster, starts fail.
+/// Why a start that failed says nothing about its order, if so many tries may be made: on a
+/// cluster, starts fail.
 pub fn excuse(error: &CliError, tries: u32) -> Option<String> {
-    (tries < TRIES).then(|| format!("a start of the job failed ({})", output::visible(&error.text())))
+    (tries < TRIES)
+        .then(|| format!("a start of the job failed ({})", output::visible(&error.text())))
 }
 
 /// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
 fn every_seat(typed: &Tune, name: &str, cluster: &Cluster) -> Result<RankPlan, CliError> {
     let none = Pattern::silent("none", 0);
     let nodes = ranks::places(name, cluster, &typed.on_cluster, &none)?;
-    let seats: usize = ranks::request(&typed.on_cluster, &nodes, &none).seats().map_err(CliError::input)?.iter().sum();
+    let seats: usize = ranks::request(&typed.on_cluster, &nodes, &none)
+        .seats()
+        .map_err(CliError::input)?
+        .iter()
+        .sum();
     let all = Pattern::silent("all", seats);
     let request = ranks::request(&typed.on_cluster, &nodes, &all);
     let order = orders::block(seats, &request.seats().map_err(CliError::input)?);
@@ -302,11 +339,17 @@ mod tests {
 
     #[test]
     fn a_command_gets_its_hosts_and_seats() {
-        let command: Vec<OsString> = ["mpirun", "--hostfile={hosts}", "{seat}", "./a"].map(Into::into).to_vec();
+        let command: Vec<OsString> =
+            ["mpirun", "--hostfile={hosts}", "{seat}", "./a"].map(Into::into).to_vec();
         let seat: Vec<OsString> = ["/opt/a b/seatmap", "run", "--"].map(Into::into).to_vec();
         let told = filled(&command, Path::new("/x/hosts"), &seat);
-        assert_eq!(told, ["mpirun", "--hostfile=/x/hosts", "/opt/a b/seatmap", "run", "--", "./a"].map(OsString::from));
-        let line: Vec<OsString> = ["sh", "-c", "mpiexec -f {hosts} {seat} ./a"].map(Into::into).to_vec();
+        assert_eq!(
+            told,
+            ["mpirun", "--hostfile=/x/hosts", "/opt/a b/seatmap", "run", "--", "./a"]
+                .map(OsString::from)
+        );
+        let line: Vec<OsString> =
+            ["sh", "-c", "mpiexec -f {hosts} {seat} ./a"].map(Into::into).to_vec();
         let told = filled(&line, Path::new("h"), &seat);
         assert_eq!(told[2], "mpiexec -f h '/opt/a b/seatmap' run -- ./a");
         assert_eq!(filled(&line, Path::new("h"), &[])[2], "mpiexec -f h  ./a");

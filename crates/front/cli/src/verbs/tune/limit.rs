@@ -12,17 +12,22 @@ use seatmap_tune::{Runner, Tuned};
 /// The fewest candidates of a race: the default, and one to beat it.
 pub const FEWEST: usize = 2;
 
-/// Times one run of the default, and drops the last candidates if the fewest runs of a race with all of them take
-/// longer than `--seconds` allows. Says so before the race begins.
+/// Times one run of the default, and drops the last candidates if the fewest runs of a race with
+/// all of them take longer than `--seconds` allows. Says so before the race begins.
 ///
 /// # Errors
 /// The program fails, or the user ended it.
 pub fn keep_to(typed: &Tune, field: &mut Field, interrupt: &Interrupt) -> Result<(), CliError> {
     let Some(limit) = typed.seconds.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = Runner::new(typed.metric.clone());
-    let reading = runner.run(&field.contestant(typed, DEFAULT), &|| interrupt.asked()).map_err(CliError::work)?;
-    let Some(reading) = reading else { return Err(CliError::work("interrupted before the first run of the race")) };
-    let (all, left) = (field.entrants.len(), limit - reading.seconds);
+    let reading = runner
+        .run(&field.contestant(typed, DEFAULT), &|| interrupt.asked())
+        .map_err(CliError::work)?;
+    let Some(reading) = reading else {
+        return Err(CliError::work("interrupted before the first run of the race"));
+    };
+    let all = field.entrants.len();
+    let left = limit - reading.seconds;
     let fitting = fitting(all, left, reading.seconds, typed.confidence);
     field.entrants.truncate(fitting);
     let needed = reading.seconds * fewest_runs(fitting, typed.confidence) as f64;
@@ -49,7 +54,10 @@ pub fn tell_excess(typed: &Tune, tuned: &Tuned) {
     let Some(limit) = typed.seconds.map(|time| time.as_secs_f64()) else { return };
     let taken: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
     if taken > limit * WORTH_TELLING {
-        output::tell(&format!("the runs took {taken:.0} s, {:.0} s more than --seconds allows", taken - limit));
+        output::tell(&format!(
+            "the runs took {taken:.0} s, {:.0} s more than --seconds allows",
+            taken - limit
+        ));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `seatmap tune --on MODEL`: ways to seat a pattern's tasks race on a simulated machine.
 //!
-//! Each candidate runs equally often there, and all runs can be made at once: on the CPUs of this computer, or by all
-//! ranks of a start. The result is the same to the byte.
+//! Each candidate runs equally often there, and all runs can be made at once: on the CPUs of this
+//! computer, or by all ranks of a start. The result is the same to the byte.
 
 use super::entrants::{default, placements_on};
 use super::{Files, plan, says_why_none};
@@ -25,7 +25,8 @@ use seatmap_tune::{Better, Fingerprint, OnModel, Tuned, factorial};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Runs of each candidate where nobody says and the confidence needs no more: half choose the winner, half confirm it.
+/// Runs of each candidate where nobody says and the confidence needs no more: half choose the
+/// winner, half confirm it.
 const RUNS_EACH: usize = 20;
 
 /// Kicks of each search for candidates: a search by count finds the same everywhere.
@@ -51,7 +52,9 @@ pub fn run(typed: &Tune, name: &str) -> Result<(), CliError> {
     }
     let start = typed.spread.then(|| Start::found(&typed.meeting)).transpose()?;
     let pattern = typed.pattern.as_deref();
-    let pattern = pattern.ok_or_else(|| CliError::input("add --pattern: on a model, the messages of a pattern run"))?;
+    let pattern = pattern.ok_or_else(|| {
+        CliError::input("add --pattern: on a model, the messages of a pattern run")
+    })?;
     let pattern = pattern_input::pattern(pattern)?;
     let machine = input::machine(name)?;
     let race = Race::new(typed, &machine, &pattern)?;
@@ -74,7 +77,9 @@ impl<'a> Race<'a> {
     fn new(typed: &'a Tune, machine: &'a Machine, pattern: &'a Pattern) -> Result<Self, CliError> {
         let runner = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
         let messages = match &runner {
-            Runner::CellBe(model) => OnModel::cell(model, pattern, typed.packet_bytes(), typed.rounds()),
+            Runner::CellBe(model) => {
+                OnModel::cell(model, pattern, typed.packet_bytes(), typed.rounds())
+            }
             Runner::Coherent(_) if typed.packet.is_some() => {
                 return Err(CliError::input(format!(
                     "--packet changes nothing on {}, whose tasks hand over one cache line at a time; leave it out",
@@ -133,13 +138,14 @@ impl<'a> Race<'a> {
         let fewest = factorial::fewest_runs(self.typed.confidence);
         let Some(budget) = self.typed.budget else { return Ok(RUNS_EACH.max(fewest)) };
         let each = budget as usize / candidates;
-        match each < fewest {
-            true => Err(CliError::input(format!(
+        if each < fewest {
+            Err(CliError::input(format!(
                 "{candidates} need {}, {fewest} each; raise --budget, or lower --candidates",
                 counted(candidates * fewest, "run"),
                 candidates = counted(candidates, "candidate")
-            ))),
-            false => Ok(each),
+            )))
+        } else {
+            Ok(each)
         }
     }
 
@@ -150,7 +156,8 @@ impl<'a> Race<'a> {
 
     /// The times of all runs, by this process or by all ranks.
     fn times_ns(&self, jobs: &[Numbered], start: Option<&Start>) -> Result<Vec<f64>, CliError> {
-        let (bar, interrupt) = (Bar::new("racing"), Interrupt::listen()?);
+        let bar = Bar::new("racing");
+        let interrupt = Interrupt::listen()?;
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut keep = |part: &[Numbered], ns: &[f64]| {
@@ -162,8 +169,17 @@ impl<'a> Race<'a> {
         let numbers = |jobs: &[Numbered], is_over: &AtomicBool| self.numbers(jobs, is_over);
         match start {
             Some(start) => {
-                let look = || if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-                let spread = start.ranks().lead(&self.name, jobs, &numbers, &mut keep, &look).map_err(failed)?;
+                let look = || {
+                    if interrupt.asked() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                let spread = start
+                    .ranks()
+                    .lead(&self.name, jobs, &numbers, &mut keep, &look)
+                    .map_err(failed)?;
                 tell(&spread);
             }
             None => {
@@ -175,18 +191,26 @@ impl<'a> Race<'a> {
                 }
             }
         }
-        match known < jobs.len() {
-            true => Err(CliError::work(format!("interrupted after {known} of {}", counted(jobs.len(), "run")))),
-            false => Ok(times_ns),
+        if known < jobs.len() {
+            Err(CliError::work(format!(
+                "interrupted after {known} of {}",
+                counted(jobs.len(), "run")
+            )))
+        } else {
+            Ok(times_ns)
         }
     }
 
     /// The race with all its runs and its verdict.
     fn judged(&self, candidates: Vec<Entrant>, runs: usize, times_ns: &[f64]) -> Tuned {
-        let (choosing, all) = (runs / 2, candidates.len());
+        let choosing = runs / 2;
+        let all = candidates.len();
         let run = |(number, candidate): (usize, usize)| {
-            let (phase, block) =
-                if number < choosing { (Phase::Race, number) } else { (Phase::Confirm, number - choosing) };
+            let (phase, block) = if number < choosing {
+                (Phase::Race, number)
+            } else {
+                (Phase::Confirm, number - choosing)
+            };
             let seconds = times_ns[candidate * runs + number] * 1e-9;
             Run { turn: Turn { phase, block, candidate }, value: seconds, seconds }
         };
@@ -219,16 +243,22 @@ impl<'a> Race<'a> {
             budget_runs: Some(all * runs),
             budget_seconds: None,
             candidates,
-            runs: (0..runs).flat_map(|number| (0..all).map(move |candidate| (number, candidate))).map(run).collect(),
+            runs: (0..runs)
+                .flat_map(|number| (0..all).map(move |candidate| (number, candidate)))
+                .map(run)
+                .collect(),
             verdict: None,
         };
-        let costs: Vec<Vec<f64>> = times_ns.chunks(runs).map(|own| own.iter().map(|ns| ns.ln()).collect()).collect();
+        let costs: Vec<Vec<f64>> =
+            times_ns.chunks(runs).map(|own| own.iter().map(|ns| ns.ln()).collect()).collect();
         tuned.judge(&factorial::judge(&costs, choosing, self.typed.confidence));
         tuned
     }
 
     fn write_plan(&self, files: &Files, tuned: &Tuned) -> Result<(), CliError> {
-        let (Some(destination), Some(verdict)) = (&files.plan, &tuned.verdict) else { return Ok(()) };
+        let (Some(destination), Some(verdict)) = (&files.plan, &tuned.verdict) else {
+            return Ok(());
+        };
         let winner = &tuned.candidates[verdict.winner];
         match &winner.seats {
             _ if !verdict.safe => {
@@ -236,7 +266,8 @@ impl<'a> Race<'a> {
                 Ok(())
             }
             Seats::Placement(placement) => {
-                let plan = plan(self.typed, self.machine.name.clone(), &winner.name, placement.clone());
+                let plan =
+                    plan(self.typed, self.machine.name.clone(), &winner.name, placement.clone());
                 destination.write(&plan.to_json())
             }
             _ => unreachable!("all candidates but the default are placements"),

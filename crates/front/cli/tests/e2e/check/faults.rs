@@ -28,18 +28,26 @@ impl Drop for Sleep {
 #[test]
 fn taskset_moves_a_planned_program() {
     let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b]) && installed("taskset")) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b]) && installed("taskset"))
+    else {
+        return;
+    };
+    let place = Place::new();
+    let pid = program.pid();
     plan(&place, &[a, b]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
     check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
-    let moved = Command::new("taskset").args(["-acp", &list(&[a, b]), &pid.to_string()]).output().unwrap();
+    let moved =
+        Command::new("taskset").args(["-acp", &list(&[a, b]), &pid.to_string()]).output().unwrap();
     assert!(moved.status.success());
     let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
     let finding = checked.wrong("expect");
     assert_eq!(finding["tids"].as_array().unwrap().len(), 2, "{finding}");
-    assert!(finding["what"].as_str().unwrap().contains(&format!("the seat of task 0 is CPU {a}")), "{finding}");
+    assert!(
+        finding["what"].as_str().unwrap().contains(&format!("the seat of task 0 is CPU {a}")),
+        "{finding}"
+    );
     // The remedy mends it.
     let remedy = finding["remedy"].as_str().unwrap();
     assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
@@ -50,8 +58,18 @@ fn taskset_moves_a_planned_program() {
 fn one_thread_leaves_the_seat_that_a_report_says() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
-    place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--pid", &pid.to_string(), "--report", "report.json"]);
+    let place = Place::new();
+    let pid = program.pid();
+    place.stdout(&[
+        "run",
+        "-q",
+        "--cpus",
+        &list(&[a, b]),
+        "--pid",
+        &pid.to_string(),
+        "--report",
+        "report.json",
+    ]);
     check_pid(&place, pid, &["--expect", "report.json"]).assert_healthy();
     let last = tids(pid)[2];
     bind(last, &[b]);
@@ -66,9 +84,19 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
 fn an_earlier_check_is_a_plan_as_well() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[a]);
-    place.stdout(&["check", "-q", "--pid", &pid.to_string(), "--rule", "same-core", "-o", "before.json"]);
+    place.stdout(&[
+        "check",
+        "-q",
+        "--pid",
+        &pid.to_string(),
+        "--rule",
+        "same-core",
+        "-o",
+        "before.json",
+    ]);
     check_pid(&place, pid, &["--expect", "before.json"]).assert_healthy();
     bind(tids(pid)[1], &[b]);
     check_pid(&place, pid, &["--expect", "before.json"]).wrong("expect");
@@ -78,7 +106,8 @@ fn an_earlier_check_is_a_plan_as_well() {
 fn a_task_has_no_thread() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     plan(&place, &[a, b, a]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
@@ -90,25 +119,34 @@ fn a_task_has_no_thread() {
 fn a_busy_thread_has_no_seat() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "spin") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     plan(&place, &[a, b]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
-    let is_found = |checked: &super::Checked| checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong");
+    let is_found = |checked: &super::Checked| {
+        checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong")
+    };
     let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
     let what = checked.wrong("expect")["what"].as_str().unwrap();
-    assert!(what.contains("'worker-1' has no seat in the file, and may run on the seats of others"), "{what}");
+    assert!(
+        what.contains("'worker-1' has no seat in the file, and may run on the seats of others"),
+        "{what}"
+    );
 }
 
 #[test]
 fn a_binding_comes_after_the_threads() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     // As `taskset -p` without -a does it.
     bind(pid, &[a]);
     // It is a remark until one of the threads has worked for a while.
-    let is_wrong = |checked: &Checked| checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong");
+    let is_wrong = |checked: &Checked| {
+        checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
+    };
     let checked = until(|| check_pid(&place, pid, &[]), is_wrong);
     let finding = checked.wrong("late-binding");
     assert_eq!(finding["remedy"], format!("taskset -acp {a} {pid}"));
@@ -119,12 +157,18 @@ fn a_binding_comes_after_the_threads() {
 fn two_busy_threads_share_a_cpu() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[b]);
     // Whether it is wrong or a remark is decided by what else runs on the other CPU.
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("shared-cpu").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("shared-cpu").is_empty());
     let finding = checked.of_rule("shared-cpu")[0];
-    assert_eq!((&finding["cpus"], finding["tids"].as_array().unwrap().len()), (&b.to_string().into(), 2), "{finding}");
+    assert_eq!(
+        (&finding["cpus"], finding["tids"].as_array().unwrap().len()),
+        (&b.to_string().into(), 2),
+        "{finding}"
+    );
     assert!(finding["measure"]["value"].as_f64().unwrap() > 110.0, "{finding}");
 }
 
@@ -132,13 +176,17 @@ fn two_busy_threads_share_a_cpu() {
 fn two_programs_share_a_cpu() {
     let [a, b] = two_cpus();
     let programs = (threads(1, "spin"), threads(1, "spin"));
-    let (Some(first), Some(second), true) = (programs.0, programs.1, are_two([a, b])) else { return };
+    let (Some(first), Some(second), true) = (programs.0, programs.1, are_two([a, b])) else {
+        return;
+    };
     bind_all(first.pid(), &[b]);
     bind_all(second.pid(), &[b]);
     let place = Place::new();
     let pids = [first.pid().to_string(), second.pid().to_string()];
     let both = || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]);
-    let checked = until(both, |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"));
+    let checked = until(both, |checked| {
+        checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong")
+    });
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
     // Seen from one of them, the other one is a stranger.
     let one = || check_pid(&place, first.pid(), &[]);
@@ -151,7 +199,8 @@ fn two_programs_share_a_cpu() {
 fn threads_that_sleep_break_a_named_rule_too() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     let one_per_cpu = || check_pid(&place, pid, &["--rule", "one-per-cpu"]);
     let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
     assert!(what.contains("not bound to one CPU"), "{what}");
@@ -168,15 +217,23 @@ fn threads_that_sleep_break_a_named_rule_too() {
 fn a_runtime_does_not_follow_its_variable() {
     let [a, b] = two_cpus();
     let places = format!("{{{b}}}");
-    let Some(program) = threads_with(2, "spin", &[("OMP_PLACES", &places)]).filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
-    let is_found = |checked: &super::Checked| checked.of_rule("variables").iter().any(|one| one["gravity"] == "wrong");
+    let Some(program) =
+        threads_with(2, "spin", &[("OMP_PLACES", &places)]).filter(|_| are_two([a, b]))
+    else {
+        return;
+    };
+    let place = Place::new();
+    let pid = program.pid();
+    let is_found = |checked: &super::Checked| {
+        checked.of_rule("variables").iter().any(|one| one["gravity"] == "wrong")
+    };
     let checked = until(|| check_pid(&place, pid, &[]), is_found);
     let finding = checked.wrong("variables");
     assert!(finding["what"].as_str().unwrap().starts_with("OMP_PLACES="), "{finding}");
     assert_eq!(finding["remedy"], format!("taskset -acp {b} {pid}"));
     bind_all(pid, &[b]);
-    let crowded = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
+    let crowded =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
     let what = crowded.wrong("variables")["what"].as_str().unwrap();
     assert!(what.contains("1 CPU for 2 busy threads"), "{what}");
 }
@@ -191,7 +248,9 @@ fn a_launcher_did_not_bind() {
     }
     let place = Place::new();
     let checked = check_pid(&place, program.pid(), &[]);
-    assert!(checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu"));
+    assert!(
+        checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu")
+    );
     bind_all(program.pid(), &[b]);
     check_pid(&place, program.pid(), &[]).assert_healthy();
 }
@@ -206,9 +265,11 @@ fn a_variable_names_a_cpu_that_is_not_there() {
 #[test]
 fn a_program_is_stopped() {
     let Some(program) = threads(1, "spin") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     program.send(libc::SIGSTOP);
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("stopped").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("stopped").is_empty());
     checked.assert_healthy();
     let remedy = checked.of_rule("stopped")[0]["remedy"].as_str().unwrap();
     assert_eq!(remedy, format!("kill -CONT {pid}"));
@@ -224,7 +285,8 @@ fn threads_are_not_divided_evenly() {
         return seatmap_needs::skipped!("one core divides nothing");
     }
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[a]);
     check_pid(&place, pid, &["--rule", "spread=core"]).wrong("spread=core");
     check_pid(&place, pid, &["--rule", "one-per-core"]).wrong("one-per-core");

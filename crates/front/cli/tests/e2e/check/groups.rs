@@ -8,19 +8,25 @@ use crate::run::programs::{are_two, two_cpus};
 #[test]
 fn a_quota_stops_busy_threads() {
     let group = is_root().then(|| Group::new("cpu")).flatten();
-    let set =
-        |group: &Group| group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", "4000"));
+    let set = |group: &Group| {
+        group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", "4000"))
+    };
     let Some(group) = group.filter(|group| set(group).is_some()) else {
         return seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
     };
     let Some(program) = threads(2, "spin") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
     assert!(what.contains("cpu.cfs_quota_us"), "{what}");
-    let by_group = until(|| check(&place, &["--cgroup", group.name()]), |checked| !checked.of_rule("quota").is_empty());
+    let by_group = until(
+        || check(&place, &["--cgroup", group.name()]),
+        |checked| !checked.of_rule("quota").is_empty(),
+    );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
     assert_eq!(mended(&checked, "quota"), "raise-quota-v1");
     let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
@@ -36,11 +42,13 @@ fn an_idle_group_holds_busy_threads_back() {
         return seatmap_needs::skipped!("no cpu controller of version 1 has idle groups here");
     };
     let (Some(program), Some(rival)) = (threads(1, "spin"), threads(1, "spin")) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     [pid, rival.pid()].into_iter().for_each(|pid| bind_all(pid, &[cpu]));
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("is idle (cpu.idle)"), "{what}");
     assert_eq!(mended(&checked, "quota"), "release-group");
@@ -48,8 +56,9 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group of the controller `cpu` of version 1, with a group in it. `None`, and a word about it, where this user can
-/// make none. The outer one comes first, and so is dropped last: a group that holds another cannot be removed.
+/// A group of the controller `cpu` of version 1, with a group in it. `None`, and a word about it,
+/// where this user can make none. The outer one comes first, and so is dropped last: a group that
+/// holds another cannot be removed.
 fn nested() -> Option<(Group, Group)> {
     let outer = is_root().then(|| Group::new("cpu")).flatten();
     let set = |group: &Group, quota: &str| {
@@ -64,8 +73,8 @@ fn nested() -> Option<(Group, Group)> {
     Some((outer, inner))
 }
 
-/// The quota of the outer group stops the threads of the inner one, whose own is raised as well, since it would be
-/// next.
+/// The quota of the outer group stops the threads of the inner one, whose own is raised as well,
+/// since it would be next.
 #[test]
 fn a_quota_above_stops_threads_too() {
     let Some((outer, inner)) = nested() else { return };
@@ -73,45 +82,65 @@ fn a_quota_above_stops_threads_too() {
     inner.set("cpu.cfs_quota_us", "3000").unwrap();
     outer.set("cpu.cfs_quota_us", "3000").unwrap();
     let Some(program) = threads(2, "spin") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     inner.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     mended(&checked, "quota");
     let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
     until(|| check_pid(&place, pid, &[]), is_free);
     for group in [&inner, &outer] {
-        let quota: i64 = std::fs::read_to_string(group.0.join("cpu.cfs_quota_us")).unwrap().trim().parse().unwrap();
+        let quota: i64 = std::fs::read_to_string(group.0.join("cpu.cfs_quota_us"))
+            .unwrap()
+            .trim()
+            .parse()
+            .unwrap();
         assert!(quota >= 20_000, "{}: {quota}", group.0.display());
     }
     drop(program);
 }
 
-/// In version 1 each thread is in a group of its own choice, while `/proc/PID/cgroup` tells that of the first thread.
+/// In version 1 each thread is in a group of its own choice, while `/proc/PID/cgroup` tells that of
+/// the first thread.
 #[test]
 fn a_quota_on_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
     let Some(program) = threads(2, "spin") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     let tid = *crate::check::tids(pid).last().unwrap();
     inner.set("tasks", &tid.to_string()).unwrap();
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked =
+        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let found = checked.wrong("quota");
     assert_eq!(found["tids"], serde_json::json!([tid]), "{found}");
     assert!(found["what"].as_str().unwrap().contains(outer.name()), "{found}");
     drop(program);
 }
 
-/// `unshare -C` below the host's mount: the kernel tells paths relative to the namespace, without the names above.
+/// `unshare -C` below the host's mount: the kernel tells paths relative to the namespace, without
+/// the names above.
 #[test]
 fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let Some((outer, inner)) = nested() else { return };
     let Some(program) = crate::run::programs::spin() else { return };
-    let script = format!("echo $$ > {}/cgroup.procs; exec unshare -C {} 2 spin", inner.0.display(), program);
+    let script =
+        format!("echo $$ > {}/cgroup.procs; exec unshare -C {} 2 spin", inner.0.display(), program);
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]).stdin(std::process::Stdio::piped());
     let program = crate::run::running::Running::of(command);
-    let (place, pid) = (Place::new(), program.pid());
-    let own = place.command(&["check", "--json", "--strict", "--seconds", "0.2", "--pid", &pid.to_string()]);
+    let place = Place::new();
+    let pid = program.pid();
+    let own = place.command(&[
+        "check",
+        "--json",
+        "--strict",
+        "--seconds",
+        "0.2",
+        "--pid",
+        &pid.to_string(),
+    ]);
     let inside = || {
         let mut command = std::process::Command::new("nsenter");
         command.args(["-C", "-t", &pid.to_string()]).arg(own.get_program()).args(own.get_args());
@@ -135,12 +164,17 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].as_str().unwrap().to_owned()
 }
 
-/// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr, and its exit code.
+/// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
+/// and its exit code.
 fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Option<i32>) {
     let own = place.command(arguments);
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script]).arg(own.get_program()).args(own.get_args()).current_dir(place.folder());
+    command
+        .args(["-c", &script])
+        .arg(own.get_program())
+        .args(own.get_args())
+        .current_dir(place.folder());
     for (name, value) in own.get_envs() {
         command.env(name, value.unwrap_or_default());
     }
@@ -148,7 +182,8 @@ fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Opt
     (String::from_utf8(output.stdout).unwrap(), output.status.code())
 }
 
-/// A command that needs CPU time is as slow as the quota allows: the result says so, and is compared with no other.
+/// A command that needs CPU time is as slow as the quota allows: the result says so, and is
+/// compared with no other.
 #[test]
 fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
@@ -156,15 +191,32 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let bench = ["bench", "--runs", "2", "--warmup", "0"];
     place.stdout(&[&bench[..], &["-o", "free.json", "--", "sh", "-c", work]].concat());
-    let compared = ["--baseline", "free.json", "--fail-above", "3%", "-o", "slow.json", "--", "sh", "-c", work];
+    let compared = [
+        "--baseline",
+        "free.json",
+        "--fail-above",
+        "3%",
+        "-o",
+        "slow.json",
+        "--",
+        "sh",
+        "-c",
+        work,
+    ];
     let (text, code) = under_quota(&inner, &place, &[&bench[..], &compared].concat());
     assert_eq!(code, Some(0), "{text}");
     let slow: serde_json::Value = serde_json::from_str(&place.read("slow.json")).unwrap();
     let differences = slow["baseline"]["differences"].to_string();
-    assert!(differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"), "{differences}");
+    assert!(
+        differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"),
+        "{differences}"
+    );
     assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
     let throttled = slow["throttled"].as_str().unwrap();
-    assert!(throttled.contains(outer.name()) && throttled.contains("was used up in"), "{throttled}");
+    assert!(
+        throttled.contains(outer.name()) && throttled.contains("was used up in"),
+        "{throttled}"
+    );
 }
 
 #[test]
@@ -174,13 +226,22 @@ fn doctor_raises_a_quota() {
     let quota = || {
         let (text, _) = under_quota(&inner, &place, &["doctor", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-        document["findings"].as_array().unwrap().iter().find(|found| found["subject"] == "quota").unwrap().clone()
+        document["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|found| found["subject"] == "quota")
+            .unwrap()
+            .clone()
     };
     let found = quota();
     assert_eq!(found["level"], "FIX", "{found}");
     assert!(found["found"].as_str().unwrap().contains(outer.name()), "{found}");
     let remedy = found["remedy"].as_str().unwrap();
-    assert!(std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success(), "{remedy}");
+    assert!(
+        std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success(),
+        "{remedy}"
+    );
     assert_eq!(quota()["level"], "OK");
 }
 
@@ -191,7 +252,8 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
         return;
     }
     let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems")).unwrap_or_else(|_| "0".to_owned());
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
+            .unwrap_or_else(|_| "0".to_owned());
         group.set("cpuset.mems", nodes.trim());
         group.set("cpuset.cpus", &a.to_string())
     };
@@ -199,7 +261,8 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
         return seatmap_needs::skipped!("no cpuset can be made here");
     };
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     plan(&place, &[a, b]);
     let checked = check_pid(&place, pid, &["--expect", "plan.json"]);

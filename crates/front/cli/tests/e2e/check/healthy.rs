@@ -30,8 +30,7 @@ fn programs_that_nobody_bound() {
     }
     if installed("python3") {
         let mut python = Command::new("python3");
-        let threads =
-            "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(1000,)).start()";
+        let threads = "import threading, time\nfor _ in range(4): threading.Thread(target=time.sleep, args=(1000,)).start()";
         python.args(["-c", threads]);
         checked(python).assert_healthy();
     }
@@ -58,12 +57,18 @@ fn a_program_under_seatmap_run() {
     let Some(program) = crate::run::programs::c().filter(|_| are_two([a, b])) else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
-    let mut command = place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
+    let mut command =
+        place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
     command.stdin(Stdio::piped());
     let running = Running::of(command);
     let checked = check_pid(&place, running.program(), &["--expect", "plan.json"]);
     checked.assert_healthy();
-    assert_eq!((checked.findings().len(), checked.tids().len()), (0, 3), "{:?}", checked.findings());
+    assert_eq!(
+        (checked.findings().len(), checked.tids().len()),
+        (0, 3),
+        "{:?}",
+        checked.findings()
+    );
     // The seats, in the order of another plan.
     plan(&place, &[a, b, a]);
     check_pid(&place, running.program(), &["--expect", "plan.json"]).wrong("expect");
@@ -73,7 +78,11 @@ fn a_program_under_seatmap_run() {
 fn a_runtime_that_follows_its_variable() {
     let [a, b] = two_cpus();
     let places = format!("{{{a}}},{{{b}}}");
-    let Some(program) = threads_with(2, "sleep", &[("OMP_PLACES", &places), ("OMP_NUM_THREADS", "2")]) else { return };
+    let Some(program) =
+        threads_with(2, "sleep", &[("OMP_PLACES", &places), ("OMP_NUM_THREADS", "2")])
+    else {
+        return;
+    };
     for (tid, cpu) in tids(program.pid()).into_iter().zip([a, a, b]) {
         super::bind(tid, &[cpu]);
     }
@@ -84,7 +93,11 @@ fn a_runtime_that_follows_its_variable() {
 #[test]
 fn variables_of_a_runtime_that_the_program_has_not() {
     let mut sleep = Command::new("sleep");
-    sleep.arg("1000").env("OMP_PLACES", "{0}").env("GOMP_CPU_AFFINITY", "0").env("OMP_NUM_THREADS", "64");
+    sleep
+        .arg("1000")
+        .env("OMP_PLACES", "{0}")
+        .env("GOMP_CPU_AFFINITY", "0")
+        .env("OMP_NUM_THREADS", "64");
     checked(sleep).assert_healthy();
 }
 
@@ -93,16 +106,24 @@ fn variables_of_a_runtime_that_the_program_has_not() {
 fn a_line_says_so() {
     let b = two_cpus()[1];
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid().to_string());
+    let place = Place::new();
+    let pid = program.pid().to_string();
     bind_all(program.pid(), &[b]);
     let text = place.stdout(&["check", "--pid", &pid, "--seconds", "100ms"]);
     let line = text.lines().next().unwrap();
-    assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")) && line.contains("nothing is wrong"), "{text}");
+    assert!(
+        line.contains(&format!("({pid}): 2 threads on CPU {b}: "))
+            && line.contains("nothing is wrong"),
+        "{text}"
+    );
     let quiet = place.run(&["check", "--quiet", "--pid", &pid, "--seconds", "100ms"]);
     assert_eq!((quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()), (Some(0), 0, 0));
     let options = ["--rule", "one-per-cpu", "--quiet", "--seconds", "100ms"];
     let wrong = place.run(&[&["check", "--pid", &pid], &options[..]].concat());
     let text = String::from_utf8(wrong.stdout).unwrap();
-    assert!(wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "), "{text}");
+    assert!(
+        wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "),
+        "{text}"
+    );
     assert_eq!(String::from_utf8(wrong.stderr).unwrap(), "seatmap: 1 thing is wrong\n");
 }

@@ -9,8 +9,8 @@ use seatmap_watch::RemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The test that executes a kind of remedy; or the thing that an execution needs, where the computers that this suite
-/// runs on do not have it.
+/// The test that executes a kind of remedy; or the thing that an execution needs, where the
+/// computers that this suite runs on do not have it.
 fn executed_by(kind: RemedyKind) -> Result<&'static str, &'static str> {
     match kind {
         RemedyKind::Bind => Ok("a_thread_is_bound"),
@@ -22,7 +22,9 @@ fn executed_by(kind: RemedyKind) -> Result<&'static str, &'static str> {
         RemedyKind::OrdinaryPolicy => Ok("a_real_time_policy_is_taken"),
         RemedyKind::MoveInterrupt => Ok("interrupts_are_sent_away"),
         RemedyKind::RaiseQuotaV2 => Ok("a_quota_is_raised_by_its_remedy"),
-        RemedyKind::LiftThrottling => Ok("the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted"),
+        RemedyKind::LiftThrottling => {
+            Ok("the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted")
+        }
         RemedyKind::MoveMemory => Err("two NUMA nodes with memory"),
         RemedyKind::RaiseQuotaOfUnit | RemedyKind::WidenUnit => Err("a computer that systemd runs"),
     }
@@ -41,7 +43,9 @@ fn every_kind_of_remedy_is_executed() {
     ];
     for kind in RemedyKind::ALL {
         match executed_by(kind) {
-            Ok(name) => assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}"),
+            Ok(name) => {
+                assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}")
+            }
             Err(need) => seatmap_needs::skipped!("{kind:?} needs {need}"),
         }
     }
@@ -51,7 +55,8 @@ fn every_kind_of_remedy_is_executed() {
 fn a_thread_is_bound() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[a]);
     let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
     assert_eq!(mended(&checked, "one-per-cpu"), "bind");
@@ -61,7 +66,8 @@ fn a_thread_is_bound() {
 #[test]
 fn threads_are_seated() {
     let Some(program) = threads(1, "sleep").filter(|_| are_two(two_cpus())) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
     let found = checked.wrong("one-per-cpu");
     assert_eq!(found["remedy_kind"], "seat", "{found}");
@@ -87,7 +93,8 @@ fn a_group_is_widened() {
         return;
     }
     let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems")).unwrap_or_else(|_| "0".to_owned());
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
+            .unwrap_or_else(|_| "0".to_owned());
         group.set("cpuset.mems", nodes.trim());
         group.set("cpuset.cpus", &a.to_string())
     };
@@ -96,7 +103,8 @@ fn a_group_is_widened() {
     };
     let places = format!("{{{a}}},{{{b}}}");
     let Some(program) = threads_with(1, "sleep", &[("OMP_PLACES", &places)]) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     let is_cut = |checked: &Checked| !checked.of_rule("partial").is_empty();
     let checked = until(|| check_pid(&place, pid, &[]), is_cut);
@@ -105,7 +113,8 @@ fn a_group_is_widened() {
     drop(program);
 }
 
-/// One thread of a program is in a control group with fewer CPUs than its process: `taskset` alone cannot seat it.
+/// One thread of a program is in a control group with fewer CPUs than its process: `taskset` alone
+/// cannot seat it.
 #[test]
 fn a_group_of_one_thread_is_widened() {
     let [a, b] = two_cpus();
@@ -113,7 +122,8 @@ fn a_group_of_one_thread_is_widened() {
         return;
     }
     let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems")).unwrap_or_else(|_| "0".to_owned());
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
+            .unwrap_or_else(|_| "0".to_owned());
         group.set("cpuset.mems", nodes.trim())?;
         group.set("cpuset.cpus", &a.to_string()).filter(|()| group.0.join("tasks").exists())
     };
@@ -121,7 +131,8 @@ fn a_group_of_one_thread_is_widened() {
         return seatmap_needs::skipped!("no cpuset of version 1 can be made here");
     };
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     let mut tids = seatmap_os::task::threads(pid).unwrap();
     tids.sort_unstable();
     plan(&place, &[a, b]);
@@ -132,7 +143,8 @@ fn a_group_of_one_thread_is_widened() {
     let what = checked.wrong("partial")["what"].as_str().unwrap();
     assert!(what.contains(group.name()), "{what}");
     assert_eq!(mended(&checked, "partial"), "widen-group");
-    let healthy = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
+    let healthy =
+        until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
     assert!(healthy.of_rule("expect").is_empty(), "{:?}", healthy.document["findings"]);
     drop(program);
 }

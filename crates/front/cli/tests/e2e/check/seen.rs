@@ -33,14 +33,16 @@ fn a_program_of_another_user() {
     let checked = Checked::of(as_nobody(&place, &["--pid", &pid]).output().unwrap());
     checked.assert_healthy();
     assert_eq!(checked.document["verdict"], "not-all-seen");
-    let unseen: Vec<_> = checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
+    let unseen: Vec<_> =
+        checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
     assert!(unseen.contains(&&"environment".into()), "{unseen:?}");
     let strict = Checked::of(as_nobody(&place, &["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
     // Masks are open to all, so that faults in them are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
-    Checked::of(as_nobody(&place, &["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap()).wrong("one-per-cpu");
+    Checked::of(as_nobody(&place, &["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
+        .wrong("one-per-cpu");
 }
 
 #[test]
@@ -53,7 +55,9 @@ fn a_proc_that_hides_other_users() {
                   exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\"";
     let hidden = |options: &[&str]| {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(place.command(&[]).get_program());
+        command
+            .args(["--mount", "--pid", "--fork", "sh", "-c", script])
+            .arg(place.command(&[]).get_program());
         command.args(options).current_dir("/").output().unwrap()
     };
     let check = ["check", "--json", "--seconds", "0.1"];
@@ -81,13 +85,18 @@ fn a_process_that_is_hidden_is_not_called_gone() {
                   exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\" --pid $hidden; }";
     for verb in [&["check"][..], &["run", "--cpus", "0"]] {
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(place.command(&[]).get_program());
+        command
+            .args(["--mount", "--pid", "--fork", "sh", "-c", script])
+            .arg(place.command(&[]).get_program());
         let output = command.args(verb).current_dir("/").output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         if stderr.contains("mount") && !stderr.contains("hidepid=2") || stderr.contains("unshare") {
             return seatmap_needs::skipped!("{stderr}");
         }
-        assert!(stderr.contains("cannot be seen") && stderr.contains("hidepid="), "{verb:?}: {stderr}");
+        assert!(
+            stderr.contains("cannot be seen") && stderr.contains("hidepid="),
+            "{verb:?}: {stderr}"
+        );
         assert!(!output.status.success(), "{verb:?}");
     }
 }
@@ -99,17 +108,26 @@ fn the_scheduler_says_where_threads_ran() {
     let seat = two_cpus()[0];
     bind_all(program.pid(), &[seat]);
     let pid = program.pid().to_string();
-    let traced = || Checked::of(place.run(&["check", "--json", "--trace", "--seconds", "0.2", "--pid", &pid]));
+    let traced = || {
+        Checked::of(place.run(&["check", "--json", "--trace", "--seconds", "0.2", "--pid", &pid]))
+    };
     let threads = |checked: &Checked| checked.document["threads"].as_array().unwrap().clone();
     let has_run = |checked: &Checked| {
-        threads(checked).iter().filter(|thread| !thread["ran_on"].as_array().unwrap().is_empty()).count() >= 2
+        threads(checked)
+            .iter()
+            .filter(|thread| !thread["ran_on"].as_array().unwrap().is_empty())
+            .count()
+            >= 2
     };
     let checked = super::until(traced, has_run);
-    if let Some(unseen) = checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace") {
+    if let Some(unseen) =
+        checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace")
+    {
         return seatmap_needs::skipped!("{unseen}");
     }
     for thread in threads(&checked) {
-        let on: Vec<_> = thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();
+        let on: Vec<_> =
+            thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();
         assert!(thread["is_traced"] == true && on.iter().all(|cpu| *cpu == seat), "{thread}");
     }
     let table = place.run(&["check", "--trace", "--seconds", "0.2", "--pid", &pid]);
@@ -125,7 +143,13 @@ fn the_scheduler_does_not_tell_everybody() {
     let checked = Checked::of(as_nobody(&place, &["--trace", "--pid", &pid]).output().unwrap());
     let unseen = checked.document["unseen"].as_array().unwrap();
     assert!(unseen.iter().any(|one| one["what"] == "trace"), "{unseen:?}");
-    assert!(checked.document["threads"].as_array().unwrap().iter().all(|thread| thread["is_traced"] == false));
+    assert!(
+        checked.document["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|thread| thread["is_traced"] == false)
+    );
 }
 
 #[test]
@@ -136,7 +160,8 @@ fn a_program_that_ends_meanwhile() {
     let line = Place::new().one_line_refusal(&["check", "--pid", &pid, "--seconds", "3"]);
     reaped.join().unwrap().unwrap();
     // A busy computer may start the check too late.
-    let is_told = line == "seatmap: the program ended while it was watched" || line.contains("there is no process");
+    let is_told = line == "seatmap: the program ended while it was watched"
+        || line.contains("there is no process");
     assert!(is_told, "{line}");
 }
 
@@ -162,7 +187,10 @@ fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let works = seatmap_needs::program("unshare", &["--mount", "--pid", "--fork", "sh", "-c", "mount -t tmpfs x /mnt"]);
+    let works = seatmap_needs::program(
+        "unshare",
+        &["--mount", "--pid", "--fork", "sh", "-c", "mount -t tmpfs x /mnt"],
+    );
     works.then(|| SEEING.iter().map(|arguments| of(arguments)).collect())
 }
 
@@ -188,7 +216,10 @@ fn a_proc_of_another_namespace_is_refused() {
 fn work_on_the_computer_needs_more_of_proc_than_processes() {
     let script = "mount -t proc -o subset=pid proc /proc &&";
     let Some(said) = in_namespaces(&Place::new(), script) else { return };
-    let of_computer = SEEING.iter().zip(said).filter(|(arguments, _)| ["noise", "doctor"].contains(&arguments[0]));
+    let of_computer = SEEING
+        .iter()
+        .zip(said)
+        .filter(|(arguments, _)| ["noise", "doctor"].contains(&arguments[0]));
     for (arguments, (code, stderr)) in of_computer {
         assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
         assert!(stderr.contains("/proc/stat is missing"), "{arguments:?}: {stderr}");

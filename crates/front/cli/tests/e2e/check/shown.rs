@@ -14,7 +14,10 @@ fn the_launcher_is_no_thread_without_a_seat() {
     let place = Place::new();
     let report = place.path("seating.json").display().to_string();
     let list = format!("{a},{b}");
-    let seated = ["run", "--quiet", "--cpus", &list, "--strict", "--report", &report, "--", spin, "1", "sleep"];
+    let seated = [
+        "run", "--quiet", "--cpus", &list, "--strict", "--report", &report, "--", spin, "1",
+        "sleep",
+    ];
     let step = |command: &mut std::process::Command| {
         command.env("SLURM_JOB_ID", "7001").env("SLURM_STEP_ID", "0");
     };
@@ -23,7 +26,8 @@ fn the_launcher_is_no_thread_without_a_seat() {
     let program = Running::of(command);
     let pid = program.program();
     let check = || {
-        let mut command = place.command(&["check", "--slurm-step", "--rule", "one-per-cpu", "--json"]);
+        let mut command =
+            place.command(&["check", "--slurm-step", "--rule", "one-per-cpu", "--json"]);
         step(&mut command);
         let output = command.output().unwrap();
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
@@ -34,7 +38,8 @@ fn the_launcher_is_no_thread_without_a_seat() {
         assert!(begun.elapsed() < PATIENCE, "{checked}");
         checked = check();
     }
-    let processes: Vec<_> = checked["processes"].as_array().unwrap().iter().map(|process| &process["pid"]).collect();
+    let processes: Vec<_> =
+        checked["processes"].as_array().unwrap().iter().map(|process| &process["pid"]).collect();
     assert_eq!(processes, [&serde_json::Value::from(pid)], "{checked}");
     assert_eq!(checked["findings"], serde_json::json!([]));
 }
@@ -42,8 +47,10 @@ fn the_launcher_is_no_thread_without_a_seat() {
 #[test]
 fn a_thread_that_was_moved_is_named() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
-    let (place, list) = (Place::new(), format!("{a},{b}"));
-    let mut command = place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+    let place = Place::new();
+    let list = format!("{a},{b}");
+    let mut command =
+        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program();

@@ -13,7 +13,8 @@ fn mistakes_are_answered() {
     let place = Place::new();
     let refusal = |arguments: &[&str]| place.refusal(&[&["check"], arguments].concat());
     assert!(
-        refusal(&["--rule", "one-per-cup"]).contains("there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?")
+        refusal(&["--rule", "one-per-cup"])
+            .contains("there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?")
     );
     assert!(refusal(&["--rule", "quiet"]).contains("there are default, one-per-cpu, "));
     assert!(refusal(&["--pid", "0"]).contains("'0' is not a whole number from 1 to"));
@@ -23,7 +24,9 @@ fn mistakes_are_answered() {
     let line = |arguments: &[&str]| place.one_line_refusal(&[&["check"], arguments].concat());
     assert!(line(&["--expect", "nix.json"]).starts_with("seatmap: nix.json: "));
     place.file("text", "text");
-    assert!(line(&["--expect", "text"]).starts_with("seatmap: text: neither a plan nor a seating: "));
+    assert!(
+        line(&["--expect", "text"]).starts_with("seatmap: text: neither a plan nor a seating: ")
+    );
     place.file("other.json", r#"{"format":"seatmap-plan/1","machine":"rack 7","placement":[0]}"#);
     assert!(line(&["--expect", "other.json"]).contains("the plan is for 'rack 7'"));
     assert!(line(&["--json", "-o", "-"]).contains("both print on stdout"));
@@ -36,7 +39,10 @@ fn nothing_to_check_is_a_mistake() {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     let line = |arguments: &[&str]| place.one_line_refusal(&[&["check"], arguments].concat());
-    assert!(line(&["--pid", &child.id().to_string()]).contains(&format!("there is no process {}", child.id())));
+    assert!(
+        line(&["--pid", &child.id().to_string()])
+            .contains(&format!("there is no process {}", child.id()))
+    );
     assert!(line(&["--name", "no-such-program-*"]).contains("no-such-program-*"));
     assert!(line(&["--cgroup", "no-such-group"]).contains("no-such-group"));
     assert!(line(&["--unit", "no-such.service"]).contains("no-such.service"));
@@ -49,7 +55,9 @@ fn without_a_choice_bound_programs_are_checked() {
     let (Some(bound), Some(free), true) = (programs.0, programs.1, are_two([a, b])) else { return };
     bind_all(bound.pid(), &[b]);
     let checked = check(&Place::new(), &["--rule", "same-core"]);
-    let has = |pid: i32| checked.document["processes"].as_array().unwrap().iter().any(|one| one["pid"] == pid);
+    let has = |pid: i32| {
+        checked.document["processes"].as_array().unwrap().iter().any(|one| one["pid"] == pid)
+    };
     assert!(has(bound.pid()) && !has(free.pid()), "{}", checked.document);
 }
 
@@ -58,7 +66,9 @@ fn children_are_checked_where_that_is_asked() {
     let place = Place::new();
     let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
     let pid = shell.id() as i32;
-    let of = |options: &[&str]| check_pid(&place, pid, options).document["processes"].as_array().unwrap().len();
+    let of = |options: &[&str]| {
+        check_pid(&place, pid, options).document["processes"].as_array().unwrap().len()
+    };
     let children = format!("/proc/{pid}/task/{pid}/children");
     while std::fs::read_to_string(&children).unwrap().trim().is_empty() {}
     let counts = (of(&[]), of(&["--children"]));
@@ -73,19 +83,22 @@ fn children_are_checked_where_that_is_asked() {
 fn programs_are_found_by_name() {
     let Some(program) = threads(1, "sleep") else { return };
     let checked = check(&Place::new(), &["--name", "threads-sp*"]);
-    let pids: Vec<&Value> = checked.document["processes"].as_array().unwrap().iter().map(|one| &one["pid"]).collect();
+    let pids: Vec<&Value> =
+        checked.document["processes"].as_array().unwrap().iter().map(|one| &one["pid"]).collect();
     assert!(pids.contains(&&program.pid().into()), "{pids:?}");
 }
 
 fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats/seatmap-seating-1.schema.json");
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats/seatmap-seating-1.schema.json");
     serde_json::from_str(&std::fs::read_to_string(Path::new(path)).unwrap()).unwrap()
 }
 
 #[test]
 fn the_document_has_a_schema_and_a_file_holds_it() {
     let Some(program) = threads(1, "sleep") else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[two_cpus()[0]]);
     let checked = check_pid(&place, pid, &["--rule", "one-per-cpu", "-o", "seating.json"]);
     checked.wrong("one-per-cpu");
@@ -101,7 +114,8 @@ fn a_plan_from_stdin() {
     bind_all(program.pid(), &[a]);
     let place = Place::new();
     super::plan(&place, &[a, a]);
-    let mut command = place.command(&["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
+    let mut command =
+        place.command(&["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
     command.stdin(std::fs::File::open(place.path("plan.json")).unwrap());
     Checked::of(command.output().unwrap()).assert_healthy();
 }

@@ -31,11 +31,14 @@ fn interrupt(child: &Child) {
 fn a_fault_that_comes_and_goes_is_told_twice() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), program.pid());
+    let place = Place::new();
+    let pid = program.pid();
     bind_all(pid, &[a]);
     super::plan(&place, &[a, a]);
-    let options = ["--expect", "plan.json", "--rule", "same-core", "--seconds", "50ms", "--watch", "100ms"];
-    let mut command = place.command(&[&["check", "--pid", &pid.to_string()], &options[..]].concat());
+    let options =
+        ["--expect", "plan.json", "--rule", "same-core", "--seconds", "50ms", "--watch", "100ms"];
+    let mut command =
+        place.command(&[&["check", "--pid", &pid.to_string()], &options[..]].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains(&format!("({pid}): 2 threads on CPU {a}: ")));
@@ -47,14 +50,19 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("something was wrong while the programs were watched"));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("something was wrong while the programs were watched")
+    );
 }
 
 #[test]
 fn watching_ends_with_the_programs() {
     let place = Place::new();
     let Some(mut program) = threads(1, "sleep") else { return };
-    let mut command = place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
+    let mut command =
+        place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
     let mut child = command.args(["--watch", "100ms"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains("nothing is wrong"));

@@ -40,10 +40,14 @@ fn an_idle_group_is_released() {
     let examine = || json(&mut group.joined_by(&place.command(&["doctor", "--json"])));
     execute(&examine(), "group", "release-group");
     let after = examine();
-    assert!(after["findings"].as_array().unwrap().iter().all(|entry| entry["subject"] != "group"), "{after}");
+    assert!(
+        after["findings"].as_array().unwrap().iter().all(|entry| entry["subject"] != "group"),
+        "{after}"
+    );
 }
 
-/// The variables go from the shell that the command is typed in, and so from all programs that it starts.
+/// The variables go from the shell that the command is typed in, and so from all programs that it
+/// starts.
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
@@ -58,7 +62,8 @@ fn variables_are_unset() {
     assert_eq!(found(&json(&mut shell), "variables")["level"], "OK");
 }
 
-/// In a PID namespace, so that no daemon of this computer is ended, and no other test sees this one.
+/// In a PID namespace, so that no daemon of this computer is ended, and no other test sees this
+/// one.
 #[test]
 fn a_daemon_is_stopped() {
     let Some(cpus) = two_cpus() else { return };
@@ -67,8 +72,10 @@ fn a_daemon_is_stopped() {
     }
     let place = Place::new();
     let cpu = cpus.split(',').next_back().unwrap().to_owned();
-    let sleep =
-        String::from_utf8(Command::new("sh").args(["-c", "command -v sleep"]).output().unwrap().stdout).unwrap();
+    let sleep = String::from_utf8(
+        Command::new("sh").args(["-c", "command -v sleep"]).output().unwrap().stdout,
+    )
+    .unwrap();
     std::fs::copy(sleep.trim(), place.path("irqbalance")).unwrap();
     let script = "mount -t proc proc /proc || exit 77
         ./irqbalance 600 & daemon=$!
@@ -78,7 +85,16 @@ fn a_daemon_is_stopped() {
         wait $daemon
         exec \"$0\" doctor --cpus $1 --json";
     let mut command = Command::new("unshare");
-    command.args(["--mount", "--pid", "--fork", "sh", "-c", script, env!("CARGO_BIN_EXE_seatmap"), &cpu]);
+    command.args([
+        "--mount",
+        "--pid",
+        "--fork",
+        "sh",
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_seatmap"),
+        &cpu,
+    ]);
     command.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = command.current_dir(place.folder()).output().unwrap();
     if matches!(output.status.code(), Some(1 | 77)) {
@@ -94,9 +110,16 @@ fn a_daemon_is_stopped() {
 fn advice_is_a_sentence() {
     let place = Place::new();
     let all = place.json(&["doctor", "--json"]);
-    for entry in all["findings"].as_array().unwrap().iter().filter(|entry| entry["remedy_kind"] == "advice") {
+    for entry in
+        all["findings"].as_array().unwrap().iter().filter(|entry| entry["remedy_kind"] == "advice")
+    {
         let first = entry["remedy"].as_str().unwrap().split(' ').next().unwrap();
-        let is_program = Command::new("sh").args(["-c", "command -v \"$0\"", first]).output().unwrap().status.success();
+        let is_program = Command::new("sh")
+            .args(["-c", "command -v \"$0\"", first])
+            .output()
+            .unwrap()
+            .status
+            .success();
         assert!(!is_program, "{entry}");
     }
     for entry in all["findings"].as_array().unwrap() {

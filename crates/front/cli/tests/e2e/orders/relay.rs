@@ -1,6 +1,7 @@
 //! A relay between a rank and rank 0: it carries every message, and changes what it was told to.
 //!
-//! It knows the outer form of the messages, as an attacker would: a length, a text, and after the handshake a tag.
+//! It knows the outer form of the messages, as an attacker would: a length, a text, and after the
+//! handshake a tag.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,5 +1,5 @@
-//! Programs whose first process ends while others live on: each thread keeps its seat, and none inherits a single CPU
-//! when seating ends.
+//! Programs whose first process ends while others live on: each thread keeps its seat, and none
+//! inherits a single CPU when seating ends.
 
 use super::programs::{self, are_two, list, mask_of, own_mask, two_cpus};
 use super::{run, run_as_usual};
@@ -75,7 +75,11 @@ fn masks_are_put_back_where_seating_ends() {
     if !are_two([a, b]) {
         return;
     }
-    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
+    let told = run(
+        &Place::new(),
+        &["--cpus", &list(&[a, b])],
+        &["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"],
+    );
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let _ended = Ended(daemon);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
@@ -90,7 +94,12 @@ fn masks_are_put_back_where_seating_ends() {
 fn a_launcher_may_wait_for_all() {
     let [a, b] = two_cpus();
     let script = "(sleep 0.3; echo late) & exit 3";
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b]), "--detach=never"], &["sh", "-c", script], &[]);
+    let told = run_as_usual(
+        &Place::new(),
+        &["--cpus", &list(&[a, b]), "--detach=never"],
+        &["sh", "-c", script],
+        &[],
+    );
     assert_eq!((told.lines(), told.output.status.code()), (vec!["late"], Some(3)));
     assert!(told.report["behind"].is_null(), "{}", told.report);
 }
@@ -99,9 +108,19 @@ fn a_launcher_may_wait_for_all() {
 fn a_launcher_may_wait_for_nothing() {
     let [a, b] = two_cpus();
     let place = Place::new();
-    let script = "while [ ! -e stop ]; do sleep 0.05; done; grep Cpus_allowed_list /proc/$$/status >ended";
-    let mut command =
-        place.command(&["run", "--strict", "--cpus", &list(&[b, a]), "--detach", "--", "sh", "-c", script]);
+    let script =
+        "while [ ! -e stop ]; do sleep 0.05; done; grep Cpus_allowed_list /proc/$$/status >ended";
+    let mut command = place.command(&[
+        "run",
+        "--strict",
+        "--cpus",
+        &list(&[b, a]),
+        "--detach",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
     // A pipe would be open for as long as the program runs.
     let status = command.stderr(std::fs::File::create(place.path("told")).unwrap()).status();
     let told = place.read("told");
@@ -113,7 +132,8 @@ fn a_launcher_may_wait_for_nothing() {
     assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
 }
 
-/// Real daemons: each puts itself into the background, and all its threads sit on both CPUs in turn.
+/// Real daemons: each puts itself into the background, and all its threads sit on both CPUs in
+/// turn.
 #[test]
 fn memcached_in_the_background_uses_all_its_seats() {
     let [a, b] = two_cpus();
@@ -121,13 +141,17 @@ fn memcached_in_the_background_uses_all_its_seats() {
         return;
     }
     let place = Place::new();
-    let (pid_file, socket) = (place.path("pid"), place.path("socket"));
-    let (pid_file, socket) = (pid_file.to_str().unwrap(), socket.to_str().unwrap());
+    let pid_file = place.path("pid");
+    let socket = place.path("socket");
+    let pid_file = pid_file.to_str().unwrap();
+    let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
     // Strictly: on a busy computer threads that wait for a seat they share may leave it.
     let told = run(&place, &["--cpus", &list(&[a, b])], &command);
     assert!(told.output.status.success(), "{}", told.stderr());
-    wait_until("its number", || std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n')));
+    wait_until("its number", || {
+        std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n'))
+    });
     let daemon: libc::pid_t = place.read("pid").trim().parse().unwrap();
     let _ended = Ended(daemon);
     let masks = || -> Vec<String> {
@@ -135,8 +159,13 @@ fn memcached_in_the_background_uses_all_its_seats() {
         threads.map(|thread| mask_of(thread.unwrap().path().to_str().unwrap())).collect()
     };
     let seats = [a.to_string(), b.to_string()];
-    wait_until("a seat for each thread", || masks().len() > 4 && masks().iter().all(|mask| seats.contains(mask)));
+    wait_until("a seat for each thread", || {
+        masks().len() > 4 && masks().iter().all(|mask| seats.contains(mask))
+    });
     let on_first = masks().iter().filter(|mask| **mask == seats[0]).count();
     let threads = masks().len();
-    assert!(on_first * 2 >= threads - 1 && on_first * 2 <= threads + 1, "{on_first} of {threads} on CPU {a}");
+    assert!(
+        on_first * 2 >= threads - 1 && on_first * 2 <= threads + 1,
+        "{on_first} of {threads} on CPU {a}"
+    );
 }

@@ -1,5 +1,6 @@
-//! Where memory comes from: each thread of the program prints its policy, and the nodes of its pages, as the kernel
-//! tells it. Computers with one NUMA node have policies all the same; `scripts/lab/numa` is about several.
+//! Where memory comes from: each thread of the program prints its policy, and the nodes of its
+//! pages, as the kernel tells it. Computers with one NUMA node have policies all the same;
+//! `scripts/lab/numa` is about several.
 
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
@@ -8,7 +9,8 @@ use crate::common::Place;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
-/// The program that touches memory, where this computer has NUMA policies; and a word about it where not.
+/// The program that touches memory, where this computer has NUMA policies; and a word about it
+/// where not.
 fn memory() -> Option<&'static str> {
     // A thread that is not main, and so has no policy of the test's.
     if let Err(error) = seatmap_os::mempolicy::MemoryPolicy::local().check() {
@@ -32,12 +34,16 @@ fn policies(told: &Told) -> Vec<String> {
 
 /// Each thread's memory in the report: its policy, and whether it has it.
 fn reported(told: &Told) -> Vec<(Option<&str>, bool)> {
-    told.threads().iter().map(|it| (it["memory"]["policy"].as_str(), it["memory"]["is_set"] == true)).collect()
+    told.threads()
+        .iter()
+        .map(|it| (it["memory"]["policy"].as_str(), it["memory"]["is_set"] == true))
+        .collect()
 }
 
 /// A plan of five tasks, of which every other has memory on this node.
 fn plan(place: &Place) {
-    let ([a, b], node) = (two_cpus(), node());
+    let [a, b] = two_cpus();
+    let node = node();
     place.file(
         "plan.json",
         format!(
@@ -50,8 +56,11 @@ fn plan(place: &Place) {
 #[test]
 fn all_threads_have_the_policy_from_the_start() {
     let Some(program) = memory() else { return };
-    let (cpus, node) = (list(&two_cpus()), node());
-    let usable = seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().only() == Some(node);
+    let cpus = list(&two_cpus());
+    let node = node();
+    let usable =
+        seatmap_os::mempolicy::MemoryNodes::read(&seatmap_os::Root::new("/")).usable().only()
+            == Some(node);
     let bind = format!("node:{node}");
     let mut wishes = vec![("local", "local".to_owned()), (&bind, format!("bind:{node}"))];
     if usable {
@@ -59,10 +68,21 @@ fn all_threads_have_the_policy_from_the_start() {
     }
     for (wish, policy) in wishes {
         let told = run(&Place::new(), &["--cpus", &cpus, "--memory", wish], &[program, "1"]);
-        assert_eq!(policies(&told), [format!("main {policy}"), format!("thread {policy}")], "{}", told.stderr());
+        assert_eq!(
+            policies(&told),
+            [format!("main {policy}"), format!("thread {policy}")],
+            "{}",
+            told.stderr()
+        );
         let memory = &told.report["memory"];
-        assert_eq!((memory["asked"].as_str(), memory["policy"].as_str()), (Some(wish), Some(policy.as_str())));
-        assert!(memory["processes"].as_array().unwrap().is_empty() && told.threads()[0]["memory"].is_null());
+        assert_eq!(
+            (memory["asked"].as_str(), memory["policy"].as_str()),
+            (Some(wish), Some(policy.as_str()))
+        );
+        assert!(
+            memory["processes"].as_array().unwrap().is_empty()
+                && told.threads()[0]["memory"].is_null()
+        );
         told.assert_verified();
     }
     let told = run(&Place::new(), &["--cpus", &cpus], &[program, "0"]);
@@ -74,22 +94,38 @@ fn each_task_of_a_plan_has_its_own() {
     let Some(program) = memory() else { return };
     let bound = format!("bind:{}", node());
     let own = {
-        let own = std::thread::spawn(seatmap_os::mempolicy::MemoryPolicy::of_caller).join().unwrap().unwrap();
+        let own = std::thread::spawn(seatmap_os::mempolicy::MemoryPolicy::of_caller)
+            .join()
+            .unwrap()
+            .unwrap();
         own.to_string()
     };
     for (what, wait) in [("", false), ("spin", false), ("sleep", true)] {
         for strict in [true, false] {
             let place = Place::new();
             plan(&place);
-            let (options, program) = (["--plan", "plan.json", "--memory", "plan"], [program, "4", what]);
-            let told =
-                if strict { run(&place, &options, &program) } else { run_as_usual(&place, &options, &program, &[]) };
+            let options = ["--plan", "plan.json", "--memory", "plan"];
+            let program = [program, "4", what];
+            let told = if strict {
+                run(&place, &options, &program)
+            } else {
+                run_as_usual(&place, &options, &program, &[])
+            };
             let (slept, lines): (Vec<String>, Vec<String>) =
                 policies(&told).into_iter().partition(|line| line.starts_with("slept"));
             let thread = |policy: &str| format!("thread {policy}");
-            let expected = [format!("main {bound}"), thread(&own), thread(&bound), thread(&own), thread(&bound)];
+            let expected = [
+                format!("main {bound}"),
+                thread(&own),
+                thread(&bound),
+                thread(&own),
+                thread(&bound),
+            ];
             assert_eq!(lines, expected, "{what}, strict {strict}: {}", told.stderr());
-            assert!(!wait || slept.len() == 4 && slept.iter().all(|line| line >= &"slept 3".to_owned()), "{slept:?}");
+            assert!(
+                !wait || slept.len() == 4 && slept.iter().all(|line| line >= &"slept 3".to_owned()),
+                "{slept:?}"
+            );
             let said = (Some(bound.as_str()), true);
             assert_eq!(reported(&told), [said, (None, false), said, (None, false), said]);
             assert!(!told.stderr().contains("memory policy"), "{}", told.stderr());
@@ -106,30 +142,54 @@ fn processes_have_it_too() {
     let place = Place::new();
     plan(&place);
     let script = format!("{program} 0; sleep 0.3; {program} 1 spin; {program} 1 sleep; true");
-    let told = run_as_usual(&place, &["--plan", "plan.json", "--memory", "plan"], &["sh", "-c", &script], &[]);
+    let told = run_as_usual(
+        &place,
+        &["--plan", "plan.json", "--memory", "plan"],
+        &["sh", "-c", &script],
+        &[],
+    );
     assert!(told.output.status.success(), "{}", told.stderr());
-    let set: Vec<&Value> = told.threads().iter().filter(|it| it["memory"]["policy"] == bound.as_str()).collect();
-    assert!(!set.is_empty() && set.iter().all(|it| it["memory"]["trouble"].is_null()), "{}", told.report);
+    let set: Vec<&Value> =
+        told.threads().iter().filter(|it| it["memory"]["policy"] == bound.as_str()).collect();
+    assert!(
+        !set.is_empty() && set.iter().all(|it| it["memory"]["trouble"].is_null()),
+        "{}",
+        told.report
+    );
     let strict = run(&place, &["--plan", "plan.json", "--memory", "plan"], &["sh", "-c", &script]);
-    assert!(strict.output.status.success() && !strict.stderr().contains("refused"), "{}", strict.stderr());
+    assert!(
+        strict.output.status.success() && !strict.stderr().contains("refused"),
+        "{}",
+        strict.stderr()
+    );
 }
 
 /// Many threads at once, with signals that come while they are made to set their policies.
 #[test]
 fn a_crowd_under_signals_is_not_disturbed() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };
-    let ([a, b], node) = (two_cpus(), node());
+    let [a, b] = two_cpus();
+    let node = node();
     let place = Place::new();
     let (placement, nodes): (Vec<u32>, Vec<String>) = (0..205)
-        .map(|at| (if at % 2 == 0 { a } else { b }, if at % 3 == 0 { String::new() } else { node.to_string() }))
+        .map(|at| {
+            (
+                if at % 2 == 0 { a } else { b },
+                if at % 3 == 0 { String::new() } else { node.to_string() },
+            )
+        })
         .unzip();
     let nodes: Vec<String> = nodes.iter().map(|node| format!("[{node}]")).collect();
     let start = r#"{"format":"seatmap-plan/1","machine":"host""#;
-    place.file("plan.json", format!("{start},\"placement\":{placement:?},\"memory\":[{}]}}", nodes.join(",")));
+    place.file(
+        "plan.json",
+        format!("{start},\"placement\":{placement:?},\"memory\":[{}]}}", nodes.join(",")),
+    );
     let options = ["--plan", "plan.json", "--memory", "plan"];
     let told = run(&place, &options, &[program, "crowd"]);
     assert_eq!(told.lines()[1], "strays 0");
-    let missed: Vec<&Value> = told.threads().iter().filter(|it| it["memory"]["is_set"] == false).collect();
+    let missed: Vec<&Value> =
+        told.threads().iter().filter(|it| it["memory"]["is_set"] == false).collect();
     assert!(missed.is_empty(), "{missed:?}");
     told.assert_verified();
     let wanted = b.to_string();
@@ -137,7 +197,11 @@ fn a_crowd_under_signals_is_not_disturbed() {
     assert_eq!(told.lines().len(), 2, "{}", told.stderr());
     for program in [&["fork"][..], &["vfork"], &["exec"], &["3"]] {
         let told = run(&place, &options, &[&[programs::c().unwrap()], program].concat());
-        assert!(told.output.status.success() && told.lines().len() > 1, "{program:?}: {}", told.stderr());
+        assert!(
+            told.output.status.success() && told.lines().len() > 1,
+            "{program:?}: {}",
+            told.stderr()
+        );
     }
 }
 
@@ -146,7 +210,8 @@ fn a_crowd_under_signals_is_not_disturbed() {
 fn a_program_under_a_filter_is_left_alone() {
     let (Some(_), Some(program)) = (memory(), programs::filtered()) else { return };
     let place = Place::new();
-    let (cpus, node) = (two_cpus(), node());
+    let cpus = two_cpus();
+    let node = node();
     let start = r#"{"format":"seatmap-plan/1","machine":"host""#;
     place.file("plan.json", format!("{start},\"placement\":{:?},\"memory\":[[],[{node}]]}}", cpus));
     let told = run(&place, &["--plan", "plan.json", "--memory", "plan"], &[program]);
@@ -154,13 +219,18 @@ fn a_program_under_a_filter_is_left_alone() {
     assert_eq!(told.lines(), ["alive"]);
     let why = "its seccomp filter might end the program for the call that sets the policy";
     assert_eq!(told.threads()[1]["memory"]["trouble"], why);
-    assert!(told.stderr().contains(&format!("has not the memory policy bind:{node}: {why}")), "{}", told.stderr());
+    assert!(
+        told.stderr().contains(&format!("has not the memory policy bind:{node}: {why}")),
+        "{}",
+        told.stderr()
+    );
 }
 
 #[test]
 fn the_kernel_is_asked_where_the_pages_are() {
     let Some(program) = memory() else { return };
-    let (cpus, node) = (list(&two_cpus()), node());
+    let cpus = list(&two_cpus());
+    let node = node();
     let bind = format!("node:{node}");
     for more in [&["--strict"][..], &[]] {
         let place = Place::new();
@@ -170,10 +240,18 @@ fn the_kernel_is_asked_where_the_pages_are() {
         let [process] = &processes[..] else { unreachable!("one process: {}", told.report) };
         let bytes = |at: &str| process["nodes"][0][at].as_u64().unwrap();
         assert!(bytes("own_bytes") >= 12 << 20 && bytes("node") == u64::from(node), "{process}");
-        assert_eq!((&process["elsewhere_bytes"], &process["at_end"]), (&0.into(), &true.into()), "{process}");
+        assert_eq!(
+            (&process["elsewhere_bytes"], &process["at_end"]),
+            (&0.into(), &true.into()),
+            "{process}"
+        );
         assert_eq!(told.report["memory"]["nodes"][0], node);
-        let policies: Vec<&str> =
-            process["policies"].as_array().unwrap().iter().filter_map(|it| it["policy"].as_str()).collect();
+        let policies: Vec<&str> = process["policies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|it| it["policy"].as_str())
+            .collect();
         assert!(policies.contains(&format!("bind:{node}").as_str()), "{policies:?}");
         assert!(
             told.stderr().contains(&format!("MiB on node {node}, none elsewhere than asked\n")),
@@ -189,7 +267,15 @@ fn pages_are_seen_without_tracing() {
     let Some(program) = memory() else { return };
     let cpu = two_cpus()[0].to_string();
     let place = Place::new();
-    let options = ["run", "--match", &format!("memory=cpus:{cpu}"), "--verify-memory=0.05", "--report", "r.json", "--"];
+    let options = [
+        "run",
+        "--match",
+        &format!("memory=cpus:{cpu}"),
+        "--verify-memory=0.05",
+        "--report",
+        "r.json",
+        "--",
+    ];
     let mut command = place.command(&[&options[..], &[program, "0", "stay"]].concat());
     let mut running = Running::of({
         command.stdin(Stdio::piped());
@@ -211,20 +297,33 @@ fn pages_of_a_running_program_move() {
     let mut command = Command::new(program);
     command.args(["0", "stay"]).stdin(Stdio::piped());
     let mut running = Running::of(command);
-    let (place, pid, node) = (Place::new(), running.pid().to_string(), node());
+    let place = Place::new();
+    let pid = running.pid().to_string();
+    let node = node();
     let seatmap = |arguments: &[&str]| {
-        let output = place.command(&[&["run", "--pid", &pid], arguments].concat()).output().unwrap();
+        let output =
+            place.command(&[&["run", "--pid", &pid], arguments].concat()).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let (code, told) = seatmap(&["--move-pages", "--memory", &format!("node:{node}")]);
-    assert!(code == Some(0) && told.contains(&format!(" of its memory moved to node {node}, where ")), "{told}");
+    assert!(
+        code == Some(0) && told.contains(&format!(" of its memory moved to node {node}, where ")),
+        "{told}"
+    );
     let cpu = two_cpus()[0].to_string();
     let (code, told) = seatmap(&["--move-pages", "--cpus", &cpu]);
-    assert!(code == Some(0) && told.contains("yes, late") && told.contains(" stayed elsewhere"), "{told}");
-    let refusal = |arguments: &[&str]| place.one_line_refusal(&[&["run", "--pid", &pid], arguments].concat());
+    assert!(
+        code == Some(0) && told.contains("yes, late") && told.contains(" stayed elsewhere"),
+        "{told}"
+    );
+    let refusal =
+        |arguments: &[&str]| place.one_line_refusal(&[&["run", "--pid", &pid], arguments].concat());
     insta::assert_snapshot!(refusal(&["--memory", "local", "--cpus", &cpu]), @"seatmap: a running program's threads choose their memory policy themselves; add --move-pages to move the pages that it has");
     insta::assert_snapshot!(refusal(&["--memory", "interleave", "--move-pages"]), @"seatmap: pages move to nodes, and 'interleave' names none; give --memory node:LIST, or leave --memory out to move them to where the threads sit");
-    assert!(refusal(&["--memory", "node:1000", "--move-pages"]).starts_with("seatmap: NUMA node 1000 does not exist"));
+    assert!(
+        refusal(&["--memory", "node:1000", "--move-pages"])
+            .starts_with("seatmap: NUMA node 1000 does not exist")
+    );
     running.close();
     assert!(running.wait().success());
 }
@@ -234,20 +333,39 @@ fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     let refused = |options: &[&str]| {
-        let refusal = place.refusal(&[&["run", "--cpus", &cpu], options, &["--", "touch", "started"]].concat());
+        let refusal = place
+            .refusal(&[&["run", "--cpus", &cpu], options, &["--", "touch", "started"]].concat());
         assert!(!place.path("started").exists());
         refusal
     };
     assert!(
-        refused(&["--memory", "node:1000"]).starts_with("seatmap: NUMA node 1000 does not exist: this machine has ")
+        refused(&["--memory", "node:1000"])
+            .starts_with("seatmap: NUMA node 1000 does not exist: this machine has ")
     );
     assert!(refused(&["--memory", "near"]).contains("'near': expected local, node:0, interleave"));
-    assert!(refused(&["--memory", "plan"]).contains("plan takes the memory of each task from a plan"));
+    assert!(
+        refused(&["--memory", "plan"]).contains("plan takes the memory of each task from a plan")
+    );
     assert!(refused(&["--verify-memory=never"]).contains("a number of seconds"));
     assert!(refused(&["--move-pages"]).contains("--move-pages cannot be used with COMMAND"));
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#));
-    let line = place.refusal(&["run", "--plan", "plan.json", "--memory", "plan", "--", "touch", "started"]);
-    assert!(line.contains("the plan does not say where the tasks' memory is; 'seatmap place --memory'"), "{line}");
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#),
+    );
+    let line = place.refusal(&[
+        "run",
+        "--plan",
+        "plan.json",
+        "--memory",
+        "plan",
+        "--",
+        "touch",
+        "started",
+    ]);
+    assert!(
+        line.contains("the plan does not say where the tasks' memory is; 'seatmap place --memory'"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -256,10 +374,14 @@ fn huge_pages_are_allowed_or_not() {
     let script = "grep THP_enabled /proc/self/status; echo $GLIBC_TUNABLES";
     let told = |how: &str, tunables: &str| {
         let variables = [("GLIBC_TUNABLES", tunables)];
-        let told = run_with(&Place::new(), &["--cpus", &cpu, how], &["sh", "-c", script], &variables);
+        let told =
+            run_with(&Place::new(), &["--cpus", &cpu, how], &["sh", "-c", script], &variables);
         told.lines().iter().map(|line| line.replace('\t', " ")).collect::<Vec<_>>()
     };
     assert_eq!(told("--huge", "a.b=1"), ["THP_enabled: 1", "a.b=1:glibc.malloc.hugetlb=1"]);
-    assert_eq!(told("--huge", "glibc.malloc.hugetlb=2"), ["THP_enabled: 1", "glibc.malloc.hugetlb=2"]);
+    assert_eq!(
+        told("--huge", "glibc.malloc.hugetlb=2"),
+        ["THP_enabled: 1", "glibc.malloc.hugetlb=2"]
+    );
     assert_eq!(told("--huge=never", ""), ["THP_enabled: 0", ""]);
 }

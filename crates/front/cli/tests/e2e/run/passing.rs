@@ -8,11 +8,14 @@ use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
 
-/// The three ways in which a program is attended: traced to its end, until the last seat is taken, and not at all.
+/// The three ways in which a program is attended: traced to its end, until the last seat is taken,
+/// and not at all.
 pub fn forms() -> [Vec<String>; 3] {
     let [a, b] = two_cpus();
-    let form = |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
-    let (first, both) = (a.to_string(), list(&[a, b]));
+    let form =
+        |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
+    let first = a.to_string();
+    let both = list(&[a, b]);
     [
         form(&["--cpus", &both]),
         form(&["--cpus", &first, "--once"]),
@@ -39,7 +42,14 @@ fn exit_codes() {
 fn deaths_by_signal() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
-        for signal in [libc::SIGTERM, libc::SIGABRT, libc::SIGSEGV, libc::SIGKILL, libc::SIGRTMIN(), libc::SIGPIPE] {
+        for signal in [
+            libc::SIGTERM,
+            libc::SIGABRT,
+            libc::SIGSEGV,
+            libc::SIGKILL,
+            libc::SIGRTMIN(),
+            libc::SIGPIPE,
+        ] {
             let place = Place::new();
             let told = run(&place, &options(&form), &[program, "die", &signal.to_string()]);
             assert_eq!(told.output.status.signal(), Some(signal), "{form:?}");
@@ -51,9 +61,16 @@ fn deaths_by_signal() {
 fn streams_are_the_programs() {
     for form in forms() {
         let place = Place::new();
-        let arguments = [&["run", "--quiet"][..], &options(&form), &["--", "sh", "-c", "cat; echo told >&2"]].concat();
+        let arguments =
+            [&["run", "--quiet"][..], &options(&form), &["--", "sh", "-c", "cat; echo told >&2"]]
+                .concat();
         let mut command = place.command(&arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let bytes: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(at) >> 7) as u8).collect();
         let mut stdin = child.stdin.take().unwrap();
         let output = std::thread::scope(|scope| {
@@ -78,7 +95,10 @@ fn closed_streams_are_the_programs_too() {
         std::process::Command::new("sh").args(["-c", &line]).arg(&seatmap).output().unwrap()
     };
     assert_eq!(run(">&-", "sh -c '[ ! -e /proc/self/fd/1 ]'").status.code(), Some(0));
-    assert_eq!(run("<&- 2>&-", "sh -c '[ -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ]'").status.code(), Some(0));
+    assert_eq!(
+        run("<&- 2>&-", "sh -c '[ -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ]'").status.code(),
+        Some(0)
+    );
     assert_ne!(run(">&-", "/bin/echo lost").status.code(), Some(0));
 }
 
@@ -87,7 +107,10 @@ fn a_report_that_cannot_be_written_is_a_failure() {
     let cpu = two_cpus()[0].to_string();
     let run = |program: &str| {
         let place = Place::new();
-        place.command(&["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program]).output().unwrap()
+        place
+            .command(&["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program])
+            .output()
+            .unwrap()
     };
     let failed = run("exit 0");
     assert_eq!(failed.status.code(), Some(1));
@@ -100,9 +123,17 @@ fn a_report_that_cannot_be_written_is_a_failure() {
 fn signals_sent_to_the_launcher_are_sent_on() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
-        for signal in [libc::SIGUSR1, libc::SIGINT, libc::SIGHUP, libc::SIGALRM, libc::SIGWINCH, libc::SIGRTMAX()] {
+        for signal in [
+            libc::SIGUSR1,
+            libc::SIGINT,
+            libc::SIGHUP,
+            libc::SIGALRM,
+            libc::SIGWINCH,
+            libc::SIGRTMAX(),
+        ] {
             let place = Place::new();
-            let mut running = Running::start(&place, &options(&form), &[program, "count", &signal.to_string()]);
+            let mut running =
+                Running::start(&place, &options(&form), &[program, "count", &signal.to_string()]);
             for _ in 0..3 {
                 running.send(signal);
                 assert_eq!(running.line(), format!("signal {signal}"), "{form:?}");
@@ -114,15 +145,17 @@ fn signals_sent_to_the_launcher_are_sent_on() {
     }
 }
 
-/// A terminal sends its signals to everybody in front of it, and the program has them without the launcher.
+/// A terminal sends its signals to everybody in front of it, and the program has them without the
+/// launcher.
 #[test]
 fn ctrl_c_comes_once() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
         let (mut keys, terminal) = terminal();
-        let mut command =
-            place.command(&[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat());
+        let mut command = place.command(
+            &[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat(),
+        );
         in_front_of(terminal, command.stderr(Stdio::null()));
         let mut running = Running::of(command);
         for _ in 0..3 {
@@ -140,8 +173,9 @@ fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut command =
-            place.command(&[&["run", "--quiet"][..], &options(&form), &["--", program, "exit", "7"]].concat());
+        let mut command = place.command(
+            &[&["run", "--quiet"][..], &options(&form), &["--", program, "exit", "7"]].concat(),
+        );
         // SAFETY: the call is async-signal-safe.
         unsafe {
             command.pre_exec(|| {

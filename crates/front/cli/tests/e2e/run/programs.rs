@@ -109,7 +109,12 @@ fn built(
         let to = Path::new(BUILT).join(format!("threads-{name}"));
         let mut command = Command::new(compiler);
         // Go wants its options before the file; the others do not mind.
-        command.args(options).arg(&to).arg(source(file)).env("GOFLAGS", "-mod=mod").env("GO111MODULE", "off");
+        command
+            .args(options)
+            .arg(&to)
+            .arg(source(file))
+            .env("GOFLAGS", "-mod=mod")
+            .env("GO111MODULE", "off");
         let done = command.output().is_ok_and(|output| output.status.success());
         if !done {
             seatmap_needs::skipped!("{compiler} {options:?} does not build {file}");

@@ -11,7 +11,10 @@ const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
 fn planned() -> Option<(Place, [u32; 2])> {
     let cpus = Some(two_cpus()).filter(|cpus| are_two(*cpus))?;
     let place = Place::new();
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{cpus:?}}}"#));
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{cpus:?}}}"#),
+    );
     Some((place, cpus))
 }
 
@@ -44,11 +47,17 @@ fn the_rank_on_this_node_says_which_seat() {
     ];
     for launcher in launchers {
         for (rank, cpu) in cpus.iter().enumerate() {
-            let variables = launcher.replace("RANK ", &format!("{rank} ")).replace("=RANK", &format!("={rank}"));
+            let variables = launcher
+                .replace("RANK ", &format!("{rank} "))
+                .replace("=RANK", &format!("={rank}"));
             for options in [["--plan", "plan.json"], ["--cpus", &both]] {
                 let output = start(&place, &variables, &options);
                 assert_eq!(stdout(&output), cpu.to_string(), "{variables}: {}", stderr(&output));
-                assert!(stderr(&output).contains(&format!("takes task {rank} of 2")), "{}", stderr(&output));
+                assert!(
+                    stderr(&output).contains(&format!("takes task {rank} of 2")),
+                    "{}",
+                    stderr(&output)
+                );
             }
         }
     }
@@ -65,7 +74,10 @@ fn starts_that_would_share_a_seat_are_refused() {
         stderr(&output)
     };
     let line = refused(ranks, &["--cpus", &first]);
-    assert!(line.starts_with("seatmap: 2 ranks start on this node") && line.contains("1 seat"), "{line}");
+    assert!(
+        line.starts_with("seatmap: 2 ranks start on this node") && line.contains("1 seat"),
+        "{line}"
+    );
     let line = refused(ranks, &["--match", &format!("sed=cpus:{first}")]);
     assert!(line.contains("the CPUs of a rule would be those of each"), "{line}");
     assert!(refused("PARALLEL_JOBSLOT=2", &["--cpus", &first]).contains("2 or more workers"));
@@ -80,7 +92,8 @@ fn by_shell(place: &Place, line: &str) -> Vec<String> {
     shell.args(["-c", &line.replace("SEATMAP", seatmap)]).current_dir(place.folder());
     shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     let output = shell.output().unwrap();
-    let mut lines: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> =
+        String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
     lines.extend(output.stdout.is_empty().then(|| stderr(&output)));
     lines.sort();
     lines
@@ -116,7 +129,9 @@ fn ranks_of_mpirun_sit_apart() {
     }
     for seats in ["--plan plan.json".to_owned(), format!("--cpus {}", list(&cpus))] {
         let program = "sed -n s/^Cpus_allowed_list:.//p /proc/self/status";
-        let mpirun = format!("mpirun --oversubscribe --bind-to none -n 2 SEATMAP run -q --strict {seats} -- {program}");
+        let mpirun = format!(
+            "mpirun --oversubscribe --bind-to none -n 2 SEATMAP run -q --strict {seats} -- {program}"
+        );
         assert_eq!(by_shell(&place, &mpirun), sorted(cpus));
     }
 }
@@ -131,16 +146,29 @@ const SOLE: [&[&str]; 3] = [
 #[test]
 fn work_on_all_cpus_is_refused_to_several_ranks() {
     let place = Place::new();
-    let ranks = ["OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2", "MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2"];
+    let ranks = [
+        "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2",
+        "MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2",
+    ];
     let of = |variables: &str, arguments: &[&str]| {
         let mut command = place.command(arguments);
         command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
         command.output().unwrap()
     };
-    for (variables, arguments) in ranks.iter().flat_map(|ranks| SOLE.map(|arguments| (ranks, arguments))) {
+    for (variables, arguments) in
+        ranks.iter().flat_map(|ranks| SOLE.map(|arguments| (ranks, arguments)))
+    {
         let output = of(variables, arguments);
-        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).starts_with("seatmap: 2 ranks start on this node ("), "{}", stderr(&output));
+        assert!(
+            output.status.code() == Some(2) && output.stdout.is_empty(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).starts_with("seatmap: 2 ranks start on this node ("),
+            "{}",
+            stderr(&output)
+        );
         assert!(stderr(&output).contains("or set SEATMAP_TASK=all"), "{}", stderr(&output));
     }
     let alone = of(&format!("SEATMAP_TASK=all {}", ranks[0]), SOLE[1]);

@@ -1,11 +1,13 @@
-//! Mistakes that are known before anything starts are told before anything starts: exit code 2, one line.
+//! Mistakes that are known before anything starts are told before anything starts: exit code 2, one
+//! line.
 
 use super::programs::{self, are_two, list, two_cpus};
 use crate::common::{Place, files};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
-/// The one line with which this is refused. The program, if there is one, would leave a file behind.
+/// The one line with which this is refused. The program, if there is one, would leave a file
+/// behind.
 fn refusal(place: &Place, options: &[&str]) -> String {
     let line = place.one_line_refusal(&[&["run"], options, &["--", "touch", "started"]].concat());
     assert!(!place.path("started").exists(), "it was started");
@@ -15,10 +17,14 @@ fn refusal(place: &Place, options: &[&str]) -> String {
 #[test]
 fn cpus_that_this_host_lacks() {
     let place = Place::new();
-    place.file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
+    place
+        .file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
     for options in [["--cpus", "0,99999"], ["--plan", "plan.json"]] {
         let line = refusal(&place, &options);
-        assert!(line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPUs "), "{line}");
+        assert!(
+            line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPUs "),
+            "{line}"
+        );
     }
 }
 
@@ -26,10 +32,22 @@ fn cpus_that_this_host_lacks() {
 fn plans_of_other_machines() {
     let place = Place::new();
     let cpu = two_cpus()[0];
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"rack 7","placement":[{cpu}]}}"#));
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"rack 7","placement":[{cpu}]}}"#),
+    );
     let line = refusal(&place, &["--plan", "plan.json"]);
-    assert!(line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"), "{line}");
-    assert!(place.command(&["run", "-q", "--plan", "plan.json", "--any-machine", "true"]).status().unwrap().success());
+    assert!(
+        line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"),
+        "{line}"
+    );
+    assert!(
+        place
+            .command(&["run", "-q", "--plan", "plan.json", "--any-machine", "true"])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 #[test]
@@ -45,7 +63,9 @@ fn cpus_outside_the_launchers_mask() {
     };
     let line = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
     assert!(
-        line.starts_with(&format!("seatmap: CPU {b} is outside the CPUs that this process may use, {a}:")),
+        line.starts_with(&format!(
+            "seatmap: CPU {b} is outside the CPUs that this process may use, {a}:"
+        )),
         "{line}"
     );
 }
@@ -57,7 +77,9 @@ fn plans_and_rules_that_are_wrong() {
     place.file("broken.json", "{\"format\":\"seatmap-plan/1\",\n\"placement\":[0}");
     place.file(
         "names.json",
-        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}],"names":["a"]}}"#),
+        format!(
+            r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}],"names":["a"]}}"#
+        ),
     );
     let cpus = list(&[cpu, cpu]);
     let rule = |rule: &str| refusal(&place, &["--cpus", &cpus, "--match", rule]);
@@ -67,7 +89,10 @@ fn plans_and_rules_that_are_wrong() {
     insta::assert_snapshot!(rule("=1"), @"seatmap: '=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
     insta::assert_snapshot!(rule("tid:x=1"), @"seatmap: 'tid:x=1' holds no number of a thread or process; write tid:4711=0");
     insta::assert_snapshot!(rule("tid:17=1"), @"seatmap: numbers of threads are known only of programs that run; tid: and pid: need --pid");
-    assert!(rule("a=numa:4711").starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has "));
+    assert!(
+        rule("a=numa:4711")
+            .starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has ")
+    );
     assert!(rule("a=cpus:99999").starts_with("seatmap: CPU 99999 does not exist: "));
     let seats = |list: &str| refusal(&place, &["--cpus", list]);
     insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
@@ -99,15 +124,27 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
-    assert!(refused(&["--", "true"]).contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS>, "));
+    assert!(
+        refused(&["--", "true"])
+            .contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS>, ")
+    );
     assert!(refused(&["--cpus", &cpu]).contains("needs --pid <PID>, COMMAND, "));
     assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with"));
+    assert!(
+        refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with")
+    );
     assert!(refused(&["--plan", "p", "--once", "--", "true"]).contains("cannot be used with"));
     assert!(refused(&["--cpus", "", "--", "true"]).contains("expected CPUs such as"));
-    assert!(refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", &cpu, "--pid", "0"]).contains("'0' is not a whole number from 1 to"));
+    assert!(
+        refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"])
+            .contains("cannot be used with")
+    );
+    assert!(
+        refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with")
+    );
+    assert!(
+        refused(&["--cpus", &cpu, "--pid", "0"]).contains("'0' is not a whole number from 1 to")
+    );
 }
 
 /// Found only when the kernel refuses it.
@@ -119,7 +156,10 @@ fn a_program_without_its_interpreter() {
     std::fs::set_permissions(place.path("script"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = two_cpus()[0].to_string();
     let line = place.one_line_refusal(&["run", "--cpus", &cpu, "--", "./script"]);
-    assert_eq!(line, "seatmap: ./script: cannot be executed: No such file or directory (os error 2)");
+    assert_eq!(
+        line,
+        "seatmap: ./script: cannot be executed: No such file or directory (os error 2)"
+    );
 }
 
 #[test]
@@ -131,18 +171,26 @@ fn a_launcher_that_is_traced_itself() {
     let place = Place::new();
     let seatmap = place.command(&[]).get_program().to_owned();
     let mut strace = std::process::Command::new("strace");
-    strace.args(["-f", "-o", "trace"]).arg(seatmap).args(["run", "--cpus", &list(&[a, b]), "--", "touch", "started"]);
+    strace.args(["-f", "-o", "trace"]).arg(seatmap).args([
+        "run",
+        "--cpus",
+        &list(&[a, b]),
+        "--",
+        "touch",
+        "started",
+    ]);
     let output = strace.current_dir(place.folder()).output().unwrap();
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap().trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
-/// `su` runs with root's rights, and for a user that is not root the kernel denies them to traced programs.
+/// `su` runs with root's rights, and for a user that is not root the kernel denies them to traced
+/// programs.
 #[test]
 fn programs_with_anothers_rights() {
     const NOBODY: u32 = 65534;
-    let lent =
-        std::fs::metadata("/usr/bin/su").is_ok_and(|found| found.mode() & libc::S_ISUID != 0 && found.uid() == 0);
+    let lent = std::fs::metadata("/usr/bin/su")
+        .is_ok_and(|found| found.mode() & libc::S_ISUID != 0 && found.uid() == 0);
     let place = Place::new();
     let as_nobody = |arguments: &[&str]| {
         let mut command = place.command(arguments);
@@ -151,14 +199,25 @@ fn programs_with_anothers_rights() {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
     if !lent || !root || !as_nobody(&["--version"]).is_ok_and(|output| output.status.success()) {
-        return seatmap_needs::skipped!("root, its su and a binary that everybody may run are needed");
+        return seatmap_needs::skipped!(
+            "root, its su and a binary that everybody may run are needed"
+        );
     }
     let cpu = two_cpus()[0].to_string();
     let refused = as_nobody(&["run", "--cpus", &cpu, "--", "su", "--version"]).unwrap();
     insta::assert_snapshot!(String::from_utf8(refused.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
     assert_eq!(refused.status.code(), Some(2));
-    let later =
-        as_nobody(&["run", "--quiet", "--cpus", &cpu, "--", "sh", "-c", "/usr/bin/su --version; true"]).unwrap();
+    let later = as_nobody(&[
+        "run",
+        "--quiet",
+        "--cpus",
+        &cpu,
+        "--",
+        "sh",
+        "-c",
+        "/usr/bin/su --version; true",
+    ])
+    .unwrap();
     insta::assert_snapshot!(String::from_utf8(later.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
     assert_eq!(later.status.code(), Some(0));
 }

@@ -98,11 +98,17 @@ fn masks(running: &Running) -> Vec<String> {
 fn threads_that_run_are_seated_in_order() {
     let [a, b] = two_cpus();
     let Some(mut running) = stayer() else { return };
-    let (place, pid) = (Place::new(), running.pid().to_string());
+    let place = Place::new();
+    let pid = running.pid().to_string();
     place.stdout(&["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"]);
-    assert_eq!(masks(&running), [b.to_string(), a.to_string(), b.to_string()], "the list starts again");
+    assert_eq!(
+        masks(&running),
+        [b.to_string(), a.to_string(), b.to_string()],
+        "the list starts again"
+    );
     let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
-    let names: Vec<_> = report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
+    let names: Vec<_> =
+        report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
     assert_eq!(names, ["threads-c-dynam", "left", "right"]);
     drop(running.child.stdin.take());
     assert_eq!(running.wait().code(), Some(0), "it was only seated");
@@ -112,12 +118,17 @@ fn threads_that_run_are_seated_in_order() {
 fn threads_that_run_and_have_no_seat_fail_the_seating() {
     let cpu = two_cpus()[0].to_string();
     let Some(running) = stayer() else { return };
-    let (place, pid) = (Place::new(), running.pid().to_string());
-    let seat =
-        |more: &[&str]| place.command(&[&["run", "--once", "--cpus", &cpu, "--pid", &pid], more].concat()).output();
+    let place = Place::new();
+    let pid = running.pid().to_string();
+    let seat = |more: &[&str]| {
+        place.command(&[&["run", "--once", "--cpus", &cpu, "--pid", &pid], more].concat()).output()
+    };
     let refused = seat(&["--quiet"]).unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
-    assert_eq!((refused.status.code(), String::from_utf8_lossy(&refused.stderr).as_ref()), (Some(1), line));
+    assert_eq!(
+        (refused.status.code(), String::from_utf8_lossy(&refused.stderr).as_ref()),
+        (Some(1), line)
+    );
     assert!(seat(&["--allow-unseated"]).unwrap().status.success());
 }
 
@@ -125,10 +136,16 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
 fn processes_that_the_computer_depends_on_need_force() {
     let cpu = two_cpus()[0].to_string();
     let refusal = |pid: &str| Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", pid]);
-    assert_eq!(refusal("1"), "seatmap: process 1 is the one on which all others depend; --force seats it all the same");
+    assert_eq!(
+        refusal("1"),
+        "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
+    );
     // kthreadd is process 2, except in a namespace of its own.
     if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
-        assert_eq!(refusal("2"), "seatmap: process 2 is a thread of the kernel; --force seats it all the same");
+        assert_eq!(
+            refusal("2"),
+            "seatmap: process 2 is a thread of the kernel; --force seats it all the same"
+        );
     }
 }
 
@@ -136,10 +153,14 @@ fn processes_that_the_computer_depends_on_need_force() {
 fn threads_that_run_are_seated_by_name_and_number() {
     let [a, b] = two_cpus();
     let Some(running) = stayer().filter(|_| are_two([a, b])) else { return };
-    let (place, pid) = (Place::new(), running.pid().to_string());
+    let place = Place::new();
+    let pid = running.pid().to_string();
     let seat = |rules: &[&str]| {
         let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--match", rule]).collect();
-        place.stdout(&[&["run", "--allow-unseated", "--cpus", &list(&[b, a]), "--pid", &pid][..], &rules].concat());
+        place.stdout(
+            &[&["run", "--allow-unseated", "--cpus", &list(&[b, a]), "--pid", &pid][..], &rules]
+                .concat(),
+        );
         masks(&running)
     };
     let [first, second, whole] = [b.to_string(), a.to_string(), programs::own_mask()];
@@ -154,7 +175,8 @@ fn threads_that_run_are_seated_by_name_and_number() {
 fn a_process_that_is_not_there_is_refused() {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let (cpu, gone) = (two_cpus()[0].to_string(), child.id().to_string());
+    let cpu = two_cpus()[0].to_string();
+    let gone = child.id().to_string();
     let refusal = Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", &gone]);
     assert_eq!(refusal, format!("seatmap: there is no process {gone}"));
 }

@@ -1,4 +1,5 @@
-//! The seats of threads: each program prints the CPUs of each of its threads at the thread's first instruction.
+//! The seats of threads: each program prints the CPUs of each of its threads at the thread's first
+//! instruction.
 
 use super::programs::{self, are_two, list, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
@@ -30,7 +31,11 @@ fn threads_take_the_list_in_turn() {
     for program in [programs::c(), programs::static_c(), programs::rust()].into_iter().flatten() {
         let told = run(&Place::new(), &["--cpus", &list(&[b, a, a])], &[program, "4"]);
         let thread = |cpu| says("thread", cpu);
-        assert_eq!(told.lines(), [says("main", b), thread(a), thread(a), thread(b), thread(a)], "{program}");
+        assert_eq!(
+            told.lines(),
+            [says("main", b), thread(a), thread(a), thread(b), thread(a)],
+            "{program}"
+        );
         assert_eq!(told.seats(), [b, a, a, b, a].map(Some), "{program}");
         told.assert_verified();
     }
@@ -45,7 +50,8 @@ fn goroutines_sit_with_their_threads() {
         assert!([a, b].iter().any(|cpu| line.ends_with(&format!(" {cpu}"))), "{line}");
     }
     assert_eq!(told.lines().len(), 4);
-    let turns: Vec<Option<u32>> = [b, a].map(Some).into_iter().cycle().take(told.threads().len()).collect();
+    let turns: Vec<Option<u32>> =
+        [b, a].map(Some).into_iter().cycle().take(told.threads().len()).collect();
     assert_eq!(told.seats(), turns);
     told.assert_verified();
 }
@@ -76,22 +82,38 @@ fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
     let beyond = says("thread", own_mask());
     assert_eq!(
         told.lines(),
-        [says("main", b), says("thread", a), says("thread", b), beyond.clone(), beyond.clone(), beyond]
+        [
+            says("main", b),
+            says("thread", a),
+            says("thread", b),
+            beyond.clone(),
+            beyond.clone(),
+            beyond
+        ]
     );
     assert_eq!(told.seats(), [Some(b), Some(a), Some(b), None, None, None]);
     let names: Vec<_> = told.threads().iter().map(|thread| thread["task_name"].as_str()).collect();
     assert_eq!(names[..4], [Some("boss"), Some("left"), Some("right"), None]);
-    assert!(told.stderr().contains("seatmap: 3 threads beyond the 3 tasks were left where the kernel puts them\n"));
+    assert!(
+        told.stderr().contains(
+            "seatmap: 3 threads beyond the 3 tasks were left where the kernel puts them\n"
+        )
+    );
     told.assert_verified();
 }
 
 #[test]
 fn the_first_can_be_skipped() {
     let [a, b] = two_cpus();
-    let Some(told) = c(&["--cpus", &list(&[b, a]), "--skip", "2", "--once"], &["3"]) else { return };
+    let Some(told) = c(&["--cpus", &list(&[b, a]), "--skip", "2", "--once"], &["3"]) else {
+        return;
+    };
     assert_eq!(told.seats(), [None, None, Some(b), Some(a)]);
     let unseated = |who| says(who, own_mask());
-    assert_eq!(told.lines(), [unseated("main"), unseated("thread"), says("thread", b), says("thread", a)]);
+    assert_eq!(
+        told.lines(),
+        [unseated("main"), unseated("thread"), says("thread", b), says("thread", a)]
+    );
     assert_eq!((&told.report["skipped"], &told.report["unseated"]), (&2.into(), &0.into()));
 }
 
@@ -100,7 +122,10 @@ fn processes_are_counted_like_threads() {
     let [a, b] = two_cpus();
     let Some(told) = c(&["--cpus", &list(&[b, a, a, a, b])], &["fork"]) else { return };
     let lines = [says("main", b), says("child", a), says("child's", a), says("thread", a)];
-    assert_eq!((told.lines(), told.threads().len()), (lines.iter().map(String::as_str).collect(), 4));
+    assert_eq!(
+        (told.lines(), told.threads().len()),
+        (lines.iter().map(String::as_str).collect(), 4)
+    );
     let pid = |at: usize| told.threads()[at]["pid"].as_u64();
     assert!(pid(0) == pid(3) && pid(1) == pid(2) && pid(0) != pid(1), "{}", told.report);
     told.assert_verified();
@@ -123,7 +148,11 @@ fn a_thread_that_executes_a_program_keeps_its_seat() {
         let told = run(&Place::new(), &["--cpus", &list(&[b, a, b])], &[program, "exec"]);
         let lines = [says("main", b), says("executor", a), says("main", a), says("thread", b)];
         assert_eq!(told.lines(), lines, "{program}");
-        assert_eq!(told.threads()[0]["tid"], told.threads()[1]["tid"], "it goes by its process's number now");
+        assert_eq!(
+            told.threads()[0]["tid"],
+            told.threads()[1]["tid"],
+            "it goes by its process's number now"
+        );
         told.assert_verified();
     }
 }
@@ -142,12 +171,16 @@ fn pipelines_of_a_shell() {
 #[test]
 fn names_seat_threads_that_run_already() {
     let [a, b] = two_cpus();
-    let (cpus, wanted) = (list(&[a, b]), b.to_string());
+    let cpus = list(&[a, b]);
+    let wanted = b.to_string();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
         // With a rule for each task nobody is seated in order, and nothing is traced.
-        for rules in [&["--match", "worker-*=1"][..], &["--match", "worker-*=1", "--match", "threads-*=0"]] {
+        for rules in
+            [&["--match", "worker-*=1"][..], &["--match", "worker-*=1", "--match", "threads-*=0"]]
+        {
             let options = [&["--cpus", &cpus][..], rules].concat();
-            let told = run_with(&Place::new(), &options, &[program, "rename"], &[("WANTED", &wanted)]);
+            let told =
+                run_with(&Place::new(), &options, &[program, "rename"], &[("WANTED", &wanted)]);
             let worker = |n: u32| says(&format!("worker-{n}"), b);
             assert_eq!(told.lines()[1..], [worker(0), worker(1), worker(2)]);
             assert_eq!(told.seats(), [a, b, b, b].map(Some));
@@ -174,37 +207,57 @@ fn tasks_go_by_name() {
 fn threads_that_seat_themselves_are_told_of() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
-    let (seats, all) = (list(&[b, a]), list(&[a, b]));
-    let told = run_with(&Place::new(), &["--cpus", &seats, "--quiet"], &[program, "pin"], &[("ALL", &all)]);
+    let seats = list(&[b, a]);
+    let all = list(&[a, b]);
+    let told = run_with(
+        &Place::new(),
+        &["--cpus", &seats, "--quiet"],
+        &[program, "pin"],
+        &[("ALL", &all)],
+    );
     assert!(told.output.status.success());
     assert_eq!(told.threads()[1]["verified"], false);
     let tid = &told.threads()[1]["tid"];
     let line = format!("its seat is CPU {a}, but its own affinity was changed to {a},{b}");
-    assert_eq!(told.stderr(), format!("seatmap: thread 1 ('threads-c-dynam', tid {tid}): {line}\n"));
+    assert_eq!(
+        told.stderr(),
+        format!("seatmap: thread 1 ('threads-c-dynam', tid {tid}): {line}\n")
+    );
 }
 
-/// A new thread may stop, run and end before its creator's report of it is heard; it is one thread all the same.
+/// A new thread may stop, run and end before its creator's report of it is heard; it is one thread
+/// all the same.
 #[test]
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
     for cpus in [&[a][..], &[b, a], &[a, b, b]] {
         let Some(told) = c(&["--cpus", &list(cpus)], &["crowd"]) else { return };
         assert_eq!(told.lines(), [says("main", cpus[0]), says("strays", 0)]);
-        assert_eq!(told.seats(), (0..205).map(|at| Some(cpus[at % cpus.len()])).collect::<Vec<_>>());
+        assert_eq!(
+            told.seats(),
+            (0..205).map(|at| Some(cpus[at % cpus.len()])).collect::<Vec<_>>()
+        );
         let late = told.threads().iter().filter(|thread| thread["late"] == true).count();
-        let tids: HashSet<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
+        let tids: HashSet<String> =
+            told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
         assert_eq!((late, tids.len()), (0, 205));
         told.assert_verified();
     }
 }
 
-/// A traced thread stops for each signal, so that one that is sent many is let go; its threads are found all the same.
+/// A traced thread stops for each signal, so that one that is sent many is let go; its threads are
+/// found all the same.
 #[test]
 fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wanted = a.to_string();
-    let told = run_with(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "flood"], &[("WANTED", &wanted)]);
+    let told = run_with(
+        &Place::new(),
+        &["--cpus", &list(&[b, a])],
+        &[program, "flood"],
+        &[("WANTED", &wanted)],
+    );
     assert_eq!(told.lines(), [says("main", b), says("worker-0", a)]);
     told.assert_verified();
 }
@@ -217,7 +270,8 @@ fn the_table_says_it_all() {
     plan(&place, &[b, a, b, a]);
     let told = run(&place, &["--plan", "plan.json", "--skip", "1"], &[program, "2"]);
     let tids: Vec<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
-    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let words =
+        |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = told.stderr().lines().map(words).collect();
     let name = "threads-c-dynam";
     let expected = [
@@ -240,7 +294,11 @@ fn programs_that_trace_are_told_of() {
     }
     let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["strace", "-o", "trace", "true"]);
     assert_eq!(told.output.status.code(), Some(1), "what strace says then");
-    assert!(told.stderr().contains("strace may have been unable to trace its program"), "{}", told.stderr());
+    assert!(
+        told.stderr().contains("strace may have been unable to trace its program"),
+        "{}",
+        told.stderr()
+    );
     assert_eq!(told.report["hampered"]["tracers"].as_array().unwrap().len(), 1);
 }
 
@@ -249,7 +307,8 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
     let cpus = two_cpus();
     let (Some(program), [a, b], true) = (programs::creators(), cpus, are_two(cpus)) else { return };
     let of = |creator: usize| (0..4).map(move |worker| format!("0.{creator}.{worker}"));
-    let paths: Vec<String> = ["0", "0.0", "0.1"].map(str::to_owned).into_iter().chain(of(0)).chain(of(1)).collect();
+    let paths: Vec<String> =
+        ["0", "0.0", "0.1"].map(str::to_owned).into_iter().chain(of(0)).chain(of(1)).collect();
     let placement = [[a, a, b].as_slice(), &[a; 4], &[b; 4]].concat();
     for order in ["right", "left", "race"] {
         let place = Place::new();
@@ -259,7 +318,8 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
         );
         let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, order]);
         assert!(told.output.status.success(), "{}", told.stderr());
-        // The threads say it themselves: they end too soon for their names to be seen from outside for certain.
+        // The threads say it themselves: they end too soon for their names to be seen from outside
+        // for certain.
         let mut said = told.lines();
         said.sort_unstable();
         let [left, right] = [format!("left {a} of 1"), format!("right {b} of 1")];
@@ -276,7 +336,11 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"], &[]);
     let first = &told.threads()[0];
     if are_two([a, b]) {
-        assert_eq!((&first["waiting"], &first["verified"]), (&true.into(), &false.into()), "{first}");
+        assert_eq!(
+            (&first["waiting"], &first["verified"]),
+            (&true.into(), &false.into()),
+            "{first}"
+        );
         assert!(told.stderr().lines().any(|line| line.ends_with("  waiting")), "{}", told.stderr());
     }
     let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"]);
@@ -284,7 +348,8 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }
 
-/// A shell whose mask another program changes, and perhaps changes back. Between its sleeps it runs where it is.
+/// A shell whose mask another program changes, and perhaps changes back. Between its sleeps it runs
+/// where it is.
 fn moved(to: u32, then: &str) -> Option<Told> {
     let [a, b] = two_cpus();
     let is_possible = are_two([a, b]) && programs::installed("taskset");
@@ -295,7 +360,9 @@ fn moved(to: u32, then: &str) -> Option<Told> {
 #[test]
 fn a_thread_that_was_elsewhere_for_a_while_is_told_of() {
     let [a, b] = two_cpus();
-    let Some(told) = moved(b, &format!("taskset -cp {a} $$ >/dev/null; sleep 0.4; true")) else { return };
+    let Some(told) = moved(b, &format!("taskset -cp {a} $$ >/dev/null; sleep 0.4; true")) else {
+        return;
+    };
     let shell = &told.threads()[0];
     assert_eq!(shell["verified"], false, "{shell}");
     assert!(shell["seen_on"].as_array().unwrap().contains(&b.into()), "{shell}");

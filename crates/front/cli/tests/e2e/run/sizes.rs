@@ -13,7 +13,8 @@ fn the_first_process_sees_all_its_cpus_at_its_start() {
     let whole = format!("main {}", list_of([a, b]));
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
-    let seats: Vec<_> = told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
+    let seats: Vec<_> =
+        told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
     assert_eq!(seats[1..], [(&1.into(), vec![a]), (&0.into(), vec![b])]);
     assert_eq!(seats[0].0, 0, "it has its place in the order");
     told.assert_verified();
@@ -26,7 +27,8 @@ fn the_first_process_sits_down_when_it_has_created_others() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
     let place = Place::new();
-    let mut command = place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
+    let mut command =
+        place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
     command.stdin(std::process::Stdio::piped());
     let running = Running::of(command);
     let main = running.program();
@@ -58,14 +60,26 @@ fn java_and_node_see_all_their_cpus() {
         place.file("P.java", "class P { public static void main(String[] a) { System.out.println(Runtime.getRuntime().availableProcessors()); } }");
         // Compiling it first takes longer than the start of a program.
         assert!(
-            std::process::Command::new("javac").arg("P.java").current_dir(place.folder()).status().unwrap().success()
+            std::process::Command::new("javac")
+                .arg("P.java")
+                .current_dir(place.folder())
+                .status()
+                .unwrap()
+                .success()
         );
-        let told = run_as_usual(&place, &["--cpus", &listed], &["java", "-XX:+UseParallelGC", "P"], &[]);
-        let collectors =
-            told.threads().iter().filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
+        let told =
+            run_as_usual(&place, &["--cpus", &listed], &["java", "-XX:+UseParallelGC", "P"], &[]);
+        let collectors = told
+            .threads()
+            .iter()
+            .filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
         assert!(collectors.count() >= 1, "{}", told.report);
         let whole = vec![a.min(b), a.max(b)];
-        assert!(told.threads().iter().all(|thread| cpus(thread) == whole), "any of them may ask: {}", told.report);
+        assert!(
+            told.threads().iter().all(|thread| cpus(thread) == whole),
+            "any of them may ask: {}",
+            told.report
+        );
         assert!(told.stderr().contains("may run on all seats"), "{}", told.stderr());
         assert_eq!(told.lines(), ["2"]);
         java_in_seats_of_its_own_is_told_of(&place, &listed);
@@ -77,8 +91,9 @@ fn java_and_node_see_all_their_cpus() {
     }
 }
 
-/// Where each thread of a virtual machine has its own seat, a line says so with `--quiet`, too: at the start where Java
-/// was started, and at the end where another program started it. With the number set there is no such line.
+/// Where each thread of a virtual machine has its own seat, a line says so with `--quiet`, too: at
+/// the start where Java was started, and at the end where another program started it. With the
+/// number set there is no such line.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     let stderr = |command: &[&str]| {
         let arguments = [&["run", "--quiet", "--strict", "--cpus", cpus, "--"], command].concat();
@@ -93,9 +108,16 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     };
     assert_eq!(stderr(&["java", "P"]), line("java"));
     let by_shell = stderr(&["sh", "-c", "java P; true"]);
-    assert!(by_shell.starts_with("seatmap: /") && by_shell.ends_with(&line("java")["seatmap: ".len()..]), "{by_shell}");
+    assert!(
+        by_shell.starts_with("seatmap: /")
+            && by_shell.ends_with(&line("java")["seatmap: ".len()..]),
+        "{by_shell}"
+    );
     assert_eq!(stderr(&["java", "-XX:ActiveProcessorCount=2", "P"]), "");
-    assert_eq!(stderr(&["sh", "-c", "JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 java P 2>&1; true"]), "");
+    assert_eq!(
+        stderr(&["sh", "-c", "JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 java P 2>&1; true"]),
+        ""
+    );
 }
 
 #[test]
@@ -103,7 +125,10 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
     let place = Place::new();
-    place.file("plan.json", format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#));
+    place.file(
+        "plan.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#),
+    );
     let stderr = |arguments: &[&str], variable: &str| {
         let arguments = [&["run", "--quiet"], arguments].concat();
         let output = place.command(&arguments).env("OMP_NUM_THREADS", variable).output().unwrap();
@@ -112,8 +137,15 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
     let short = stderr(&["--plan", "plan.json", "--any-machine", "--", program, "1"], "1");
     assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
     let crowded = stderr(&["--cpus", &list(&[a, b]), "--", "true"], "8");
-    assert!(crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"), "{crowded}");
-    assert_eq!(stderr(&["--cpus", &list(&[a, b]), "--", "true"], "1"), "", "empty seats harm nobody");
+    assert!(
+        crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"),
+        "{crowded}"
+    );
+    assert_eq!(
+        stderr(&["--cpus", &list(&[a, b]), "--", "true"], "1"),
+        "",
+        "empty seats harm nobody"
+    );
 }
 
 #[test]
@@ -124,7 +156,10 @@ fn go_starts_as_many_threads_as_there_are_seats() {
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
     let whole = vec![a.min(b), a.max(b)];
-    assert!(told.threads().iter().all(|thread| cpus(thread) == whole), "its work moves among threads");
+    assert!(
+        told.threads().iter().all(|thread| cpus(thread) == whole),
+        "its work moves among threads"
+    );
     assert_eq!(told.report["roaming"].as_array().unwrap().len(), 1);
 }
 
@@ -137,9 +172,16 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &wrapped, &[]);
-    let seated: Vec<_> = told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
-    assert_eq!(seated.iter().filter(|name| **name == "threads-c-dynam").count(), 3, "{}", told.report);
-    // A helper that the computer kept waiting may have lived long enough to be seated; on an idle one none has.
+    let seated: Vec<_> =
+        told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        seated.iter().filter(|name| **name == "threads-c-dynam").count(),
+        3,
+        "{}",
+        told.report
+    );
+    // A helper that the computer kept waiting may have lived long enough to be seated; on an idle
+    // one none has.
     let helpers = told.report["helpers"].as_u64().unwrap() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
 }
@@ -153,19 +195,28 @@ fn seating_may_start_behind_a_wrapper() {
     let told = run(&Place::new(), &options, &wrapped);
     assert_eq!(
         told.lines(),
-        [b, a, b].iter().zip(["main", "thread", "thread"]).map(|(cpu, who)| format!("{who} {cpu}")).collect::<Vec<_>>()
+        [b, a, b]
+            .iter()
+            .zip(["main", "thread", "thread"])
+            .map(|(cpu, who)| format!("{who} {cpu}"))
+            .collect::<Vec<_>>()
     );
     assert_eq!((told.seats(), &told.report["helpers"]), ([b, a, b].map(Some).to_vec(), &0.into()));
     told.assert_verified();
-    let never = run(&Place::new(), &["--cpus", &list(&[b, a]), "--start-at", "nothing"], &[program, "2"]);
-    assert_eq!((never.threads().len(), never.lines()[0]), (0, format!("main {}", programs::own_mask()).as_str()));
+    let never =
+        run(&Place::new(), &["--cpus", &list(&[b, a]), "--start-at", "nothing"], &[program, "2"]);
+    assert_eq!(
+        (never.threads().len(), never.lines()[0]),
+        (0, format!("main {}", programs::own_mask()).as_str())
+    );
 }
 
 #[test]
 fn a_seat_may_be_several_cpus() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
-    let (whole, set) = (list_of([a, b]), format!("cpus:{a}+{b}"));
+    let whole = list_of([a, b]);
+    let set = format!("cpus:{a}+{b}");
     let told = run(&Place::new(), &["--cpus", &format!("{set},{b}")], &[program, "2"]);
     let lines = [format!("main {whole}"), format!("thread {b}"), format!("thread {whole}")];
     assert_eq!(told.lines(), lines);
@@ -181,7 +232,8 @@ fn a_plan_may_hold_seats_of_several_cpus() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
     let place = Place::new();
-    let (first, second) = (a.min(b), a.max(b));
+    let first = a.min(b);
+    let second = a.max(b);
     place.file(
         "plan.json",
         format!(
@@ -211,6 +263,9 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
 #[test]
 fn the_command_may_stand_without_dashes() {
     let [a, b] = two_cpus();
-    let output = Place::new().command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"]).output().unwrap();
+    let output = Place::new()
+        .command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
+        .output()
+        .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "-c --quiet\n");
 }

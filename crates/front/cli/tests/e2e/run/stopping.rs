@@ -19,8 +19,8 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Looks at the launcher between two requests, a millisecond apart.
 const LOOKS: u32 = 500;
 
-/// Asks the group of a child to stop until it has, and returns the signal that stopped it. A request that comes right
-/// after the one to go on can be lost, so it is repeated.
+/// Asks the group of a child to stop until it has, and returns the signal that stopped it. A
+/// request that comes right after the one to go on can be lost, so it is repeated.
 fn stopped_by(pid: libc::pid_t, signal: i32) -> Option<i32> {
     for _ in 0..REQUESTS {
         // SAFETY: the group is the launcher's own.
@@ -28,7 +28,8 @@ fn stopped_by(pid: libc::pid_t, signal: i32) -> Option<i32> {
         for _ in 0..LOOKS {
             let mut status = 0;
             // SAFETY: `status` is writable.
-            let found = unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED | libc::WNOHANG) };
+            let found =
+                unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED | libc::WNOHANG) };
             if found == pid {
                 assert!(libc::WIFSTOPPED(status), "{status:#x}");
                 return Some(libc::WSTOPSIG(status));
@@ -45,17 +46,22 @@ fn a_job_stops_and_goes_on_as_one() {
     for form in forms() {
         let place = Place::new();
         let options: Vec<&str> = form.iter().map(String::as_str).collect();
-        let arguments = [&["run", "--quiet"][..], &options, &["--", program, "count", "10"]].concat();
+        let arguments =
+            [&["run", "--quiet"][..], &options, &["--", program, "count", "10"]].concat();
         let mut command = place.command(&arguments);
         command.process_group(0);
         let mut running = Running::of(command);
-        let (launcher, program) = (running.pid(), running.program());
+        let launcher = running.pid();
+        let program = running.program();
         for signal in [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTSTP] {
             assert_eq!(stopped_by(launcher, signal), Some(signal), "{form:?}");
             // One that is let go in its stop passes from one kind of stop to the other.
             let begun = std::time::Instant::now();
             while !['T', 't'].contains(&state(program)) {
-                assert!(begun.elapsed() < PATIENCE, "{form:?}: the launcher has stopped, and the program runs");
+                assert!(
+                    begun.elapsed() < PATIENCE,
+                    "{form:?}: the launcher has stopped, and the program runs"
+                );
                 std::thread::yield_now();
             }
             // SAFETY: the group is the launcher's own.

@@ -1,9 +1,10 @@
-//! Checks that the committed header is the one that the sources make. The tests of each C library share this file:
-//! the package that compiles it says which library it is.
+//! Checks that the committed header is the one that the sources make. The tests of each C library
+//! share this file: the package that compiles it says which library it is.
 
 use std::path::Path;
 
-/// Makes the header of these sources and holds it against the one that is kept, which `SEATMAP_HEADER=write` renews.
+/// Makes the header of these sources and holds it against the one that is kept, which
+/// `SEATMAP_HEADER=write` renews.
 pub fn assert_made_of(sources: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut builder = cbindgen::Builder::new();
@@ -21,5 +22,9 @@ pub fn assert_made_of(sources: &[&str]) {
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     let differs = made.lines().zip(kept.lines()).position(|(made, kept)| made != kept);
-    assert!(made == kept, "the header differs from line {:?} on; see this test's head", differs.map(|at| at + 1));
+    assert!(
+        made == kept,
+        "the header differs from line {:?} on; see this test's head",
+        differs.map(|at| at + 1)
+    );
 }

@@ -1,11 +1,13 @@
 //! The colours of the screen, which can be read on a dark and on a light background.
 //!
-//! A program has one of the 256 fixed colours, whatever the terminal makes of the sixteen named ones: their blue cannot
-//! be read on black, nor their yellow on white. Red is kept for things that are wrong.
+//! A program has one of the 256 fixed colours, whatever the terminal makes of the sixteen named
+//! ones: their blue cannot be read on black, nor their yellow on white. Red is kept for things that
+//! are wrong.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// The colours of programs, as numbers of the 6 x 6 x 6 cube: teal, green, ochre, light blue, violet, brown, magenta.
+/// The colours of programs, as numbers of the 6 x 6 x 6 cube: teal, green, ochre, light blue,
+/// violet, brown, magenta.
 const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 
 /// The red of things that are wrong.
@@ -28,7 +30,8 @@ pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) ->
         (false, false) => Style::new().fg(program(name)),
     };
     // Some terminals swap a dim text with its background and dim both.
-    let selected = || style.remove_modifier(Modifier::DIM).add_modifier(Modifier::REVERSED | Modifier::BOLD);
+    let selected =
+        || style.remove_modifier(Modifier::DIM).add_modifier(Modifier::REVERSED | Modifier::BOLD);
     if is_selected { selected() } else { style }
 }
 
@@ -38,8 +41,11 @@ mod tests {
 
     /// The relative luminance of a colour of the cube (WCAG 2.1).
     fn luminance(number: u8) -> f64 {
-        let level = |step: u8| if step == 0 { 0.0 } else { (55.0 + 40.0 * f64::from(step)) / 255.0 };
-        let linear = |level: f64| if level <= 0.04045 { level / 12.92 } else { ((level + 0.055) / 1.055).powf(2.4) };
+        let level =
+            |step: u8| if step == 0 { 0.0 } else { (55.0 + 40.0 * f64::from(step)) / 255.0 };
+        let linear = |level: f64| {
+            if level <= 0.04045 { level / 12.92 } else { ((level + 0.055) / 1.055).powf(2.4) }
+        };
         let steps = [(number - 16) / 36, (number - 16) / 6 % 6, (number - 16) % 6];
         let [red, green, blue] = steps.map(level).map(linear);
         0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -49,16 +55,22 @@ mod tests {
     fn colours_stand_out_on_black_and_on_white() {
         for number in PROGRAMS.into_iter().chain([WRONG]) {
             let light = luminance(number);
-            let (on_black, on_white) = ((light + 0.05) / 0.05, 1.05 / (light + 0.05));
+            let on_black = (light + 0.05) / 0.05;
+            let on_white = 1.05 / (light + 0.05);
             // The least contrast for large text and pictures (WCAG 2.1, 1.4.11).
-            assert!(on_black >= 3.0 && on_white >= 3.0, "{number}: {on_black:.1} and {on_white:.1}");
+            assert!(
+                on_black >= 3.0 && on_white >= 3.0,
+                "{number}: {on_black:.1} and {on_white:.1}"
+            );
         }
     }
 
     #[test]
     fn only_wrong_things_are_red() {
         let is_red = |number: u8| {
-            let (red, green, blue) = ((number - 16) / 36, (number - 16) / 6 % 6, (number - 16) % 6);
+            let red = (number - 16) / 36;
+            let green = (number - 16) / 6 % 6;
+            let blue = (number - 16) % 6;
             red > green + 2 && red > blue + 2
         };
         assert!(is_red(WRONG) && !PROGRAMS.into_iter().any(is_red));
@@ -69,7 +81,10 @@ mod tests {
     fn a_selected_line_is_never_dim() {
         for (is_wrong, rests) in [(false, false), (false, true), (true, false)] {
             let style = row("a", is_wrong, rests, true);
-            assert!(style.add_modifier.contains(Modifier::REVERSED) && !style.add_modifier.contains(Modifier::DIM));
+            assert!(
+                style.add_modifier.contains(Modifier::REVERSED)
+                    && !style.add_modifier.contains(Modifier::DIM)
+            );
         }
     }
 }

@@ -31,7 +31,8 @@ const PLAIN_FINDINGS: usize = 5;
 const PLAIN_MAP: u16 = 24;
 
 /// The keys in the last line.
-const KEYS: &str = "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
+const KEYS: &str =
+    "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
 /// The help, a key a line.
 const HELP: [&str; 19] = [
@@ -81,7 +82,8 @@ pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
 }
 
 fn map_of(groups: &SeatGroups, area: Rect) -> SeatLayout {
-    let most = (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
+    let most =
+        (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
     lay_out(groups, area.width, most)
 }
 
@@ -97,9 +99,10 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
         return;
     }
     let lines = table_lines(scene.groups, area);
-    match scene.view.shows_wakes {
-        true => wakes_table(scene, below_map, lines, &mut canvas),
-        false => table(scene, below_map, lines, &mut canvas),
+    if scene.view.shows_wakes {
+        wakes_table(scene, below_map, lines, &mut canvas)
+    } else {
+        table(scene, below_map, lines, &mut canvas)
     }
     foot(scene, &mut canvas);
 }
@@ -154,11 +157,13 @@ impl Canvas<'_> {
 }
 
 fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
-    let (view, seating) = (scene.view, &scene.frame.seating);
+    let view = scene.view;
+    let seating = &scene.frame.seating;
     let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
-    let busy = match busy.is_empty() {
-        true => String::new(),
-        false => format!(" {:.0} % busy", busy.iter().sum::<f64>() / busy.len() as f64),
+    let busy = if busy.is_empty() {
+        String::new()
+    } else {
+        format!(" {:.0} % busy", busy.iter().sum::<f64>() / busy.len() as f64)
     };
     let title = format!(
         "seatmap top: {}, {}{busy}, {} in {}, last {:.1} s",
@@ -192,7 +197,8 @@ fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
 
 /// The cells that stand, with their CPUs.
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
-    let sentence = |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
+    let sentence =
+        |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
     scene.frame.seating.cells.iter().map(sentence)
 }
 
@@ -208,7 +214,8 @@ fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
 /// The busiest thread of each CPU.
 fn busiest(frame: &Frame) -> HashMap<u32, &Thread> {
     let mut found: HashMap<u32, &Thread> = HashMap::new();
-    for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT) {
+    for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT)
+    {
         let Some(cpu) = thread.cpu else { continue };
         let best = found.entry(cpu).or_insert(thread);
         if thread.run_percent > best.run_percent {
@@ -223,24 +230,34 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let busiest = busiest(scene.frame);
     let programs: HashMap<i32, &str> =
         seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
-    let loads: HashMap<u32, f64> = seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
+    let loads: HashMap<u32, f64> =
+        seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
     let cells = cell_of_cpu(scene);
     for (place, title) in &map.titles {
-        canvas.put(place.x, ABOVE + place.y, &cut(title, place.width.into()), Style::new().add_modifier(Modifier::DIM));
+        canvas.put(
+            place.x,
+            ABOVE + place.y,
+            &cut(title, place.width.into()),
+            Style::new().add_modifier(Modifier::DIM),
+        );
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
-        let style = program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
+        let style =
+            program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: [cells.get(cpu).map(|cell| format!("[{cell}]")), thread.map(|thread| visible(&thread.name))]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" "),
+            name: [
+                cells.get(cpu).map(|cell| format!("[{cell}]")),
+                thread.map(|thread| visible(&thread.name)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
@@ -266,7 +283,11 @@ impl Seat {
                 let first = format!("{label:>4} {} {share}", bar(*load, width.saturating_sub(10)));
                 vec![first, format!("{:>4} {}", "", self.name(width.saturating_sub(5)))]
             }
-            Size::Line => vec![format!("{label:>4} {} {share} {}", bar(*load, 6), self.name(width.saturating_sub(17)))],
+            Size::Line => vec![format!(
+                "{label:>4} {} {share} {}",
+                bar(*load, 6),
+                self.name(width.saturating_sub(17))
+            )],
             Size::Block => vec![format!("{label:>4}{}", block(*load))],
             Size::Cell | Size::BareCell => vec![block(*load).to_string()],
         }
@@ -275,16 +296,18 @@ impl Seat {
     /// The thread's name with the arcs that end here, of which the name gives way first.
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
-        match self.arcs.is_empty() {
-            true => cut_name(&self.name, width),
-            false => cut(format!("{} {}", cut_name(&self.name, room), self.arcs).trim_start(), width),
+        if self.arcs.is_empty() {
+            cut_name(&self.name, width)
+        } else {
+            cut(format!("{} {}", cut_name(&self.name, room), self.arcs).trim_start(), width)
         }
     }
 }
 
 /// A load as a bar of this many cells, each in eighths.
 fn bar(load: Option<f64>, width: usize) -> String {
-    let eighths = (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
+    let eighths =
+        (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
     let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
     let mut bar = "█".repeat(eighths / 8);
     if !eighths.is_multiple_of(8) {
@@ -297,18 +320,21 @@ fn bar(load: Option<f64>, width: usize) -> String {
 fn block(load: Option<f64>) -> char {
     match load {
         None => '?',
-        Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][(load.clamp(0.0, 100.0) / 12.5).round() as usize],
+        Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+            [(load.clamp(0.0, 100.0) / 12.5).round() as usize],
     }
 }
 
 fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
-    let (view, width) = (scene.view, usize::from(canvas.area.width));
+    let view = scene.view;
+    let width = usize::from(canvas.area.width);
     let head = format!("{:<width$}", titles(view, width));
     canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
         let text = format!("{:<width$}", line(row, scene.findings, view, width));
-        let is_wrong = row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
+        let is_wrong =
+            row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
         let style = colours::row(&row.program, is_wrong, row.load_percent <= 0.0, at == view.at);
         canvas.put(0, y, &text, style);
     }
@@ -317,7 +343,12 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
 /// The pairs of threads that wake each other.
 fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width);
-    canvas.put(0, y, &format!("{:<width$}", wakes::titles()), Style::new().add_modifier(Modifier::REVERSED));
+    canvas.put(
+        0,
+        y,
+        &format!("{:<width$}", wakes::titles()),
+        Style::new().add_modifier(Modifier::REVERSED),
+    );
     for (line, y) in wakes::lines(scene.frame).iter().take(lines).zip(y + 1..) {
         canvas.put(0, y, line, Style::new());
     }
@@ -330,7 +361,12 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width.max(1));
     let letters: Vec<char> = text.chars().collect();
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
-        canvas.put(0, y, &part.iter().collect::<String>(), Style::new().add_modifier(Modifier::BOLD));
+        canvas.put(
+            0,
+            y,
+            &part.iter().collect::<String>(),
+            Style::new().add_modifier(Modifier::BOLD),
+        );
     }
     canvas.put(0, height.saturating_sub(1), KEYS, Style::new().add_modifier(Modifier::DIM));
 }
@@ -355,9 +391,16 @@ fn told(scene: &Scene) -> String {
         Some(Prompt::Filter(text)) => format!("filter: {}_", visible(text)),
         Some(Prompt::Interval(text)) => format!("seconds between two looks: {}_", visible(text)),
         Some(Prompt::Pin(text)) => {
-            format!("CPUs for {} (such as {}): {}_", threads(&view.chosen(scene.rows)), view.cpus, visible(text))
+            format!(
+                "CPUs for {} (such as {}): {}_",
+                threads(&view.chosen(scene.rows)),
+                view.cpus,
+                visible(text)
+            )
         }
-        Some(Prompt::Confirm { tids, cpus }) => format!("bind {} to {}? y/n", threads(tids), cpus.named()),
+        Some(Prompt::Confirm { tids, cpus }) => {
+            format!("bind {} to {}? y/n", threads(tids), cpus.named())
+        }
         None if !view.message.is_empty() => visible(&view.message).to_string(),
         None => finding().or_else(gravest).unwrap_or_default(),
     }
@@ -375,7 +418,9 @@ mod tests {
 
     /// The screen of the sample on a machine.
     fn screen(topology: &Topology, view: View, width: u16, height: u16) -> Terminal<TestBackend> {
-        let (frame, judgement, groups) = (frame(), judgement(), SeatGroups::new(topology, None));
+        let frame = frame();
+        let judgement = judgement();
+        let groups = SeatGroups::new(topology, None);
         let rows = rows(&frame, &judgement, &view);
         let area = Rect::new(0, 0, width, height);
         let view = View { lines: table_lines(&groups, area), ..view }.settled(&rows);
@@ -418,7 +463,11 @@ mod tests {
     #[test]
     fn a_hybrid_processor_and_a_question() {
         let mut made = Made::new(7).efficient_from(4);
-        made.topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| pu.core = Some(pu.os / 2));
+        made.topology
+            .pus
+            .iter_mut()
+            .filter(|pu| pu.os < 4)
+            .for_each(|pu| pu.core = Some(pu.os / 2));
         let view = View { prompt: Some(Prompt::Pin("0-".to_owned())), ..View::default() };
         insta::assert_snapshot!(screen(&made.topology, view, 80, 24).backend());
     }
@@ -426,7 +475,12 @@ mod tests {
     #[test]
     fn help_fits_and_no_screen_is_too_small() {
         let view = View { shows_help: true, ..View::default() };
-        assert!(screen(&topology(), view.clone(), 120, 30).backend().to_string().contains("who wakes whom"));
+        assert!(
+            screen(&topology(), view.clone(), 120, 30)
+                .backend()
+                .to_string()
+                .contains("who wakes whom")
+        );
         for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
             screen(&topology(), view.clone(), width, height);
             screen(&topology(), View::default(), width, height);
@@ -435,7 +489,9 @@ mod tests {
 
     #[test]
     fn plain_text_has_the_same_content() {
-        let (frame, judgement, groups) = (frame(), judgement(), SeatGroups::new(&topology(), None));
+        let frame = frame();
+        let judgement = judgement();
+        let groups = SeatGroups::new(&topology(), None);
         let view = View::default();
         let rows = rows(&frame, &judgement, &view);
         let scene = Scene {
@@ -451,7 +507,10 @@ mod tests {
 
     #[test]
     fn loads_are_drawn_in_eighths() {
-        assert_eq!((bar(Some(50.0), 4), bar(Some(6.0), 2), bar(None, 2)), ("██··".into(), "▏·".into(), "··".into()));
+        assert_eq!(
+            (bar(Some(50.0), 4), bar(Some(6.0), 2), bar(None, 2)),
+            ("██··".into(), "▏·".into(), "··".into())
+        );
         assert_eq!([0.0, 10.0, 50.0, 100.0].map(|load| block(Some(load))), ['·', '▁', '▄', '█']);
     }
 }

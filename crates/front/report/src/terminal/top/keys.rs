@@ -61,7 +61,9 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
         KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
         KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
         KeyCode::Char('n') => found(view, rows, 1),
-        KeyCode::Char('t') | KeyCode::F(5) => View { is_tree: !view.is_tree, follows: true, ..view },
+        KeyCode::Char('t') | KeyCode::F(5) => {
+            View { is_tree: !view.is_tree, follows: true, ..view }
+        }
         KeyCode::Char('p' | 'Z') => View { is_frozen: !view.is_frozen, ..view },
         KeyCode::Char('F') => View { follows: !view.follows, ..view },
         KeyCode::Char('?' | 'h') | KeyCode::F(1) => View { shows_help: true, ..view },
@@ -128,7 +130,9 @@ fn tagged(mut view: View, rows: &[Row]) -> View {
 /// The next line that contains the text looked for, from this many lines below on.
 fn found(view: View, rows: &[Row], from: usize) -> View {
     let text = view.search.to_lowercase();
-    let next = (0..rows.len()).map(|step| (view.at + from + step) % rows.len()).find(|at| fits(&rows[*at], &text));
+    let next = (0..rows.len())
+        .map(|step| (view.at + from + step) % rows.len())
+        .find(|at| fits(&rows[*at], &text));
     match next.filter(|_| !text.is_empty()) {
         Some(at) => view.select(at, rows),
         None if text.is_empty() => view,
@@ -140,7 +144,9 @@ fn found(view: View, rows: &[Row], from: usize) -> View {
 fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
-        KeyCode::Backspace => Some(text.chars().take(text.chars().count().saturating_sub(1)).collect()),
+        KeyCode::Backspace => {
+            Some(text.chars().take(text.chars().count().saturating_sub(1)).collect())
+        }
         _ => None,
     };
     match (&prompt, key) {
@@ -159,8 +165,12 @@ fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
             Some(filter) => View { prompt: Some(Prompt::Filter(filter.clone())), filter, ..view },
             None => view,
         },
-        (Prompt::Interval(text), _) => edited(text).map(Prompt::Interval).map_or(view.clone(), |it| asks(view, it)),
-        (Prompt::Pin(text), _) => edited(text).map(Prompt::Pin).map_or(view.clone(), |it| asks(view, it)),
+        (Prompt::Interval(text), _) => {
+            edited(text).map(Prompt::Interval).map_or(view.clone(), |it| asks(view, it))
+        }
+        (Prompt::Pin(text), _) => {
+            edited(text).map(Prompt::Pin).map_or(view.clone(), |it| asks(view, it))
+        }
         (Prompt::Confirm { .. }, _) => view,
     }
 }
@@ -169,15 +179,30 @@ fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
 fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
     match prompt {
         Prompt::Interval(text) => match interval(&text) {
-            Some(interval) => View { interval, message: format!("a look every {} s", interval.as_secs_f64()), ..view },
-            None => View { message: format!("'{text}' is not a number of seconds from 0.1 to 3600"), ..view },
+            Some(interval) => View {
+                interval,
+                message: format!("a look every {} s", interval.as_secs_f64()),
+                ..view
+            },
+            None => View {
+                message: format!("'{text}' is not a number of seconds from 0.1 to 3600"),
+                ..view
+            },
         },
         Prompt::Pin(text) => {
-            let (tids, known) = (view.chosen(rows), view.cpus.list().to_string());
-            match CpuSet::of_list(&text).filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus)) {
-                Some(_) if tids.is_empty() => View { message: "the thread has ended".to_owned(), ..view },
+            let tids = view.chosen(rows);
+            let known = view.cpus.list().to_string();
+            match CpuSet::of_list(&text)
+                .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus))
+            {
+                Some(_) if tids.is_empty() => {
+                    View { message: "the thread has ended".to_owned(), ..view }
+                }
                 Some(cpus) => asks(view, Prompt::Confirm { tids, cpus }),
-                None => View { message: format!("'{text}' is not a list of CPUs out of {known}"), ..view },
+                None => View {
+                    message: format!("'{text}' is not a list of CPUs out of {known}"),
+                    ..view
+                },
             }
         }
         _ => view,
@@ -186,7 +211,8 @@ fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
 
 /// From a tenth of a second to an hour.
 pub(crate) fn interval(text: &str) -> Option<Duration> {
-    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
+    let seconds =
+        text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
     Some(Duration::from_secs_f64(seconds))
 }
 
@@ -208,7 +234,8 @@ mod tests {
     /// The state after some keys on the sample, and the last wish.
     fn after(keys: &[KeyCode]) -> (View, Option<Wish>) {
         let cpus = CpuSet::of_list("0-3").unwrap();
-        let (mut view, mut wish) = (View { cpus, lines: 3, ..View::default() }, None);
+        let mut view = View { cpus, lines: 3, ..View::default() };
+        let mut wish = None;
         for key in keys {
             let rows = rows(&frame(), &judgement(), &view);
             (view, wish) = press(view.settled(&rows), KeyEvent::from(*key), &rows);
@@ -241,7 +268,11 @@ mod tests {
     fn following_holds_the_thread_and_moving_ends_it() {
         let (view, _) = after(&text("FP"));
         assert!(view.follows && view.is_reversed);
-        assert_eq!((view.selected.and_then(|id| id.tid), view.at), (Some(71), 3), "it was the first");
+        assert_eq!(
+            (view.selected.and_then(|id| id.tid), view.at),
+            (Some(71), 3),
+            "it was the first"
+        );
         assert!(!after(&[KeyCode::Char('F'), KeyCode::Down]).0.follows);
     }
 
@@ -269,7 +300,9 @@ mod tests {
         let (view, wish) = after(&text("a1,3\nn"));
         assert_eq!((view.message.as_str(), wish), ("nothing was changed", None));
         assert_eq!(after(&text("a9\n")).0.message, "'9' is not a list of CPUs out of 0-3");
-        assert!(matches!(after(&text("  a1\ny")).1, Some(Wish::Pin { tids, .. }) if tids == [71, 72]));
+        assert!(
+            matches!(after(&text("  a1\ny")).1, Some(Wish::Pin { tids, .. }) if tids == [71, 72])
+        );
     }
 
     #[test]

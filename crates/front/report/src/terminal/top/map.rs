@@ -1,4 +1,5 @@
-//! Lays the seats of a machine out on the lines that are there: large boxes for a few CPUs, one cell for each of many.
+//! Lays the seats of a machine out on the lines that are there: large boxes for a few CPUs, one
+//! cell for each of many.
 
 use super::seats::SeatGroups;
 use ratatui::layout::Rect;
@@ -64,10 +65,12 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
 
 /// Blocks of seats, from left to right and from top to bottom.
 fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
-    let mut layout = SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
+    let mut layout =
+        SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
     let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
     if size == Size::BareCell {
-        let cores: Vec<Vec<u32>> = groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
+        let cores: Vec<Vec<u32>> =
+            groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
         block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
     } else {
         let has_titles = groups.groups.len() > 1;
@@ -89,7 +92,8 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// The upper left corner of a block of this size; below the others where it does not fit beside them.
+    /// The upper left corner of a block of this size; below the others where it does not fit beside
+    /// them.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
         if self.x > 0 && self.x + width > self.width {
             (self.x, self.y, self.height) = (0, self.y + self.height, 0);
@@ -101,7 +105,13 @@ impl Shelf {
     }
 }
 
-fn block(layout: &mut SeatLayout, shelf: &mut Shelf, cores: &[Vec<u32>], siblings: usize, title: Option<&str>) {
+fn block(
+    layout: &mut SeatLayout,
+    shelf: &mut Shelf,
+    cores: &[Vec<u32>],
+    siblings: usize,
+    title: Option<&str>,
+) {
     let (wide, high) = layout.size.cells();
     let columns = usize::from((shelf.width / wide).max(1));
     // Siblings stand side by side: a row ends behind a whole core.
@@ -120,7 +130,8 @@ fn block(layout: &mut SeatLayout, shelf: &mut Shelf, cores: &[Vec<u32>], sibling
         }
     }
     let across = rows.iter().map(Vec::len).max().unwrap_or(0) as u16 * wide;
-    let label = title.map(|title| if layout.size == Size::Cell { short(title) } else { title.to_owned() });
+    let label =
+        title.map(|title| if layout.size == Size::Cell { short(title) } else { title.to_owned() });
     let titled = label.as_ref().map_or(0, |label| label.len() as u16);
     let above = u16::from(label.is_some());
     let height = above + rows.len() as u16 * high;
@@ -131,7 +142,8 @@ fn block(layout: &mut SeatLayout, shelf: &mut Shelf, cores: &[Vec<u32>], sibling
     let shown = wide.saturating_sub(u16::from(wide > 1)).min(shelf.width);
     for (down, row) in rows.iter().enumerate() {
         for (along, cpu) in row.iter().enumerate() {
-            let place = Rect::new(x + along as u16 * wide, y + above + down as u16 * high, shown, high);
+            let place =
+                Rect::new(x + along as u16 * wide, y + above + down as u16 * high, shown, high);
             layout.seats.push((*cpu, place));
         }
     }
@@ -171,7 +183,11 @@ mod tests {
     fn cores_of_unlike_width_are_never_torn() {
         // Two performance cores of two threads, three efficiency cores of one.
         let mut made = Made::new(7).efficient_from(4);
-        made.topology.pus.iter_mut().filter(|pu| pu.os < 4).for_each(|pu| pu.core = Some(pu.os / 2));
+        made.topology
+            .pus
+            .iter_mut()
+            .filter(|pu| pu.os < 4)
+            .for_each(|pu| pu.core = Some(pu.os / 2));
         let layout = lay_out(&SeatGroups::new(&made.topology, None), 60, 10);
         let line = |cpu| layout.seats.iter().find(|(os, _)| *os == cpu).unwrap().1.y;
         assert_eq!((line(0), line(2)), (line(1), line(3)));

@@ -1,7 +1,9 @@
-//! The screen of `seatmap top`: the seats of a machine with the threads on them, and a table of the threads.
+//! The screen of `seatmap top`: the seats of a machine with the threads on them, and a table of the
+//! threads.
 //!
-//! Nothing here reads the computer or the keyboard. [`rows`] makes lines of a look, [`press`] makes the next state of a
-//! state and a key, [`draw`] puts it all on a buffer, and [`plain`] makes text of it.
+//! Nothing here reads the computer or the keyboard. [`rows`] makes lines of a look, [`press`] makes
+//! the next state of a state and a key, [`draw`] puts it all on a buffer, and [`plain`] makes text
+//! of it.
 
 mod colours;
 mod draw;

@@ -8,7 +8,8 @@ use seatmap_watch::{Finding, ThreadSeat};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// The identity of a line, which stays the same from look to look: a thread, or a process in the tree.
+/// The identity of a line, which stays the same from look to look: a thread, or a process in the
+/// tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId {
     /// The process.
@@ -34,7 +35,8 @@ pub struct Row {
     pub seat: String,
     /// The share of one CPU; for a process the sum.
     pub load_percent: f64,
-    /// The share of the time in which it waited for a CPU; `None` where the kernel does not count it.
+    /// The share of the time in which it waited for a CPU; `None` where the kernel does not count
+    /// it.
     pub wait_percent: Option<f64>,
     /// How often it left a CPU in a second.
     pub switches: f64,
@@ -75,7 +77,8 @@ pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
     }
     let mut of: HashMap<Tid, Vec<Row>> = HashMap::new();
     threads.into_iter().for_each(|row| of.entry(row.id.pid).or_default().push(row));
-    let mut processes: Vec<(Row, Vec<Row>)> = of.into_values().map(|threads| (whole(&threads), threads)).collect();
+    let mut processes: Vec<(Row, Vec<Row>)> =
+        of.into_values().map(|threads| (whole(&threads), threads)).collect();
     processes.sort_by(|(a, _), (b, _)| order(a, b));
     let flat = |(process, mut threads): (Row, Vec<Row>)| {
         threads.sort_by(order);
@@ -88,15 +91,23 @@ pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
 pub(crate) fn fits(row: &Row, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
     let has = |name: &str| name.to_lowercase().contains(text);
-    has(&row.name) || has(&row.program) || numbers.into_iter().flatten().any(|number| number.to_string() == text)
+    has(&row.name)
+        || has(&row.program)
+        || numbers.into_iter().flatten().any(|number| number.to_string() == text)
 }
 
 fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
-    let seats: HashMap<Tid, &str> = judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
+    let seats: HashMap<Tid, &str> =
+        judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
     let findings = &judgement.findings;
-    let programs: HashMap<Tid, String> =
-        frame.seating.processes.iter().map(|process| (process.pid, visible(&process.name).to_string())).collect();
-    let (mut of_thread, mut of_process) = (HashMap::new(), HashMap::new());
+    let programs: HashMap<Tid, String> = frame
+        .seating
+        .processes
+        .iter()
+        .map(|process| (process.pid, visible(&process.name).to_string()))
+        .collect();
+    let mut of_thread = HashMap::new();
+    let mut of_process = HashMap::new();
     for (at, finding) in findings.iter().enumerate() {
         finding.tids.iter().for_each(|tid| {
             of_thread.entry(*tid).or_insert(at);
@@ -117,7 +128,11 @@ fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
         switches: rates.switches,
         migrations: rates.migrations,
         wakeups: rates.wakeups,
-        finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)].into_iter().flatten().min().copied(),
+        finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)]
+            .into_iter()
+            .flatten()
+            .min()
+            .copied(),
         threads: vec![thread.tid],
     };
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
@@ -133,8 +148,16 @@ fn whole(threads: &[Row]) -> Row {
         name: first.program.clone(),
         program: first.program.clone(),
         cpu: first.cpu.filter(|_| shared(threads.iter().all(|row| row.cpu == first.cpu))),
-        mask: if threads.iter().all(|row| row.mask == first.mask) { first.mask.clone() } else { "several".to_owned() },
-        seat: if threads.iter().all(|row| row.seat == first.seat) { first.seat.clone() } else { "several".to_owned() },
+        mask: if threads.iter().all(|row| row.mask == first.mask) {
+            first.mask.clone()
+        } else {
+            "several".to_owned()
+        },
+        seat: if threads.iter().all(|row| row.seat == first.seat) {
+            first.seat.clone()
+        } else {
+            "several".to_owned()
+        },
         load_percent: sum(&|row| Some(row.load_percent)).unwrap_or(0.0),
         wait_percent: sum(&|row| row.wait_percent),
         switches: sum(&|row| Some(row.switches)).unwrap_or(0.0),
@@ -186,7 +209,8 @@ mod tests {
 
     #[test]
     fn a_filter_looks_at_names_and_numbers() {
-        let filtered = |filter: &str| shown(&View { filter: filter.to_owned(), ..View::default() }).len();
+        let filtered =
+            |filter: &str| shown(&View { filter: filter.to_owned(), ..View::default() }).len();
         assert_eq!((filtered("WORKER"), filtered("90"), filtered("nothing")), (2, 1, 0));
     }
 
@@ -194,13 +218,17 @@ mod tests {
     fn a_process_stands_above_its_threads_with_their_sum() {
         let rows = rows(&frame(), &judgement(), &View { is_tree: true, ..View::default() });
         assert_eq!((rows[0].id, rows[0].load_percent), (RowId { pid: 70, tid: None }, 160.0));
-        assert_eq!((rows[0].threads.len(), rows[1].id.tid, rows[0].mask.as_str()), (3, Some(71), "several"));
+        assert_eq!(
+            (rows[0].threads.len(), rows[1].id.tid, rows[0].mask.as_str()),
+            (3, Some(71), "several")
+        );
     }
 
     #[test]
     fn the_gravest_finding_marks_a_thread() {
         let rows = rows(&frame(), &judgement(), &View::default());
-        let marked: Vec<Tid> = rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
+        let marked: Vec<Tid> =
+            rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
         assert_eq!(marked, [71], "72 sits on its seat");
     }
 }

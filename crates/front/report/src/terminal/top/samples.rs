@@ -12,12 +12,21 @@ use seatmap_watch::{Asked, Expected, judge};
 
 /// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
 fn made() -> Made {
-    let made = Made::new(4).parts(2, 4, 4).thread(70, 70, "0-3").busy(70, 71, "1", 90.0, 10.0).called("worker-1");
-    let mut made = made.busy(70, 72, "1", 70.0, 30.0).called("worker-2").busy(90, 90, "0-3", 12.5, 0.0);
+    let made = Made::new(4)
+        .parts(2, 4, 4)
+        .thread(70, 70, "0-3")
+        .busy(70, 71, "1", 90.0, 10.0)
+        .called("worker-1");
+    let mut made =
+        made.busy(70, 72, "1", 70.0, 30.0).called("worker-2").busy(90, 90, "0-3", 12.5, 0.0);
     let cpus = [0, 1, 1, 2];
     made.seating.threads.iter_mut().zip(cpus).for_each(|(thread, cpu)| thread.cpu = Some(cpu));
     let names = ["server", "idler"];
-    made.seating.processes.iter_mut().zip(names).for_each(|(process, name)| process.name = name.to_owned());
+    made.seating
+        .processes
+        .iter_mut()
+        .zip(names)
+        .for_each(|(process, name)| process.name = name.to_owned());
     made
 }
 
@@ -25,8 +34,11 @@ pub(crate) fn frame() -> Frame {
     let mut seating = made().seating;
     seating.watched_s = 1.5;
     seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "3".to_owned() }];
-    let rates =
-        |at: usize| Rates { switches: 10.0 * at as f64, wakeups: 4.0 * at as f64, migrations: Some(0.5 * at as f64) };
+    let rates = |at: usize| Rates {
+        switches: 10.0 * at as f64,
+        wakeups: 4.0 * at as f64,
+        migrations: Some(0.5 * at as f64),
+    };
     let rates = (0..seating.threads.len()).map(rates).collect();
     let wakes = [(71, 72, 12_345.6), (72, 71, 1200.0), (70, 90, 3.25)];
     let wakes = wakes.map(|(from, to, per_s)| Wakes { from, to, per_s }).to_vec();
@@ -48,6 +60,10 @@ pub(crate) fn judgement() -> Judgement {
     let seats = vec![seat("task 0", 71, "2"), seat("task 1", 72, "1")];
     let expected = Expected { seats, is_shown: true, ..Expected::default() };
     let asked = Asked { expected: Some(expected), ..Asked::default() };
-    let (seating, topology) = (made().seating, topology());
-    Judgement { findings: judge(&seating, &topology, &asked), seats: seats_of(&seating, &topology, &asked) }
+    let seating = made().seating;
+    let topology = topology();
+    Judgement {
+        findings: judge(&seating, &topology, &asked),
+        seats: seats_of(&seating, &topology, &asked),
+    }
 }

@@ -31,8 +31,8 @@ impl SeatGroup {
 }
 
 impl SeatGroups {
-    /// The groups that a measurement found, if there was one. CPUs that it left out are in the kernel's groups: those
-    /// of a package that share an L3 cache.
+    /// The groups that a measurement found, if there was one. CPUs that it left out are in the
+    /// kernel's groups: those of a package that share an L3 cache.
     #[must_use]
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let is_measured = measured.is_some();
@@ -42,14 +42,18 @@ impl SeatGroups {
             .iter()
             .enumerate()
             .filter(|(_, cpus)| !cpus.is_empty())
-            .map(|(at, cpus)| SeatGroup { name: format!("group {at}"), cores: cores(cpus, topology) })
+            .map(|(at, cpus)| SeatGroup {
+                name: format!("group {at}"),
+                cores: cores(cpus, topology),
+            })
             .collect();
         let source = match (groups.is_empty(), is_measured) {
             (true, false) => "groups as the kernel names them; this host has not been measured",
             (true, true) => "groups as the kernel names them; the measurement found no others",
             (false, _) => "groups as measured",
         };
-        groups.extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
+        groups
+            .extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
         SeatGroups { source: source.to_owned(), groups, efficient: efficient(topology) }
     }
 
@@ -80,14 +84,19 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
         of.entry((pu.package, pu.l3)).or_default().push(pu.os);
     }
     let name = |(package, l3): (Option<u32>, Option<u32>)| {
-        let part = |word: &str, number: Option<u32>| number.map(|number| format!("{word} {number}"));
-        let parts: Vec<String> = part("package", package).into_iter().chain(part("L3", l3)).collect();
+        let part =
+            |word: &str, number: Option<u32>| number.map(|number| format!("{word} {number}"));
+        let parts: Vec<String> =
+            part("package", package).into_iter().chain(part("L3", l3)).collect();
         if parts.is_empty() { "CPUs".to_owned() } else { parts.join(", ") }
     };
-    of.into_iter().map(|(key, cpus)| SeatGroup { name: name(key), cores: cores(&cpus, topology) }).collect()
+    of.into_iter()
+        .map(|(key, cpus)| SeatGroup { name: name(key), cores: cores(&cpus, topology) })
+        .collect()
 }
 
-/// CPUs by core, in the order of each core's first CPU. A CPU whose core is unknown is a core of its own.
+/// CPUs by core, in the order of each core's first CPU. A CPU whose core is unknown is a core of
+/// its own.
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
@@ -122,7 +131,8 @@ mod tests {
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
         let groups = SeatGroups::new(&topology, None);
-        let cpus: Vec<Vec<u32>> = groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus: Vec<Vec<u32>> =
+            groups.groups.iter().map(|group| group.cpus().collect()).collect();
         assert_eq!(cpus, [[0, 4, 1, 5], [2, 6, 3, 7]]);
         assert_eq!((groups.groups[1].name.as_str(), groups.siblings()), ("package 0, L3 1", 2));
     }
@@ -131,7 +141,8 @@ mod tests {
     fn measured_groups_come_first_and_lose_nobody() {
         let topology = Made::new(6).topology;
         let groups = SeatGroups::new(&topology, Some(&[vec![4, 1], vec![0, 99]]));
-        let cpus: Vec<Vec<u32>> = groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus: Vec<Vec<u32>> =
+            groups.groups.iter().map(|group| group.cpus().collect()).collect();
         assert_eq!(cpus, [vec![1, 4], vec![0], vec![2, 3, 5]]);
         assert_eq!(groups.source, "groups as measured");
         assert!(SeatGroups::new(&topology, None).source.contains("has not been measured"));

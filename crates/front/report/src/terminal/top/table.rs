@@ -33,7 +33,8 @@ const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
 const MORE_SEAT: usize = 8;
 
-/// The widths of the columns in this many columns of the screen, and the rest, in which the broken rule stands.
+/// The widths of the columns in this many columns of the screen, and the rest, in which the broken
+/// rule stands.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
@@ -50,9 +51,10 @@ pub(crate) fn titles(view: &View, width: usize) -> String {
     let (widths, left) = widths(width);
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
-        let title = match column.sort == view.sort {
-            true => column.title.chars().take(width - 1).chain([arrow]).collect(),
-            false => column.title.to_owned(),
+        let title = if column.sort == view.sort {
+            column.title.chars().take(width - 1).chain([arrow]).collect()
+        } else {
+            column.title.to_owned()
         };
         aligned(&title, width, column.is_text)
     });
@@ -75,7 +77,8 @@ pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -
         None => ' ',
     };
     let indent = if view.is_tree && row.id.tid.is_some() { "  " } else { "" };
-    let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let texts = [
         row.id.pid.to_string(),
         row.id.tid.map_or_else(|| format!("({})", row.threads.len()), |tid| tid.to_string()),
@@ -116,13 +119,15 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
 
 /// A text in this many characters; `~` stands for a rest.
 pub(crate) fn cut(text: &str, width: usize) -> String {
-    match text.chars().count() <= width {
-        true => text.to_owned(),
-        false => text.chars().take(width.saturating_sub(1)).chain(std::iter::once('~')).collect(),
+    if text.chars().count() <= width {
+        text.to_owned()
+    } else {
+        text.chars().take(width.saturating_sub(1)).chain(std::iter::once('~')).collect()
     }
 }
 
-/// A name in this many characters. Names of one kind mostly begin alike and end with a number, so that both ends stay.
+/// A name in this many characters. Names of one kind mostly begin alike and end with a number, so
+/// that both ends stay.
 pub(crate) fn cut_name(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width || width == 0 {

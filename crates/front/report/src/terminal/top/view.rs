@@ -167,14 +167,17 @@ impl View {
         self
     }
 
-    /// The threads that an action is about: the tagged ones that are shown, else those of the selected line.
+    /// The threads that an action is about: the tagged ones that are shown, else those of the
+    /// selected line.
     #[must_use]
     pub(crate) fn chosen(&self, rows: &[Row]) -> Vec<Tid> {
-        let shown: BTreeSet<Tid> = rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
+        let shown: BTreeSet<Tid> =
+            rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
         let tagged: Vec<Tid> = self.tagged.intersection(&shown).copied().collect();
-        match tagged.is_empty() {
-            true => rows.get(self.at).map(|row| row.threads.clone()).unwrap_or_default(),
-            false => tagged,
+        if tagged.is_empty() {
+            rows.get(self.at).map(|row| row.threads.clone()).unwrap_or_default()
+        } else {
+            tagged
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Wakeups of threads by each other: the lines of their table, and the arcs between the seats.
 //!
-//! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of the one that is woken
-//! (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes of text would cross each other.
+//! An arc is a letter. It stands with an arrow on the seat of the thread that wakes (`a>`) and of
+//! the one that is woken (`>a`), or with a ring (`ao`) where both share a seat. Lines between boxes
+//! of text would cross each other.
 
 use super::table::{cut_name, rate};
 use seatmap_document::visible;
@@ -15,7 +16,8 @@ const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
 /// The titles of the table.
 pub(crate) fn titles() -> String {
-    let [waker, woken] = ["WAKER", "WOKEN"].map(|name| format!("{:>7} {name:<15} {:>3}", "TID", "CPU"));
+    let [waker, woken] =
+        ["WAKER", "WOKEN"].map(|name| format!("{:>7} {name:<15} {:>3}", "TID", "CPU"));
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
@@ -30,14 +32,22 @@ pub(crate) fn lines(frame: &Frame) -> Vec<String> {
     let threads = threads(frame);
     let side = |tid: Tid| {
         let thread = threads.get(&tid);
-        let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
-        let cpu = thread.and_then(|thread| thread.cpu).map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
+        let name =
+            thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
+        let cpu = thread
+            .and_then(|thread| thread.cpu)
+            .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
         format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
     };
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
         let letter = letter.unwrap_or(' ');
-        format!("{letter:>3} {:>7} {}     -> {}", rate(Some(wakes.per_s)), side(wakes.from), side(wakes.to))
+        format!(
+            "{letter:>3} {:>7} {}     -> {}",
+            rate(Some(wakes.per_s)),
+            side(wakes.from),
+            side(wakes.to)
+        )
     };
     wakes.iter().zip(letters).map(line).collect()
 }
@@ -76,7 +86,10 @@ mod tests {
     fn arcs_have_two_ends_or_stay_on_their_seat() {
         let arcs = arcs(&frame());
         assert_eq!(arcs.get(&1).map(String::as_str), Some("ao bo"), "both workers sit there");
-        assert_eq!((arcs.get(&0).map(String::as_str), arcs.get(&2).map(String::as_str)), (Some("c>"), Some(">c")));
+        assert_eq!(
+            (arcs.get(&0).map(String::as_str), arcs.get(&2).map(String::as_str)),
+            (Some("c>"), Some(">c"))
+        );
     }
 
     #[test]

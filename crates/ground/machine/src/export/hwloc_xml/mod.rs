@@ -1,10 +1,10 @@
 //! hwloc's topologies, version 2 XML: what `lstopo --input FILE.xml --distances` shows.
 //!
-//! The levels that the profile knows become objects; of a matrix without a topology only the PUs are written, under
-//! the machine. hwloc cannot do without a NUMA node, so where the profile knows none there is one for all, marked as
-//! a placeholder. Median distances stand in `<distances2>` between PUs as latencies from the user (kind 6), round
-//! trips in picoseconds because hwloc counts in integers; 0 between two PUs means unknown. Hybrid kinds become
-//! `<cpukind>`s.
+//! The levels that the profile knows become objects; of a matrix without a topology only the PUs
+//! are written, under the machine. hwloc cannot do without a NUMA node, so where the profile knows
+//! none there is one for all, marked as a placeholder. Median distances stand in `<distances2>`
+//! between PUs as latencies from the user (kind 6), round trips in picoseconds because hwloc counts
+//! in integers; 0 between two PUs means unknown. Hybrid kinds become `<cpukind>`s.
 
 mod tree;
 
@@ -91,7 +91,8 @@ impl Document {
             let cpuset = cpuset(&node.pus);
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
         }
-        // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for that.
+        // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for
+        // that.
         let depth = node.level.strip_prefix('L').and_then(|rest| rest.strip_suffix("Cache"));
         if let Some(depth) = depth {
             let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
@@ -104,7 +105,8 @@ impl Document {
 
     fn sets(&mut self, node: &Node, nodeset: &CpuSet) -> String {
         self.gp_index += 1;
-        let (cpuset, gp_index) = (cpuset(&node.pus), self.gp_index);
+        let cpuset = cpuset(&node.pus);
+        let gp_index = self.gp_index;
         format!(
             " cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" nodeset=\"{nodeset}\" complete_nodeset=\"{nodeset}\" \
              gp_index=\"{gp_index}\""
@@ -115,7 +117,10 @@ impl Document {
     fn info(&mut self, profile: &Profile, node: &Node) {
         if let (Tree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
             // XML has no way to say a control character.
-            self.line(&format!("<info name=\"CPUModel\" value=\"{}\"/>", escape(seatmap_document::visible(model))));
+            self.line(&format!(
+                "<info name=\"CPUModel\" value=\"{}\"/>",
+                escape(seatmap_document::visible(model))
+            ));
         }
     }
 
@@ -153,7 +158,8 @@ impl Document {
     }
 
     fn kind(&mut self, topology: &Topology, kind: CoreKind) {
-        let pus: Vec<u32> = topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect();
+        let pus: Vec<u32> =
+            topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect();
         if pus.is_empty() {
             return;
         }
@@ -161,7 +167,10 @@ impl Document {
             CoreKind::Efficiency => (0, "Efficiency"),
             CoreKind::Performance => (1, "Performance"),
         };
-        self.open(&format!("<cpukind cpuset=\"{}\" forced_efficiency=\"{efficiency}\">", cpuset(&pus)));
+        self.open(&format!(
+            "<cpukind cpuset=\"{}\" forced_efficiency=\"{efficiency}\">",
+            cpuset(&pus)
+        ));
         self.line(&format!("<info name=\"CoreType\" value=\"{name}\"/>"));
         self.close("</cpukind>");
     }

@@ -25,9 +25,10 @@ const LEVELS: [Level; 8] = [
 /// A NUMA node where no other object holds just its PUs: hwloc attaches memory to objects only.
 const GROUP: &str = "Group";
 
-/// Levels that hwloc has no type for: its name of them, the kind and the subkind of such a group, as its Linux backend
-/// gives them.
-const GROUP_KINDS: [(&str, u32, u32); 3] = [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
+/// Levels that hwloc has no type for: its name of them, the kind and the subkind of such a group,
+/// as its Linux backend gives them.
+const GROUP_KINDS: [(&str, u32, u32); 3] =
+    [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 
 /// One object.
 pub(super) struct Node {
@@ -93,22 +94,27 @@ impl Tree {
 
     /// The NUMA nodes that are local to some PU of an object.
     pub(super) fn nodeset(&self, node: &Node) -> CpuSet {
-        match self.numa_of.is_empty() {
-            true => CpuSet::from_iter([0]),
-            false => node.pus.iter().filter_map(|os| self.numa_of.get(os).copied()).collect(),
+        if self.numa_of.is_empty() {
+            CpuSet::from_iter([0])
+        } else {
+            node.pus.iter().filter_map(|os| self.numa_of.get(os).copied()).collect()
         }
     }
 
-    /// Inserts from the largest object to the smallest, so that an object finds the one that it belongs in.
+    /// Inserts from the largest object to the smallest, so that an object finds the one that it
+    /// belongs in.
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
-        let mut objects: Vec<Node> = LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
+        let mut objects: Vec<Node> =
+            LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
         self.attach_numa_nodes(topology, &mut objects);
         let rank = |node: &Node| LEVELS.iter().position(|(level, _)| *level == node.level);
-        objects.sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
+        objects
+            .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
         objects.into_iter().try_for_each(|object| self.insert(object))
     }
 
-    /// Attaches each NUMA node to the outermost object that holds just its PUs, rather below the machine than to it.
+    /// Attaches each NUMA node to the outermost object that holds just its PUs, rather below the
+    /// machine than to it.
     fn attach_numa_nodes(&mut self, topology: &Topology, objects: &mut Vec<Node>) {
         if self.numa_of.is_empty() {
             self.nodes[Tree::ROOT].numa_nodes.push(None);
@@ -117,14 +123,17 @@ impl Tree {
             let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
             match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
                 Some(object) => object.numa_nodes.push(numa.os_index),
-                None => objects.push(Node { numa_nodes: vec![numa.os_index], os_index: None, ..numa }),
+                None => {
+                    objects.push(Node { numa_nodes: vec![numa.os_index], os_index: None, ..numa })
+                }
             }
         }
     }
 
     /// Sorts children by their first PU, which is the order that hwloc insists on.
     fn sort_children(&mut self) {
-        let first: Vec<Option<u32>> = self.nodes.iter().map(|node| node.pus.first().copied()).collect();
+        let first: Vec<Option<u32>> =
+            self.nodes.iter().map(|node| node.pus.first().copied()).collect();
         self.nodes.iter_mut().for_each(|node| node.children.sort_by_key(|child| first[*child]));
     }
 
@@ -158,7 +167,9 @@ fn objects_of(topology: &Topology, (level, number): Level) -> Vec<Node> {
     for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {
         pus.entry(number).or_default().insert(os);
     }
-    let node = |(number, pus): (u32, BTreeSet<u32>)| Node::new(level, Some(number), pus.into_iter().collect());
+    let node = |(number, pus): (u32, BTreeSet<u32>)| {
+        Node::new(level, Some(number), pus.into_iter().collect())
+    };
     pus.into_iter().map(node).collect()
 }
 
@@ -206,7 +217,10 @@ mod tests {
     #[test]
     fn what_is_no_tree_is_refused() {
         let pu = |os: u32| Pu { os, l3: Some(os / 2), l2: Some(os.div_ceil(2)), ..Pu::default() };
-        assert_eq!(tree((0..4).map(pu).collect()), Err(ExportError::Crossing { level: "L2Cache", first_pu: 1 }));
+        assert_eq!(
+            tree((0..4).map(pu).collect()),
+            Err(ExportError::Crossing { level: "L2Cache", first_pu: 1 })
+        );
         assert_eq!(tree(Vec::new()), Err(ExportError::NoPu));
         let far = Pu { numa: Some(u32::MAX), ..Pu::default() };
         assert_eq!(tree(vec![far]), Err(ExportError::IndexTooLarge(u32::MAX)));

@@ -29,13 +29,18 @@ pub(super) struct Distances {
 
 impl Distances {
     pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
-        let is = |name, wanted| attribute(element, name).map(|value| value.as_deref() == Some(wanted));
+        let is =
+            |name, wanted| attribute(element, name).map(|value| value.as_deref() == Some(wanted));
         let kind = parsed(element, "kind", whole_number::<u64>)?;
-        let useful = is("type", "PU")? && is("indexing", "os")? && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
+        let useful = is("type", "PU")?
+            && is("indexing", "os")?
+            && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
         Ok(Distances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
-            objects: required(element, "nbobjs", |text| whole_number(text).filter(|n| !useful || *n <= MAX_PUS))?,
+            objects: required(element, "nbobjs", |text| {
+                whole_number(text).filter(|n| !useful || *n <= MAX_PUS)
+            })?,
             indexes: Vec::new(),
             values: Vec::new(),
         })
@@ -53,22 +58,27 @@ impl Distances {
 
     /// To be called at the end of the element.
     pub(super) fn check(&self) -> Result<(), String> {
-        let (indexes, values, objects) = (self.indexes.len(), self.values.len(), self.objects);
-        match !self.useful || (indexes == objects && values == objects * objects) {
-            true => Ok(()),
-            false => Err(format!(
+        let indexes = self.indexes.len();
+        let values = self.values.len();
+        let objects = self.objects;
+        if !self.useful || (indexes == objects && values == objects * objects) {
+            Ok(())
+        } else {
+            Err(format!(
                 "<distances2> of {objects} has {indexes} and {values}",
                 values = counted(values, "value"),
                 indexes = counted(indexes, "index"),
                 objects = counted(objects, "object")
-            )),
+            ))
         }
     }
 
     /// The first that is in a unit known here; notes on those that are not.
     pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<Note>) {
-        let is_ours = |distances: &Self| distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME);
-        let (ours, foreign): (Vec<_>, Vec<_>) = all.into_iter().filter(|distances| distances.useful).partition(is_ours);
+        let is_ours =
+            |distances: &Self| distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME);
+        let (ours, foreign): (Vec<_>, Vec<_>) =
+            all.into_iter().filter(|distances| distances.useful).partition(is_ours);
         let notes = foreign.into_iter().filter_map(|distances| distances.name);
         let notes = notes.map(|name| Note::ForeignDistances { name }).collect();
         (ours.into_iter().next().map(Self::into_core_distance), notes)
@@ -93,8 +103,9 @@ impl Distances {
 /// Appends the numbers of a text, but never more than there is room for.
 fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
     for word in text.split_ascii_whitespace() {
-        let number =
-            whole_number::<u64>(word).filter(|number| *number <= MAX_PS).and_then(|number| number.try_into().ok());
+        let number = whole_number::<u64>(word)
+            .filter(|number| *number <= MAX_PS)
+            .and_then(|number| number.try_into().ok());
         let quoted = || word.chars().take(24).collect::<String>();
         numbers.push(number.ok_or_else(|| format!("<distances2> holds '{}'", quoted()))?);
         if numbers.len() > room {

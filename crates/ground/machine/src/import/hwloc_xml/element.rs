@@ -8,13 +8,18 @@ use std::borrow::Cow;
 const MAX_ATTRIBUTES: usize = 64;
 
 /// The value of an attribute, its entities resolved; `Err` says what is wrong with it.
-pub(super) fn attribute<'a>(element: &'a BytesStart<'_>, name: &str) -> Result<Option<Cow<'a, str>>, String> {
+pub(super) fn attribute<'a>(
+    element: &'a BytesStart<'_>,
+    name: &str,
+) -> Result<Option<Cow<'a, str>>, String> {
     let mut attributes = element.attributes();
     // Checking for duplicates costs the square of their number; here the first of a name counts.
     for attribute in attributes.with_checks(false).take(MAX_ATTRIBUTES) {
         let attribute = attribute.map_err(|error| error.to_string())?;
         if attribute.key.as_ref() == name {
-            let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .map_err(|error| error.to_string())?;
             return Ok(Some(value));
         }
     }
@@ -28,7 +33,9 @@ pub(super) fn parsed<T>(
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, String> {
     let Some(value) = attribute(element, name)? else { return Ok(None) };
-    parse(&value).map(Some).ok_or_else(|| format!("{name} cannot be '{}'", value.chars().take(24).collect::<String>()))
+    parse(&value)
+        .map(Some)
+        .ok_or_else(|| format!("{name} cannot be '{}'", value.chars().take(24).collect::<String>()))
 }
 
 /// An attribute that has to be there.
@@ -37,6 +44,8 @@ pub(super) fn required<T>(
     name: &str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<T, String> {
-    let missing = || format!("<{}> has no {name}", element.name().as_ref().chars().take(24).collect::<String>());
+    let missing = || {
+        format!("<{}> has no {name}", element.name().as_ref().chars().take(24).collect::<String>())
+    };
     parsed(element, name, parse)?.ok_or_else(missing)
 }

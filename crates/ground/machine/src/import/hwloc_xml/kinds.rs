@@ -29,7 +29,8 @@ impl RawKind {
         }
     }
 
-    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for what CPUID says; the other two are ours.
+    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for what CPUID says; the
+    /// other two are ours.
     fn core_type(name: &str) -> Option<CoreKind> {
         match name {
             "IntelCore" | "Performance" => Some(CoreKind::Performance),

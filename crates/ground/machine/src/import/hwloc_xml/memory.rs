@@ -2,11 +2,11 @@
 
 use super::scan::NumaNode;
 
-/// The node that has memory and is nearest to a node that has none; `None` where the node has memory, or where the file
-/// says nothing of any memory.
+/// The node that has memory and is nearest to a node that has none; `None` where the node has
+/// memory, or where the file says nothing of any memory.
 ///
-/// hwloc leaves the attribute out where a node has no memory. Near is what is in the same package, and among equals the
-/// first.
+/// hwloc leaves the attribute out where a node has no memory. Near is what is in the same package,
+/// and among equals the first.
 pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     let has_memory = |node: &&NumaNode| node.memory_bytes.is_some_and(|bytes| bytes > 0);
     let own = nodes.iter().find(|node| node.os == own)?;
@@ -14,7 +14,8 @@ pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
         return None;
     }
     let with_memory = nodes.iter().filter(has_memory);
-    let nearest = with_memory.min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
+    let nearest = with_memory
+        .min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
     nearest.map(|node| node.os)
 }
 

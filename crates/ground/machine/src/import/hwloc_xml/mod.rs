@@ -9,9 +9,10 @@
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
 //! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class, else the frequency | |
 //!
-//! Core distances are read from a `<distances2>` over PUs as [`crate::export::hwloc_xml`] writes it: round trips in
-//! picoseconds. Version 1 (hwloc before 2018) has other objects and is refused. The document type is skipped, entities
-//! other than XML's own five are errors, and nothing outside the file is ever opened.
+//! Core distances are read from a `<distances2>` over PUs as [`crate::export::hwloc_xml`] writes
+//! it: round trips in picoseconds. Version 1 (hwloc before 2018) has other objects and is refused.
+//! The document type is skipped, entities other than XML's own five are errors, and nothing outside
+//! the file is ever opened.
 
 mod distances;
 mod element;
@@ -27,7 +28,8 @@ use scan::{OLD_VERSION, Scan};
 use seatmap_document::shell_file;
 use std::collections::BTreeMap;
 
-/// The name under which core distances stand in hwloc's XML; it says the unit, which hwloc has no place for.
+/// The name under which core distances stand in hwloc's XML; it says the unit, which hwloc has no
+/// place for.
 pub const DISTANCES_NAME: &str = "CoreDistanceRoundTripPicoseconds";
 
 /// The info that marks a NUMA node as put there only because hwloc cannot do without one.
@@ -39,7 +41,8 @@ pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 /// [`ImportError::Malformed`] for a file that is not such XML.
 pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
     let scan = Scan::of(text).map_err(|error| convertible(error, file.path))?;
-    let tool = scan.version.as_ref().map_or("hwloc".to_owned(), |version| format!("hwloc {version}"));
+    let tool =
+        scan.version.as_ref().map_or("hwloc".to_owned(), |version| format!("hwloc {version}"));
     let mut profile = file.profile(&tool, topology(&scan));
     profile.environment.cpu_model = scan.cpu_model;
     let (core_distance, notes) = Distances::choose(scan.distances);
@@ -47,14 +50,19 @@ pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> 
     Ok(Imported { profile, notes })
 }
 
-/// An old file comes with the command that converts it: the one that writes a topology would take this computer's.
+/// An old file comes with the command that converts it: the one that writes a topology would take
+/// this computer's.
 fn convertible(error: ImportError, path: &str) -> ImportError {
     match error {
         ImportError::Malformed { place, problem, .. } if problem.starts_with(OLD_VERSION) => {
             let stem = path.strip_suffix(".xml").unwrap_or(path);
             let old = shell_file(path);
             let new = shell_file(&format!("{stem}-hwloc2.xml"));
-            ImportError::Convertible { place, problem, command: format!("lstopo -i {old} --of xml {new}") }
+            ImportError::Convertible {
+                place,
+                problem,
+                command: format!("lstopo -i {old} --of xml {new}"),
+            }
         }
         other => other,
     }
@@ -114,7 +122,11 @@ mod tests {
         let cache = object("L3Cache", "", &object("L2Cache", "", &(core(0, 8) + &core(1, 9))));
         let node = object("NUMANode", "os_index=\"3\" cpuset=\"0x00000303\"", "");
         let info = "<info name=\"CPUModel\" value=\"A &amp; B  \"/>";
-        let package = object("Package", "os_index=\"2\"", &(info.to_owned() + &node + &object("Die", "", &cache)));
+        let package = object(
+            "Package",
+            "os_index=\"2\"",
+            &(info.to_owned() + &node + &object("Die", "", &cache)),
+        );
         let other = object("Package", "", &object("Core", "os_index=\"0\"", &(pu(2) + &pu(4))));
         let profile = import(&document(&(package + &other), "")).unwrap().profile;
         let expected = |os, core, smt| Pu {
@@ -129,14 +141,16 @@ mod tests {
             ..Pu::default()
         };
         let last = Pu { os: 2, core: Some(2), smt: Some(0), package: Some(1), ..Pu::default() };
-        let pus = [expected(0, 0, 0), expected(1, 1, 0), last, expected(8, 0, 1), expected(9, 1, 1)];
+        let pus =
+            [expected(0, 0, 0), expected(1, 1, 0), last, expected(8, 0, 1), expected(9, 1, 1)];
         assert_eq!(profile.topology.pus, pus);
         assert_eq!(profile.environment.cpu_model.as_deref(), Some("A & B"));
     }
 
     #[test]
     fn version_three_is_read_and_what_is_not_allowed_left_out() {
-        let text = document(&(pu(0) + &pu(4) + &pu(8)), "<info name=\"hwlocVersion\" value=\"3.0.0\"/>");
+        let text =
+            document(&(pu(0) + &pu(4) + &pu(8)), "<info name=\"hwlocVersion\" value=\"3.0.0\"/>");
         let profile = import(&text.replace("version=\"2.0\"", "version=\"3.0\"")).unwrap().profile;
         assert_eq!(profile.topology, Topology::unknown([0, 8]));
         assert_eq!(profile.origin.tool.as_deref(), Some("hwloc 3.0.0"));
@@ -145,7 +159,9 @@ mod tests {
     #[test]
     fn kinds_are_told_by_type_or_by_efficiency() {
         let kind = |cpuset: &str, efficiency: u32, info: &str| {
-            format!("<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{efficiency}\">{info}</cpukind>")
+            format!(
+                "<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{efficiency}\">{info}</cpukind>"
+            )
         };
         let info = |value: &str| format!("<info name=\"CoreType\" value=\"{value}\"/>");
         let kinds = |rest: &str| -> Vec<Option<CoreKind>> {
@@ -153,7 +169,10 @@ mod tests {
             topology.pus.iter().map(|pu| pu.kind).collect()
         };
         let both = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
-        assert_eq!(kinds(&(kind("0x1", 0, &info("IntelAtom")) + &kind("0x2", 0, &info("IntelCore")))), both);
+        assert_eq!(
+            kinds(&(kind("0x1", 0, &info("IntelAtom")) + &kind("0x2", 0, &info("IntelCore")))),
+            both
+        );
         assert_eq!(kinds(&(kind("0x1", 3, "") + &kind("0x2", 7, ""))), both);
         assert_eq!(kinds(&kind("0x3", 0, "")), [None, None]);
     }
@@ -161,7 +180,8 @@ mod tests {
     #[test]
     fn kinds_without_a_class_are_told_by_their_frequency() {
         let kind = |cpuset: &str, base: u32, max: u32| {
-            let info = |name: &str, value: u32| format!("<info name=\"{name}\" value=\"{value}\"/>");
+            let info =
+                |name: &str, value: u32| format!("<info name=\"{name}\" value=\"{value}\"/>");
             let infos = info("FrequencyBaseMHz", base) + &info("FrequencyMaxMHz", max);
             format!("<cpukind cpuset=\"{cpuset}\">{infos}</cpukind>")
         };
@@ -172,17 +192,26 @@ mod tests {
         let hybrid = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
         assert_eq!(kinds(&(kind("0x1", 1400, 3900) + &kind("0x2", 1900, 5000))), hybrid);
         let favoured = kind("0x1", 1900, 5200) + &kind("0x2", 1900, 5000);
-        assert_eq!(kinds(&favoured), [None, None], "cores that clock a little higher are not of another kind");
+        assert_eq!(
+            kinds(&favoured),
+            [None, None],
+            "cores that clock a little higher are not of another kind"
+        );
     }
 
     #[test]
     fn groups_of_linux_are_levels() {
-        let group = |subtype: &str, inside: &str| object("Group", &format!("subtype=\"{subtype}\""), inside);
-        let package = object("Package", "", &(group("Cluster", &pu(0)) + &group("Cluster", &pu(1))));
+        let group = |subtype: &str, inside: &str| {
+            object("Group", &format!("subtype=\"{subtype}\""), inside)
+        };
+        let package =
+            object("Package", "", &(group("Cluster", &pu(0)) + &group("Cluster", &pu(1))));
         let machine = group("Drawer", &(group("Book", &package) + &group("Book", &pu(2))));
-        let topology = import(&document(&(object("Group", "", &machine)), "")).unwrap().profile.topology;
+        let topology =
+            import(&document(&(object("Group", "", &machine)), "")).unwrap().profile.topology;
         let levels = |pu: &Pu| (pu.cluster, pu.book, pu.drawer);
-        let expected = [(Some(0), Some(0), Some(0)), (Some(1), Some(0), Some(0)), (None, Some(1), Some(0))];
+        let expected =
+            [(Some(0), Some(0), Some(0)), (Some(1), Some(0), Some(0)), (None, Some(1), Some(0))];
         assert_eq!(topology.pus.iter().map(levels).collect::<Vec<_>>(), expected);
     }
 
@@ -196,7 +225,10 @@ mod tests {
             )
         };
         let read = |rest: &str| import(&document(&(pu(0) + &pu(1)), rest)).unwrap();
-        let ours = read(&distances(&format!("name=\"{DISTANCES_NAME}\""), 6)).profile.core_distance.unwrap();
+        let ours = read(&distances(&format!("name=\"{DISTANCES_NAME}\""), 6))
+            .profile
+            .core_distance
+            .unwrap();
         assert_eq!((ours.pus.as_slice(), ours.median_ns[(0, 1)]), (&[1, 0][..], 81.5));
         let foreign = read(&distances("name=\"Cycles\"", 6));
         assert_eq!(foreign.profile.core_distance, None);
@@ -218,7 +250,10 @@ mod tests {
             document("", ""),
             document(&"<object type=\"Group\">".repeat(1000), ""),
             document(&pu(0), "<distances2 type=\"PU\" nbobjs=\"2\" kind=\"6\" indexing=\"os\"/>"),
-            document(&pu(0), "<distances2 type=\"PU\" nbobjs=\"999999999\" kind=\"6\" indexing=\"os\"/>"),
+            document(
+                &pu(0),
+                "<distances2 type=\"PU\" nbobjs=\"999999999\" kind=\"6\" indexing=\"os\"/>",
+            ),
         ]
         .map(|text| refusal(&text))
         .into();

@@ -14,20 +14,23 @@ use seatmap_document::whole_number;
 use seatmap_os::cpu_list::MAX_CPU;
 use std::borrow::Cow;
 
-/// The deepest nesting that is followed; hwloc's own topologies, PCI bridges included, stay under 40.
+/// The deepest nesting that is followed; hwloc's own topologies, PCI bridges included, stay under
+/// 40.
 const MAX_DEPTH: usize = 256;
 
 /// How the problem of a version begins that hwloc 2 reads, and this does not.
 pub(super) const OLD_VERSION: &str = "this is the old version";
 
-const REMEDY: &str = "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
+const REMEDY: &str =
+    "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
 /// A NUMA node and the PUs to which it is local.
 #[derive(Debug)]
 pub(super) struct NumaNode {
     pub(super) os: u32,
     pub(super) cpuset: CpuSet,
-    /// The bytes of its memory, where the file says; a node without this attribute has none if others have it.
+    /// The bytes of its memory, where the file says; a node without this attribute has none if
+    /// others have it.
     pub(super) memory_bytes: Option<u64>,
     /// The package around it.
     pub(super) package: Option<u32>,
@@ -84,8 +87,9 @@ impl Scan {
         loop {
             let place = |offset: u64| Position::of(text.as_bytes(), offset as usize);
             let start = reader.buffer_position();
-            let event =
-                reader.read_event().map_err(|error| wrong(place(reader.error_position()), error.to_string()))?;
+            let event = reader
+                .read_event()
+                .map_err(|error| wrong(place(reader.error_position()), error.to_string()))?;
             let is_end = matches!(event, Event::Eof);
             scan.take(event, &mut open).map_err(|problem| wrong(place(start), problem))?;
             if is_end {
@@ -104,7 +108,9 @@ impl Scan {
                 open.push(opened);
                 Ok(())
             }
-            Event::Empty(element) => self.open(&element, open.last()).and_then(|opened| self.close(&opened)),
+            Event::Empty(element) => {
+                self.open(&element, open.last()).and_then(|opened| self.close(&opened))
+            }
             Event::End(_) => open.pop().map_or(Ok(()), |closed| self.close(&closed)),
             Event::Text(text) => self.text(open.last(), &text),
             Event::Eof if !open.is_empty() => Err("the file ends too early".to_owned()),
@@ -197,10 +203,15 @@ impl Scan {
     }
 
     fn info(&mut self, element: &BytesStart<'_>, parent: &Open) -> Result<Open, String> {
-        let value = || attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned());
+        let value =
+            || attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned());
         match (parent, attribute(element, "name")?.as_deref()) {
-            (Open::Object(_), Some("CPUModel")) => self.cpu_model = Some(value()?).filter(|model| !model.is_empty()),
-            (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => self.version = Some(value()?),
+            (Open::Object(_), Some("CPUModel")) => {
+                self.cpu_model = Some(value()?).filter(|model| !model.is_empty())
+            }
+            (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => {
+                self.version = Some(value()?)
+            }
             (Open::NumaNode, Some(PLACEHOLDER_INFO)) => drop(self.numa_nodes.pop()),
             (Open::Kind, Some(name)) => {
                 let value = value()?;

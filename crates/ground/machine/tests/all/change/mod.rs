@@ -24,8 +24,9 @@ impl Change {
         if bytes.is_empty() {
             return;
         }
-        let range =
-            |at: &Index, length: usize| at.index(bytes.len())..(at.index(bytes.len()) + length).min(bytes.len());
+        let range = |at: &Index, length: usize| {
+            at.index(bytes.len())..(at.index(bytes.len()) + length).min(bytes.len())
+        };
         match self {
             Change::Put(at, text) => drop(bytes.splice(range(at, text.len()), text.bytes())),
             Change::Byte(at, byte) => {
@@ -43,13 +44,18 @@ impl Change {
     }
 }
 
-/// Any of them; fragments that importers are known to stumble over, and how often something may stand again.
-pub fn any_change(poison: &'static [&'static str], most_times: usize) -> impl Strategy<Value = Change> {
+/// Any of them; fragments that importers are known to stumble over, and how often something may
+/// stand again.
+pub fn any_change(
+    poison: &'static [&'static str],
+    most_times: usize,
+) -> impl Strategy<Value = Change> {
     prop_oneof![
         (any::<Index>(), select(poison)).prop_map(|(at, text)| Change::Put(at, text)),
         (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Byte(at, byte)),
         (any::<Index>(), 1usize..40).prop_map(|(at, length)| Change::Cut(at, length)),
-        (any::<Index>(), 1usize..60, 1..most_times).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
+        (any::<Index>(), 1usize..60, 1..most_times)
+            .prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
         any::<Index>().prop_map(Change::Truncate),
     ]
 }

@@ -32,7 +32,8 @@ impl Bytes {
         while !into.is_empty() {
             let skip = self.shift(at) as usize / 8;
             let (piece, rest) = into.split_at_mut(into.len().min(8 - skip));
-            piece.copy_from_slice(&port.load(self.word(at)).to_le_bytes()[skip..skip + piece.len()]);
+            piece
+                .copy_from_slice(&port.load(self.word(at)).to_le_bytes()[skip..skip + piece.len()]);
             at += piece.len() as u32;
             into = rest;
         }
@@ -52,7 +53,8 @@ impl Bytes {
         }
     }
 
-    /// Writes the lowest `count` bytes of a value within one word. Other tasks own the other bytes of that word.
+    /// Writes the lowest `count` bytes of a value within one word. Other tasks own the other bytes
+    /// of that word.
     fn write_up_to_8<P: Port>(self, port: &P, at: u32, value: u64, count: u32) {
         let word = self.word(at);
         if count == 8 {

@@ -3,14 +3,15 @@
 use crate::{Addr, Port, WORDS_PER_LINE};
 use std::cell::Cell;
 
-/// Messages on their way in one direction. One more than the Cell's mailbox has entries, since the receiver does not
-/// report every one: with at most one unreported there is always room for four.
+/// Messages on their way in one direction. One more than the Cell's mailbox has entries, since the
+/// receiver does not report every one: with at most one unreported there is always room for four.
 const ROOM: u16 = 5;
 
 /// Unreported messages at which the receiver reports.
 const REPORT_AT: u16 = 2;
 
-/// The place of one direction of two tasks' mail: half of their line, written by one of them and read by the other.
+/// The place of one direction of two tasks' mail: half of their line, written by one of them and
+/// read by the other.
 ///
 /// | word | low half | high half |
 /// |---|---|---|
@@ -18,8 +19,9 @@ const REPORT_AT: u16 = 2;
 /// | 2 | how many values the writer has taken from the reader's outbox | |
 /// | 3 | the newest value | how many messages it has sent, and how many it has received, 16 bits each |
 ///
-/// Where one message is on its way the last word says it all, which is the case that has to be fast. A value that may
-/// not have been read when the next one is sent moves to the words in front first.
+/// Where one message is on its way the last word says it all, which is the case that has to be
+/// fast. A value that may not have been read when the next one is sent moves to the words in front
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Half(Addr);
 
@@ -65,8 +67,8 @@ impl News {
     }
 }
 
-/// Messages counted by one task, modulo 2^16: two of its counts never differ by more than are on their way. They are
-/// kept in one word, since whatever is written before a message delays it.
+/// Messages counted by one task, modulo 2^16: two of its counts never differ by more than are on
+/// their way. They are kept in one word, since whatever is written before a message delays it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(8))]
 struct Counts {
@@ -80,10 +82,11 @@ struct Counts {
 
 /// The state that one task keeps of its mail with another.
 ///
-/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its answers. An answer lies
-/// on the line of its question: a line that goes back and forth between two caches is the cheapest there is, and
-/// where each direction had its own a round trip took 18 % longer on an AMD EPYC. Only where no mail goes back does a
-/// report cost a transfer of its own, every second message. (The single-producer ring of Lamport 1983, with credits.)
+/// Counts say what is new, so the receiver has nothing to clear, and its reports ride on its
+/// answers. An answer lies on the line of its question: a line that goes back and forth between two
+/// caches is the cheapest there is, and where each direction had its own a round trip took 18 %
+/// longer on an AMD EPYC. Only where no mail goes back does a report cost a transfer of its own,
+/// every second message. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
 pub(super) struct Lane {
     /// Written by this task.
@@ -151,7 +154,8 @@ impl Lane {
     /// The next value; waits for it.
     #[inline(always)]
     pub(super) fn receive<P: Port>(&self, port: &P) -> u32 {
-        let (word, received) = (self.back.news(), self.counts.get().received);
+        let word = self.back.news();
+        let received = self.counts.get().received;
         let mut news = port.load(word);
         while News(news).sent() == received {
             news = port.wait_while(word, news);
@@ -165,13 +169,15 @@ impl Lane {
         let number = counts.received;
         counts.received = number.wrapping_add(1);
         counts.arrived = news.received();
-        let value = match news.sent() == counts.received {
-            true => news.newest(),
-            false => self.older_value(port, number),
+        let value = if news.sent() == counts.received {
+            news.newest()
+        } else {
+            self.older_value(port, number)
         };
-        match counts.received.wrapping_sub(counts.reported) >= REPORT_AT {
-            true => self.tell(port, self.newest.get(), counts),
-            false => self.counts.set(counts),
+        if counts.received.wrapping_sub(counts.reported) >= REPORT_AT {
+            self.tell(port, self.newest.get(), counts)
+        } else {
+            self.counts.set(counts)
         }
         value
     }

@@ -4,8 +4,8 @@ use super::lane::Half;
 use crate::channels::{Register, Shape};
 use crate::{Addr, LINE_BYTES, WORDS_PER_LINE};
 
-/// Lines from one thing that tasks fight over to the next: neighbours are fetched in pairs on x86-64, and are one line
-/// of 128 bytes on POWER.
+/// Lines from one thing that tasks fight over to the next: neighbours are fetched in pairs on
+/// x86-64, and are one line of 128 bytes on POWER.
 const APART: u64 = 2;
 
 /// Lines of a 4 KiB page. Data that belongs on a node of its own starts on a page of its own.
@@ -46,11 +46,14 @@ impl Layout {
     /// # Errors
     /// More than [`Addr`] reaches.
     pub fn new(shape: Shape, modules: usize) -> Result<Self, TooLarge> {
-        let (tasks, modules) = (shape.tasks as u64, modules.max(1));
-        let pages = tasks * pages_in(shape.local_bytes) + modules as u64 * pages_in(shape.memory_bytes);
+        let tasks = shape.tasks as u64;
+        let modules = modules.max(1);
+        let pages =
+            tasks * pages_in(shape.local_bytes) + modules as u64 * pages_in(shape.memory_bytes);
         let lines = first_local(tasks) + pages * PAGE;
         // Lines of which every word has an address.
-        match u32::try_from(lines).ok().filter(|lines| lines.checked_mul(WORDS_PER_LINE).is_some()) {
+        match u32::try_from(lines).ok().filter(|lines| lines.checked_mul(WORDS_PER_LINE).is_some())
+        {
             Some(lines) => Ok(Layout { shape, modules, lines }),
             None => Err(TooLarge { tasks: shape.tasks, bytes: lines * LINE_BYTES as u64 }),
         }
@@ -80,20 +83,23 @@ impl Layout {
         Addr(0)
     }
 
-    /// The word that is not zero once a task has failed and the others need not wait for it any more.
+    /// The word that is not zero once a task has failed and the others need not wait for it any
+    /// more.
     #[must_use]
     pub fn ended(&self) -> Addr {
         line(APART)
     }
 
-    /// The place of the mail from one task to another: the smaller rank writes the first half of their line.
+    /// The place of the mail from one task to another: the smaller rank writes the first half of
+    /// their line.
     pub(super) fn lane(&self, from: usize, to: usize) -> Half {
         Half::of(self.pair(from, to), from > to)
     }
 
     /// The line of the mail between two tasks.
     fn pair(&self, one: usize, other: usize) -> Addr {
-        let (smaller, larger) = (one.min(other) as u64, one.max(other) as u64);
+        let smaller = one.min(other) as u64;
+        let larger = one.max(other) as u64;
         line(lanes() + APART * (triangle(larger) + smaller))
     }
 
@@ -174,11 +180,13 @@ mod tests {
         parts.extend(lanes.map(|(from, to)| of_line(layout.pair(from, to))));
         for rank in ranks {
             let (entry, taken) = layout.outbox(rank);
-            let registers = [Register::One, Register::Two].map(|register| layout.signal(rank, register));
+            let registers =
+                [Register::One, Register::Two].map(|register| layout.signal(rank, register));
             parts.extend([entry, taken, registers[0], registers[1]].map(of_line));
             parts.push((layout.local(rank).line_index(), layout.shape.local_bytes.div_ceil(64)));
         }
-        let memory = |module| (layout.memory(module).line_index(), layout.shape.memory_bytes.div_ceil(64));
+        let memory =
+            |module| (layout.memory(module).line_index(), layout.shape.memory_bytes.div_ceil(64));
         parts.extend((0..layout.modules).map(memory));
         parts
     }

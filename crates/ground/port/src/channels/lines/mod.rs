@@ -1,4 +1,5 @@
-//! Channels on cache lines: the one implementation for machines that have no mailboxes but coherent memory.
+//! Channels on cache lines: the one implementation for machines that have no mailboxes but coherent
+//! memory.
 
 mod bytes;
 mod lane;
@@ -17,8 +18,8 @@ use lane::Lane;
 use outbox::Outbox;
 use std::cell::Cell;
 
-/// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks every 11 ns and wraps
-/// around after 46 s; the Cell's, every 70 ns and after five minutes.
+/// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks
+/// every 11 ns and wraps around after 46 s; the Cell's, every 70 ns and after five minutes.
 pub const DECREMENTER_SHIFT: u32 = 5;
 
 /// A transfer came upon the failure of another task.
@@ -29,9 +30,10 @@ pub struct Ended;
 
 /// [`Channels`] of one task, on lines.
 ///
-/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four entries of each.
-/// Transfers are copies, complete when they return, so tags and orders have nothing to wait for. A refused transfer
-/// unwinds with its [`DmaError`], without a message: the machine that runs the task catches it.
+/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four
+/// entries of each. Transfers are copies, complete when they return, so tags and orders have
+/// nothing to wait for. A refused transfer unwinds with its [`DmaError`], without a message: the
+/// machine that runs the task catches it.
 pub struct LineChannels<'a, P: Port> {
     port: &'a P,
     layout: Layout,
@@ -93,7 +95,8 @@ impl<'a, P: Port> LineChannels<'a, P> {
 
     /// Bytes at an address.
     fn at(&self, ea: Ea, size: u32) -> Result<Bytes, DmaError> {
-        let (shape, modules) = (self.layout.shape(), self.layout.modules());
+        let shape = self.layout.shape();
+        let modules = self.layout.modules();
         match ea {
             Ea::Memory { module, .. } if usize::from(module) >= modules => {
                 Err(DmaError::Module { module: module.into(), modules })
@@ -115,13 +118,17 @@ impl<'a, P: Port> LineChannels<'a, P> {
     /// Both sides of a transfer that hardware would take: the local one, and the other.
     fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (Bytes, Bytes) {
         self.end_with_others();
-        let sides =
-            dma::check(local, ea, size, tag).and_then(|()| Ok((self.own(local, size.into())?, self.at(ea, size)?)));
+        let sides = dma::check(local, ea, size, tag)
+            .and_then(|()| Ok((self.own(local, size.into())?, self.at(ea, size)?)));
         sides.unwrap_or_else(|error| self.refuse(error))
     }
 
     /// Each element with its local address.
-    fn elements<'e>(&self, local: u32, list: &'e [Element]) -> impl Iterator<Item = (u32, &'e Element)> + use<'e, P> {
+    fn elements<'e>(
+        &self,
+        local: u32,
+        list: &'e [Element],
+    ) -> impl Iterator<Item = (u32, &'e Element)> + use<'e, P> {
         if list.is_empty() || list.len() > dma::LONGEST_LIST {
             self.refuse(DmaError::List(list.len()));
         }
@@ -150,11 +157,15 @@ impl<'a, P: Port> LineChannels<'a, P> {
         self.layout.signal(rank, register)
     }
 
-    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no sender starves.
+    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no
+    /// sender starves.
     fn poll(&self) -> u32 {
         let tasks = self.lanes.len();
         loop {
-            for from in (1..=tasks).map(|further| (self.newest.get() + further) % tasks).filter(|at| *at != self.rank) {
+            for from in (1..=tasks)
+                .map(|further| (self.newest.get() + further) % tasks)
+                .filter(|at| *at != self.rank)
+            {
                 if let Some(value) = self.lanes[from].try_receive(self.port) {
                     self.newest.set(from);
                     return value;
@@ -166,7 +177,8 @@ impl<'a, P: Port> LineChannels<'a, P> {
 }
 
 fn within(what: &'static str, offset: u32, bytes: u64, size: u32) -> Result<(), DmaError> {
-    let (end, size) = (u64::from(offset) + bytes, u64::from(size));
+    let end = u64::from(offset) + bytes;
+    let size = u64::from(size);
     if end > size { Err(DmaError::Beyond { what, end, size }) } else { Ok(()) }
 }
 
@@ -196,11 +208,13 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     }
 
     fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order) {
-        self.elements(local, from).for_each(|(local, element)| self.get(local, element.ea, element.size, tag, order));
+        self.elements(local, from)
+            .for_each(|(local, element)| self.get(local, element.ea, element.size, tag, order));
     }
 
     fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order) {
-        self.elements(local, to).for_each(|(local, element)| self.put(local, element.ea, element.size, tag, order));
+        self.elements(local, to)
+            .for_each(|(local, element)| self.put(local, element.ea, element.size, tag, order));
     }
 
     fn wait_tags(&self, _tags: u32) {}
@@ -267,7 +281,8 @@ impl<P: Port> Channels for LineChannels<'_, P> {
         };
         // A simulator takes its time for every single look at what has ended, too.
         let is_done = change.is_some_and(|change| {
-            let (at, is_upper) = self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();
+            let (at, is_upper) =
+                self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();
             self.port.change_half_times(at, is_upper, change, times)
         });
         if !is_done {

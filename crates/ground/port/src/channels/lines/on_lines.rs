@@ -4,7 +4,8 @@ use super::{Layout, LineChannels, TooLarge};
 use crate::channels::Program;
 use crate::{Addr, Barrier, Port, Workload};
 
-/// A [`Program`] that runs wherever lines are shared. Its tasks meet before they start. Shared memory has to be zeros.
+/// A [`Program`] that runs wherever lines are shared. Its tasks meet before they start. Shared
+/// memory has to be zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct OnLines<'a, T> {
     program: &'a T,

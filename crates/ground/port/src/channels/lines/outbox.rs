@@ -4,10 +4,11 @@ use super::lane::{Lane, high, low, pair};
 use crate::{Addr, Port};
 use std::cell::Cell;
 
-/// The writer's side of an outbox: a line that it alone writes, and a line on which readers count what they took.
+/// The writer's side of an outbox: a line that it alone writes, and a line on which readers count
+/// what they took.
 ///
-/// Whether the entry is gone a writer mostly knows without looking: a controller's next message tells it ([`Lane`]).
-/// So an exchange of mailbox and outbox costs one line each way, too.
+/// Whether the entry is gone a writer mostly knows without looking: a controller's next message
+/// tells it ([`Lane`]). So an exchange of mailbox and outbox costs one line each way, too.
 #[derive(Debug)]
 pub(super) struct Outbox {
     line: Addr,
@@ -20,7 +21,8 @@ impl Outbox {
         Outbox { line, taken_line, written: Cell::new(0) }
     }
 
-    /// Writes the entry; waits until the one before is gone. `newest` is the lane on which the last message came.
+    /// Writes the entry; waits until the one before is gone. `newest` is the lane on which the last
+    /// message came.
     #[inline]
     pub(super) fn write<P: Port>(&self, port: &P, newest: &Lane, value: u32) {
         let written = self.written.get();
@@ -40,14 +42,15 @@ impl Outbox {
     }
 }
 
-/// Reads an outbox, and returns the value with how many are gone now; waits while it is empty. Of several readers one
-/// gets the entry: the one whose count goes through.
+/// Reads an outbox, and returns the value with how many are gone now; waits while it is empty. Of
+/// several readers one gets the entry: the one whose count goes through.
 pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u32) {
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);
         if high(found) == (taken + 1) as u32 {
-            // The writer leaves the entry alone until the count has moved, so it is still what was read.
+            // The writer leaves the entry alone until the count has moved, so it is still what was
+            // read.
             if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
                 return (low(found), (taken + 1) as u32);
             }

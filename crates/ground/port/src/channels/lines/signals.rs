@@ -9,10 +9,10 @@ const SENDER_BITS: u32 = 10;
 
 /// One register of the task that reads it.
 ///
-/// A register that gathers bits is cleared by its reader and grown by compare-exchange. One that is overwritten
-/// carries a stamp beside its value, sender and count: the reader remembers what it took last and clears nothing,
-/// which saves a line's way back. (A reader that sleeps through exactly 2^22 signals of one sender, all of the same
-/// value, takes the last for the first.)
+/// A register that gathers bits is cleared by its reader and grown by compare-exchange. One that is
+/// overwritten carries a stamp beside its value, sender and count: the reader remembers what it
+/// took last and clears nothing, which saves a line's way back. (A reader that sleeps through
+/// exactly 2^22 signals of one sender, all of the same value, takes the last for the first.)
 #[derive(Debug)]
 pub(super) struct Register {
     word: Addr,
@@ -42,12 +42,11 @@ impl Register {
 
     #[inline]
     fn take<P: Port>(&self, port: &P, found: u64) -> Result<(), u64> {
-        match self.gathers {
-            true => port.compare_exchange(self.word, found, 0).map(|_| ()),
-            false => {
-                self.taken.set(found);
-                Ok(())
-            }
+        if self.gathers {
+            port.compare_exchange(self.word, found, 0).map(|_| ())
+        } else {
+            self.taken.set(found);
+            Ok(())
         }
     }
 }

@@ -10,7 +10,8 @@ use std::process::Command;
 
 const LSTOPO: &str = "lstopo-no-graphics";
 
-/// The topology that `lstopo` reports for the computer whose files are in a folder; `None` if it is not installed.
+/// The topology that `lstopo` reports for the computer whose files are in a folder; `None` if it is
+/// not installed.
 pub fn judgement(folder: &Path) -> Option<Topology> {
     let judged = Command::new(LSTOPO)
         .args(["--no-io", "--of", "xml", "-"])
@@ -31,8 +32,9 @@ pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
     for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
-        // hwloc's XML has no place for the firmware's ranking, and a node that stands for another is a choice of
-        // ours. It leaves out nodes whose memory the process may not use, and so says nothing of the CPUs there.
+        // hwloc's XML has no place for the firmware's ranking, and a node that stands for another
+        // is a choice of ours. It leaves out nodes whose memory the process may not use, and so
+        // says nothing of the CPUs there.
         let numa = judged.numa.and(ours.numa);
         let ours = &Pu { priority: judged.priority, numa, memory: judged.memory, ..ours.clone() };
         assert_eq!(ours, judged, "{name}: ours, then the judge's");

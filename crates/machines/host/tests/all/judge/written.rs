@@ -50,7 +50,10 @@ impl Files {
     pub fn package(&mut self, id: u32, pus: &[u32]) {
         self.around("package_cpus", pus);
         for pu in pus {
-            self.put(&format!("sys/devices/system/cpu/cpu{pu}/topology/physical_package_id"), id.to_string());
+            self.put(
+                &format!("sys/devices/system/cpu/cpu{pu}/topology/physical_package_id"),
+                id.to_string(),
+            );
         }
     }
 

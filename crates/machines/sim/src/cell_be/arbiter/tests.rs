@@ -28,9 +28,12 @@ struct Moved {
 }
 
 impl Moved {
-    /// Each segment of the route, and the time at which its first beat arrives, counted from the source.
+    /// Each segment of the route, and the time at which its first beat arrives, counted from the
+    /// source.
     fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
-        let (mut element, mut time, mut passed) = (self.asked.source, self.start, Vec::new());
+        let mut element = self.asked.source;
+        let mut time = self.start;
+        let mut passed = Vec::new();
         while element != self.asked.target {
             let next = if self.ring < RINGS / 2 { (element + 1) % 12 } else { (element + 11) % 12 };
             passed.push((if self.ring < RINGS / 2 { element } else { next }, time));
@@ -44,7 +47,8 @@ impl Moved {
 fn run(asked: &[Asked]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = Outbox::default();
-    let (mut moved, mut left) = (Vec::new(), Vec::new());
+    let mut moved = Vec::new();
+    let mut left = Vec::new();
     for (id, transfer) in asked.iter().enumerate() {
         // No other component sends commands here: each command requests its transfer.
         out.send(transfer.time, Event::Command(id as u32));
@@ -55,12 +59,14 @@ fn run(asked: &[Asked]) -> Vec<Moved> {
                 let Asked { source, target, .. } = asked[id as usize];
                 arbiter.request(id, source, target, &mut out);
             }
-            Event::Arbitrate(0) => moved.extend(arbiter.arbitrate(&mut out).iter().map(|grant| Moved {
-                asked: asked[grant.transaction as usize],
-                ring: grant.ring as usize,
-                start: now,
-                arrives: grant.arrives,
-            })),
+            Event::Arbitrate(0) => {
+                moved.extend(arbiter.arbitrate(&mut out).iter().map(|grant| Moved {
+                    asked: asked[grant.transaction as usize],
+                    ring: grant.ring as usize,
+                    start: now,
+                    arrives: grant.arrives,
+                }))
+            }
             Event::LeftRing(id) => left.push((id, now)),
             other => panic!("{other:?}"),
         }
@@ -90,7 +96,8 @@ fn traffic() -> impl Strategy<Value = Vec<Asked>> {
 proptest! {
     #[test]
     fn no_segment_carries_two_transfers_at_once(asked in traffic()) {
-        let (moved, timing) = (run(&asked), timing());
+        let moved = run(&asked);
+        let timing = timing();
         for ring in 0..RINGS {
             for segment in 0..12 {
                 let on_ring = moved.iter().filter(|one| one.ring == ring);
@@ -102,7 +109,8 @@ proptest! {
 
     #[test]
     fn a_ring_carries_three_transfers_and_starts_them_apart(asked in traffic()) {
-        let (moved, timing) = (run(&asked), timing());
+        let moved = run(&asked);
+        let timing = timing();
         for ring in 0..RINGS {
             let on_ring: Vec<&Moved> = moved.iter().filter(|one| one.ring == ring).collect();
             for one in &on_ring {
@@ -118,7 +126,8 @@ proptest! {
     fn data_takes_the_shorter_direction(asked in traffic()) {
         let timing = timing();
         for one in run(&asked) {
-            let (segments, up) = (one.segments(timing.bus), (one.asked.target + 12 - one.asked.source) % 12);
+            let segments = one.segments(timing.bus);
+            let up = (one.asked.target + 12 - one.asked.source) % 12;
             prop_assert_eq!(segments.len(), up.min(12 - up));
             prop_assert!(segments.len() <= 6);
             prop_assert_eq!(one.arrives, one.start + segments.len() as u64 * timing.bus + timing.transfer);
@@ -127,7 +136,8 @@ proptest! {
 
     #[test]
     fn a_port_sends_and_receives_one_transfer_at_a_time(asked in traffic()) {
-        let (moved, timing) = (run(&asked), timing());
+        let moved = run(&asked);
+        let timing = timing();
         for element in 0..12 {
             let sent = moved.iter().filter(|one| one.asked.source == element);
             prop_assert!(!overlaps(sent.map(|one| (one.start, one.start + timing.transfer)).collect()));
@@ -158,12 +168,18 @@ proptest! {
     }
 }
 
-/// The times at which each element starts a transfer to the next one up, requested at the given times. The routes
-/// have no segment in common, and two rings go up.
+/// The times at which each element starts a transfer to the next one up, requested at the given
+/// times. The routes have no segment in common, and two rings go up.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
-    let asked = asked.iter().map(|(time, source)| Asked { time: *time, source: *source, target: (source + 1) % 12 });
-    let mut starts: Vec<_> =
-        run(&asked.collect::<Vec<_>>()).iter().map(|moved| (moved.start, moved.asked.source)).collect();
+    let asked = asked.iter().map(|(time, source)| Asked {
+        time: *time,
+        source: *source,
+        target: (source + 1) % 12,
+    });
+    let mut starts: Vec<_> = run(&asked.collect::<Vec<_>>())
+        .iter()
+        .map(|moved| (moved.start, moved.asked.source))
+        .collect();
     starts.sort_unstable();
     starts
 }
@@ -172,18 +188,25 @@ fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
 fn memory_is_served_first_and_the_others_in_turn() {
     assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
     assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
-    // Element 9 comes before those that were granted a transfer, and 5 before 7, as in the first round.
+    // Element 9 comes before those that were granted a transfer, and 5 before 7, as in the first
+    // round.
     let later = [(20, 5), (20, 7), (20, 9)];
-    assert_eq!(neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()), [(0, 5), (0, 7), (20, 5), (20, 9), (26, 7)]);
+    assert_eq!(
+        neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()),
+        [(0, 5), (0, 7), (20, 5), (20, 9), (26, 7)]
+    );
 }
 
-/// The transfers among the first `count` that start at each element, of elements that all send to the memory without
-/// a pause.
+/// The transfers among the first `count` that start at each element, of elements that all send to
+/// the memory without a pause.
 fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
-    let asked = (0..each).flat_map(|_| sources.iter().map(|source| Asked { time: 0, source: *source, target: MEMORY }));
+    let asked = (0..each).flat_map(|_| {
+        sources.iter().map(|source| Asked { time: 0, source: *source, target: MEMORY })
+    });
     let mut moved = run(&asked.collect::<Vec<_>>());
     moved.sort_by_key(|one| one.start);
-    let of = |source: &usize| moved[..count].iter().filter(|one| one.asked.source == *source).count();
+    let of =
+        |source: &usize| moved[..count].iter().filter(|one| one.asked.source == *source).count();
     sources.iter().map(of).collect()
 }
 
@@ -197,7 +220,9 @@ fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
 }
 
 #[test]
-#[should_panic(expected = "the data arbiter of chip 0 at core cycle 0: transaction 7 goes from 3 to 3")]
+#[should_panic(
+    expected = "the data arbiter of chip 0 at core cycle 0: transaction 7 goes from 3 to 3"
+)]
 fn data_for_its_own_element_needs_no_ring() {
     DataArbiter::new(0, MEMORY, &timing()).request(7, 3, 3, &mut Outbox::default());
 }

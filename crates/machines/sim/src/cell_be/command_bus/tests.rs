@@ -53,9 +53,13 @@ fn spe(chip: u8, element: u8) -> Node {
 fn a_chip_takes_one_command_a_slot() {
     let mut bench = Bench::new();
     let gap = bench.bus.gap;
-    for (id, chip, reach) in
-        [(1, 0, Reach::Chip), (2, 0, Reach::Chip), (3, 1, Reach::Chip), (4, 1, Reach::Both), (5, 0, Reach::Chip)]
-    {
+    for (id, chip, reach) in [
+        (1, 0, Reach::Chip),
+        (2, 0, Reach::Chip),
+        (3, 1, Reach::Chip),
+        (4, 1, Reach::Both),
+        (5, 0, Reach::Chip),
+    ] {
         bench.send(id, spe(chip, id as u8), reach);
     }
     bench.advance(1000);
@@ -100,14 +104,16 @@ fn a_network_that_refuses_has_commands_sent_again() {
 }
 
 proptest! {
-    /// Each command has one slot, no two share one, and no chip's slot stays empty while a command of its own waits.
+    /// Each command has one slot, no two share one, and no chip's slot stays empty while a command
+    /// of its own waits.
     #[test]
     fn two_commands_never_share_a_slot(
         sent in proptest::collection::vec((0_u64..30, 0_u8..2, 0_u8..12, any::<bool>()), 1..200)
     ) {
         let mut bench = Bench::new();
         let gap = bench.bus.gap;
-        let (mut time, mut of) = (0, Vec::new());
+        let mut time = 0;
+        let mut of = Vec::new();
         for (id, (pause, chip, element, is_global)) in sent.into_iter().enumerate() {
             time += pause;
             bench.advance(time);

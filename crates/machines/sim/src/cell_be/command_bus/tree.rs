@@ -25,8 +25,8 @@ struct Concentrator {
     turn: usize,
 }
 
-/// A chip's concentrators, and the commands that wait at their elements. A command waits until it has won at each
-/// level, so that the concentrators themselves hold none.
+/// A chip's concentrators, and the commands that wait at their elements. A command waits until it
+/// has won at each level, so that the concentrators themselves hold none.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// The first one is the root.
@@ -37,18 +37,28 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree of a chip whose PPE is the element `ppe`, with this many levels. With one, all elements are inputs of
-    /// the root. With two, each side of the PPE has a concentrator. With three, the farther half of each side has one
-    /// of its own, which is one input of the nearer one.
+    /// The tree of a chip whose PPE is the element `ppe`, with this many levels. With one, all
+    /// elements are inputs of the root. With two, each side of the PPE has a concentrator. With
+    /// three, the farther half of each side has one of its own, which is one input of the nearer
+    /// one.
     pub fn new(ppe: usize, levels: usize) -> Self {
         let at = |offset: usize| Input::Element((ppe + offset) % ELEMENT_COUNT);
-        let elements = |offsets: &[usize]| offsets.iter().map(|offset| at(*offset)).collect::<Vec<Input>>();
-        let with = |offsets: &[usize], below: usize| [elements(offsets), vec![Input::Concentrator(below)]].concat();
+        let elements =
+            |offsets: &[usize]| offsets.iter().map(|offset| at(*offset)).collect::<Vec<Input>>();
+        let with = |offsets: &[usize], below: usize| {
+            [elements(offsets), vec![Input::Concentrator(below)]].concat()
+        };
         let root = vec![at(0), Input::Concentrator(1), Input::Concentrator(2)];
         let inputs = match levels {
             1 => vec![elements(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])],
             2 => vec![root, elements(&[1, 2, 3, 4, 5]), elements(&[11, 10, 9, 8, 7, 6])],
-            _ => vec![root, with(&[1, 2], 3), with(&[11, 10, 9], 4), elements(&[3, 4, 5]), elements(&[8, 7, 6])],
+            _ => vec![
+                root,
+                with(&[1, 2], 3),
+                with(&[11, 10, 9], 4),
+                elements(&[3, 4, 5]),
+                elements(&[8, 7, 6]),
+            ],
         };
         let mut concentrators: Vec<Concentrator> = Vec::with_capacity(inputs.len());
         concentrators.resize_with(inputs.len(), Concentrator::default);
@@ -58,7 +68,8 @@ impl Tree {
                 Input::Element(element) => 1 << element,
                 Input::Concentrator(other) => concentrators[other].below(),
             };
-            concentrators[number].inputs = inputs.into_iter().map(|input| (input, below(input))).collect();
+            concentrators[number].inputs =
+                inputs.into_iter().map(|input| (input, below(input))).collect();
         }
         let queues = std::array::from_fn(|_| VecDeque::with_capacity(WAITING));
         Tree { concentrators, queues, pending: 0 }
@@ -126,7 +137,13 @@ mod tests {
     use proptest::prelude::*;
 
     fn command(element: u8, transaction: u32) -> Command {
-        Command { transaction, from: Node { chip: 0, element }, reach: Reach::Chip, line: 0, since: 0 }
+        Command {
+            transaction,
+            from: Node { chip: 0, element },
+            reach: Reach::Chip,
+            line: 0,
+            since: 0,
+        }
     }
 
     /// The elements in the order in which they are served, when each always has a command.

@@ -1,4 +1,5 @@
-//! The interconnect alone: the time of a single transaction, and random traffic between all elements of two chips.
+//! The interconnect alone: the time of a single transaction, and random traffic between all
+//! elements of two chips.
 
 use super::*;
 use crate::catalog;
@@ -26,7 +27,8 @@ impl Bench {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
-    /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own number.
+    /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own
+    /// number.
     fn transaction(&self, purpose: Purpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {
@@ -34,11 +36,24 @@ impl Bench {
             Ea::Local { rank, .. } => self.spe(rank),
         };
         let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
-        Transaction { purpose, spe, requester: own, entry: 0, source, target, size: 128, ea, local: 0, to: 0, value: 0 }
+        Transaction {
+            purpose,
+            spe,
+            requester: own,
+            entry: 0,
+            source,
+            target,
+            size: 128,
+            ea,
+            local: 0,
+            to: 0,
+            value: 0,
+        }
     }
 
     fn handle(&mut self, event: Event) {
-        let (interconnect, out) = (&mut self.interconnect, &mut self.out);
+        let interconnect = &mut self.interconnect;
+        let out = &mut self.out;
         let complete = match event {
             Event::Command(id) => return interconnect.command(id, out),
             Event::CommandTurn => return interconnect.command_turn(out),
@@ -105,7 +120,8 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
 fn the_other_chip_is_further_by_the_link_and_its_rings() {
     let timing = Bench::new().timing;
     // SPE6 is beside the BIF on either chip.
-    let (hop, crossing) = (timing.bus + timing.transfer, 2 * timing.bif_latency);
+    let hop = timing.bus + timing.transfer;
+    let crossing = 2 * timing.bif_latency;
     // Both directions carry the command and the reflected command, then the responses.
     let commands = timing.bif(2 * timing.bif_packet);
     let link = timing.bif(128 + timing.bif_packet) + timing.bif_latency;
@@ -125,7 +141,10 @@ fn a_full_memory_has_commands_sent_again() {
     bench.run();
     let counters = bench.interconnect.count(&bench.model.ring);
     assert_eq!((bench.delivered.len(), counters.chips[0].memory_reads), (200, 200));
-    assert!(counters.chips[0].memory_retries > 0 && counters.commands == 200 + counters.chips[0].memory_retries);
+    assert!(
+        counters.chips[0].memory_retries > 0
+            && counters.commands == 200 + counters.chips[0].memory_retries
+    );
 }
 
 fn purpose() -> impl Strategy<Value = Purpose> {
@@ -137,21 +156,23 @@ fn purpose() -> impl Strategy<Value = Purpose> {
     ]
 }
 
-/// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time since the one
-/// before.
+/// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time
+/// since the one before.
 fn traffic() -> impl Strategy<Value = Vec<(Purpose, u16, u16, u32, u64)>> {
     proptest::collection::vec((purpose(), 0_u16..16, 0_u16..18, 0_u32..20, 0_u64..40), 1..200)
 }
 
 proptest! {
-    /// Every transaction that begins is delivered once, and never sooner than a transaction that has the machine to
-    /// itself.
+    /// Every transaction that begins is delivered once, and never sooner than a transaction that
+    /// has the machine to itself.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
-        let (mut bench, mut begun) = (Bench::new(), Vec::new());
+        let mut bench = Bench::new();
+        let mut begun = Vec::new();
         let mut time = 0;
         for (number, (purpose, spe, other, line, gap)) in all.into_iter().enumerate() {
-            let (spe_there, offset) = ((spe + 1 + other % 15) % 16, 128 * line);
+            let spe_there = (spe + 1 + other % 15) % 16;
+            let offset = 128 * line;
             let ea = match (purpose, other) {
                 (Purpose::Get | Purpose::Put, 16..) => Ea::Memory { module: (other - 16) as u8, offset },
                 _ => Ea::Local { rank: spe_there, offset },

@@ -1,4 +1,5 @@
-//! The parts of an MFC that only programs in C use: lists that stall, barriers over all tags, giving up.
+//! The parts of an MFC that only programs in C use: lists that stall, barriers over all tags,
+//! giving up.
 
 use super::{Command, Entry, Mfc, PROXY_TAGS, SpuWait, Work};
 use crate::cell_be::event::Outbox;
@@ -19,15 +20,22 @@ impl Entry {
 }
 
 impl Mfc {
-    /// Makes the list that was just enqueued one of a program: its elements keep their places in quadwords, and where
-    /// `is_open` more of them follow after an [acknowledgement](Self::extend).
+    /// Makes the list that was just enqueued one of a program: its elements keep their places in
+    /// quadwords, and where `is_open` more of them follow after an [acknowledgement](Self::extend).
     pub fn align_list(&mut self, entry: u8, is_open: bool) {
         let list = &mut self.entries[entry as usize];
         (list.is_aligned, list.is_open) = (true, is_open);
     }
 
-    /// Lets a stalled list go on with these elements. Returns false if there are none: the list is complete.
-    pub fn extend(&mut self, entry: u8, elements: &[Element], is_open: bool, out: &mut Outbox) -> bool {
+    /// Lets a stalled list go on with these elements. Returns false if there are none: the list is
+    /// complete.
+    pub fn extend(
+        &mut self,
+        entry: u8,
+        elements: &[Element],
+        is_open: bool,
+        out: &mut Outbox,
+    ) -> bool {
         let list = &mut self.entries[entry as usize];
         list.is_open = is_open;
         let Some((first, rest)) = elements.split_first() else {
@@ -42,8 +50,8 @@ impl Mfc {
         true
     }
 
-    /// Has later commands of all tags wait until the earlier ones are complete. Takes an entry only if there are any;
-    /// the caller has found [room](Self::finds_room) for it.
+    /// Has later commands of all tags wait until the earlier ones are complete. Takes an entry only
+    /// if there are any; the caller has found [room](Self::finds_room) for it.
     pub fn enqueue_barrier(&mut self, tag: u8, out: &mut Outbox) {
         if !self.age.is_empty() {
             self.enqueue_empty(Work::Barrier, 0, tag, out);
@@ -67,12 +75,15 @@ impl Mfc {
     /// Ends a barrier that has become the oldest command.
     pub(super) fn pass_barrier(&mut self, now: u64) {
         let oldest = self.age.first().copied();
-        if let Some(entry) = oldest.filter(|entry| self.entries[*entry as usize].work == Work::Barrier) {
+        if let Some(entry) =
+            oldest.filter(|entry| self.entries[*entry as usize].work == Work::Barrier)
+        {
             self.complete_command(now, entry);
         }
     }
 
-    /// Ends the lists that wait for an acknowledgement, and the SPU's own wait: its program has ended.
+    /// Ends the lists that wait for an acknowledgement, and the SPU's own wait: its program has
+    /// ended.
     pub fn give_up(&mut self, now: u64) {
         self.waits = SpuWait::Nothing;
         while let Some(entry) = self.age.iter().copied().find(|entry| self.is_stalled(*entry)) {

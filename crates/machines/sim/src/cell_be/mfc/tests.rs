@@ -1,4 +1,5 @@
-//! The controller alone: the rules of its queue on random commands and a bus that completes lines in any order.
+//! The controller alone: the rules of its queue on random commands and a bus that completes lines
+//! in any order.
 
 use super::*;
 use crate::catalog;
@@ -35,23 +36,27 @@ impl Asked {
 
     /// The command; in a message, its number takes the receiver's place.
     fn command(&self, number: usize) -> Command {
-        let work = Work::Message { register: MappedRegister::Signal(Register::One), to: number as u16, value: 0 };
+        let work = Work::Message {
+            register: MappedRegister::Signal(Register::One),
+            to: number as u16,
+            value: 0,
+        };
         Command { work, local: 0, first: self.elements[0], tag: self.tag, order: self.order }
     }
 }
 
 fn element() -> impl Strategy<Value = Element> {
-    (0_u32..40, 1_u32..30)
-        .prop_map(|(at, size)| Element { ea: Ea::Memory { module: 0, offset: 16 * at }, size: 16 * size })
+    (0_u32..40, 1_u32..30).prop_map(|(at, size)| Element {
+        ea: Ea::Memory { module: 0, offset: 16 * at },
+        size: 16 * size,
+    })
 }
 
 fn asked() -> impl Strategy<Value = Asked> {
-    let order = prop_oneof![3 => Just(Order::Free), 1 => Just(Order::Fence), 1 => Just(Order::Barrier)];
-    (0_u8..3, order, proptest::collection::vec(element(), 1..4)).prop_map(|(tag, order, elements)| Asked {
-        tag,
-        order,
-        elements,
-    })
+    let order =
+        prop_oneof![3 => Just(Order::Free), 1 => Just(Order::Fence), 1 => Just(Order::Barrier)];
+    (0_u8..3, order, proptest::collection::vec(element(), 1..4))
+        .prop_map(|(tag, order, elements)| Asked { tag, order, elements })
 }
 
 /// An SPU that enqueues all commands as soon as it can, and a bus whose lines take their time.
@@ -118,9 +123,13 @@ impl Bench {
     /// Whether a command may have a line now.
     fn check_order(&self, command: usize) {
         for earlier in self.queued().into_iter().filter(|earlier| *earlier < command) {
-            let (first, second) = (&self.asked[earlier], &self.asked[command]);
+            let first = &self.asked[earlier];
+            let second = &self.asked[command];
             let holds_back = second.order != Order::Free || first.order == Order::Barrier;
-            assert!(first.tag != second.tag || !holds_back, "command {command} begins before {earlier} is complete");
+            assert!(
+                first.tag != second.tag || !holds_back,
+                "command {command} begins before {earlier} is complete"
+            );
         }
     }
 
@@ -166,7 +175,8 @@ proptest! {
     fn the_queue_holds_sixteen_and_the_bus_as_many_lines(
         asked in proptest::collection::vec(asked(), 1..60), seed: u64
     ) {
-        let (mut bench, timing) = (Bench::new(asked, seed), timing());
+        let mut bench = Bench::new(asked, seed);
+        let timing = timing();
         bench.enqueue_all();
         while bench.step() {
             prop_assert!(bench.queued().len() <= 16);
@@ -228,13 +238,18 @@ proptest! {
 }
 
 fn one(size: u32) -> Asked {
-    Asked { tag: 5, order: Order::Free, elements: vec![Element { ea: Ea::Memory { module: 0, offset: 0 }, size }] }
+    Asked {
+        tag: 5,
+        order: Order::Free,
+        elements: vec![Element { ea: Ea::Memory { module: 0, offset: 0 }, size }],
+    }
 }
 
 #[test]
 fn lines_leave_at_the_rate_of_the_bus() {
     let timing = timing();
-    let (mut mfc, mut out) = (Mfc::new(3, &timing), Outbox::default());
+    let mut mfc = Mfc::new(3, &timing);
+    let mut out = Outbox::default();
     mfc.enqueue(one(512).command(0), &[], &mut out);
     let mut times = Vec::new();
     while let Some((now, event)) = out.deliver() {
@@ -252,7 +267,8 @@ fn lines_leave_at_the_rate_of_the_bus() {
 #[test]
 fn the_next_element_of_a_list_has_to_be_fetched() {
     let timing = timing();
-    let (mut mfc, mut out) = (Mfc::new(0, &timing), Outbox::default());
+    let mut mfc = Mfc::new(0, &timing);
+    let mut out = Outbox::default();
     let list = one(16);
     mfc.enqueue(list.command(0), &list.elements, &mut out);
     let mut times = Vec::new();
@@ -268,7 +284,8 @@ fn the_next_element_of_a_list_has_to_be_fetched() {
 #[test]
 #[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for Command")]
 fn a_full_queue_takes_no_command() {
-    let (mut mfc, mut out) = (Mfc::new(2, &timing()), Outbox::default());
+    let mut mfc = Mfc::new(2, &timing());
+    let mut out = Outbox::default();
     for number in 0..=16 {
         assert_eq!(mfc.clone().finds_room(), number < 16);
         mfc.enqueue(one(16).command(number), &[], &mut out);
@@ -276,9 +293,12 @@ fn a_full_queue_takes_no_command() {
 }
 
 #[test]
-#[should_panic(expected = "the MFC of SPE 0 at core cycle 70: a line of entry 0 ends that was not under way")]
+#[should_panic(
+    expected = "the MFC of SPE 0 at core cycle 70: a line of entry 0 ends that was not under way"
+)]
 fn a_line_ends_once() {
-    let (mut mfc, mut out) = (Mfc::new(0, &timing()), Outbox::default());
+    let mut mfc = Mfc::new(0, &timing());
+    let mut out = Outbox::default();
     mfc.enqueue(one(16).command(0), &[], &mut out);
     mfc.complete_line(70, 0);
 }

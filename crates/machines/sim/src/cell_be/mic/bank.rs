@@ -63,14 +63,24 @@ impl Bank {
     /// Opens a row for a line, and closes it again.
     pub fn open(&mut self, time: u64, access: Access) {
         let free = self.free;
-        invariant!(free <= time, "a memory bank", time, "{access:?} opens a row, and another is open until {free}");
+        invariant!(
+            free <= time,
+            "a memory bank",
+            time,
+            "{access:?} opens a row, and another is open until {free}"
+        );
         self.free = time + self.timing.of(access);
     }
 
     /// Refreshes a row, which occupies the bank for these cycles.
     pub fn refresh(&mut self, time: u64, cycles: u64) {
         let free = self.free;
-        invariant!(free <= time, "a memory bank", time, "a refresh opens a row, and another is open until {free}");
+        invariant!(
+            free <= time,
+            "a memory bank",
+            time,
+            "a refresh opens a row, and another is open until {free}"
+        );
         self.free = time + cycles;
     }
 
@@ -94,11 +104,16 @@ mod tests {
             bank.open(bank.free(), access);
             bank.free()
         };
-        assert_eq!([next(Access::Read), next(Access::Write), next(Access::Modify)], [128, 288, 576]);
+        assert_eq!(
+            [next(Access::Read), next(Access::Write), next(Access::Modify)],
+            [128, 288, 576]
+        );
     }
 
     #[test]
-    #[should_panic(expected = "a memory bank at core cycle 127: Write opens a row, and another is open until 128")]
+    #[should_panic(
+        expected = "a memory bank at core cycle 127: Write opens a row, and another is open until 128"
+    )]
     fn one_row_is_open_at_a_time() {
         let mut bank = Bank::new(TIMING);
         bank.open(0, Access::Read);
@@ -109,7 +124,9 @@ mod tests {
         /// No two rows of a bank are open at once, whether they are read, written or refreshed.
         #[test]
         fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
-            let (mut bank, mut now, mut closed) = (Bank::new(TIMING), 0, 0);
+            let mut bank = Bank::new(TIMING);
+            let mut now = 0;
+            let mut closed = 0;
             for (gap, what) in asked {
                 now += gap;
                 let begins = now.max(bank.free());

@@ -1,4 +1,5 @@
-//! One channel of a memory controller: queues of reads and writes, the data pins, and the banks behind them.
+//! One channel of a memory controller: queues of reads and writes, the data pins, and the banks
+//! behind them.
 
 use super::bank::{Access, Bank, BankTiming};
 use super::counters::MicCounters;
@@ -28,9 +29,9 @@ impl Side {
     }
 }
 
-/// A channel. Among the lines at the head of a queue it serves the oldest whose bank is free, in the direction in which
-/// data went last; it turns round when nothing in that direction can be served, or after a batch while the other
-/// direction waits.
+/// A channel. Among the lines at the head of a queue it serves the oldest whose bank is free, in
+/// the direction in which data went last; it turns round when nothing in that direction can be
+/// served, or after a batch while the other direction waits.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Its number, over all chips.
@@ -139,7 +140,12 @@ impl Channel {
     /// Takes a write, whose data has come, into the place kept for it.
     pub fn write(&mut self, transaction: u32, bank: u8, access: Access, out: &mut Outbox) {
         let was_expected = self.expected > 0 && access.writes();
-        invariant!(was_expected, self.name(), out.now(), "{access:?} of transaction {transaction} has no place");
+        invariant!(
+            was_expected,
+            self.name(),
+            out.now(),
+            "{access:?} of transaction {transaction} has no place"
+        );
         self.expected -= 1;
         self.writes.push_back(Waiting { transaction, bank, access });
         self.serve_soon(out);
@@ -186,9 +192,11 @@ impl Channel {
         }
     }
 
-    /// When the first of the lines can be served that wait for their banks; `u64::MAX` if none waits.
+    /// When the first of the lines can be served that wait for their banks; `u64::MAX` if none
+    /// waits.
     fn next_bank(&self) -> u64 {
-        let at_head = self.reads.iter().take(self.window).chain(self.writes.iter().take(self.window));
+        let at_head =
+            self.reads.iter().take(self.window).chain(self.writes.iter().take(self.window));
         at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
     }
 
@@ -196,7 +204,11 @@ impl Channel {
     fn choose(&self, now: u64) -> Option<(Side, usize)> {
         let of = |side: Side| self.ready(side, now).map(|place| (side, place));
         let other = || of(self.side.other());
-        if self.served >= self.batch { other().or_else(|| of(self.side)) } else { of(self.side).or_else(other) }
+        if self.served >= self.batch {
+            other().or_else(|| of(self.side))
+        } else {
+            of(self.side).or_else(other)
+        }
     }
 
     /// The place of the oldest line whose bank is free.
@@ -255,7 +267,8 @@ impl Channel {
         }
     }
 
-    /// Does the refreshes that have become due. While no line comes they leave no trace but the last one.
+    /// Does the refreshes that have become due. While no line comes they leave no trace but the
+    /// last one.
     fn refresh_due(&mut self, now: u64) {
         let refresh = &mut self.refresh;
         if refresh.interval == 0 || refresh.due > now {

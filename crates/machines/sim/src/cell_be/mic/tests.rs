@@ -77,7 +77,8 @@ fn gbps(cycles: f64) -> f64 {
 fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
     for name in ["cell-qs20", "cell-qs22"] {
         let mut bench = Bench::new(timing(name));
-        let Timing { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } = bench.timing;
+        let Timing { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
+            bench.timing;
         // A channel that has not served a line lately turns in no time.
         bench.advance(100);
         assert!(bench.ask(0, 0, None) && bench.ask(1, LINE, Some(128)), "lines on two channels");
@@ -99,7 +100,10 @@ fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
         assert!(bench.ask(id, offset, None));
     }
     bench.advance(1400);
-    assert_eq!(bench.ended, [(0, line + latency), (2, 2 * line + latency), (1, bank_read + line + latency)]);
+    assert_eq!(
+        bench.ended,
+        [(0, line + latency), (2, 2 * line + latency), (1, bank_read + line + latency)]
+    );
 }
 
 #[test]
@@ -155,7 +159,9 @@ fn refresh_and_turns_are_all_that_a_stream_loses() {
     assert!((25.5..=25.6).contains(&unrefreshed), "{unrefreshed}");
     let writes = gbps(xdr().sustained(stream(Some(128))));
     assert!((writes - reads).abs() < 0.1, "{writes}");
-    let mixed = gbps(xdr().sustained((0..20_000).map(|line| (line * LINE, (line / 2 % 2 == 0).then_some(128)))));
+    let mixed = gbps(
+        xdr().sustained((0..20_000).map(|line| (line * LINE, (line / 2 % 2 == 0).then_some(128)))),
+    );
     assert!(mixed < 0.95 * reads, "{mixed}");
     let ddr2 = gbps(Bench::new(timing("cell-qs22")).sustained(stream(None)));
     assert!((24.5..25.5).contains(&ddr2), "{ddr2}");
@@ -180,11 +186,13 @@ fn requests() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
 }
 
 proptest! {
-    /// Each accepted request ends once, no channel serves two lines at a time, and no bank opens two rows.
+    /// Each accepted request ends once, no channel serves two lines at a time, and no bank opens
+    /// two rows.
     #[test]
     fn nothing_is_lost_and_nothing_overlaps(requests in requests(), is_ddr2: bool) {
         let mut bench = Bench::new(timing(if is_ddr2 { "cell-qs22" } else { "cell-qs20" }));
-        let (mut time, mut accepted) = (0, Vec::new());
+        let mut time = 0;
+        let mut accepted = Vec::new();
         for (id, (gap, line, written)) in requests.into_iter().enumerate() {
             time += gap;
             bench.advance(time);

@@ -13,7 +13,13 @@ impl AtomicUnits {
 
     /// Begins a getllar: the line, with a reservation.
     pub fn get(&mut self, spe: u16, at: Ea, out: &mut Outbox) -> Step {
-        invariant!(self.is_idle(spe), name(spe), out.now(), "a getllar during {:?}", self.phases[spe as usize]);
+        invariant!(
+            self.is_idle(spe),
+            name(spe),
+            out.now(),
+            "a getllar during {:?}",
+            self.phases[spe as usize]
+        );
         self.phases[spe as usize] = Phase::Getting(at);
         self.forget(spe);
         let line = self.line(at);
@@ -26,7 +32,13 @@ impl AtomicUnits {
 
     /// Begins a putllc (`is_conditional`) or a putlluc.
     pub fn put(&mut self, spe: u16, at: Ea, is_conditional: bool, out: &mut Outbox) -> Step {
-        invariant!(self.is_idle(spe), name(spe), out.now(), "a putllc during {:?}", self.phases[spe as usize]);
+        invariant!(
+            self.is_idle(spe),
+            name(spe),
+            out.now(),
+            "a putllc during {:?}",
+            self.phases[spe as usize]
+        );
         let line = self.line(at);
         let is_owner = line.owner == Some(spe);
         if is_conditional && line.reserved & 1 << spe == 0 {

@@ -20,7 +20,8 @@ pub enum Spent {
 
 impl Spent {
     /// All sorts, in the order of [`Account::cycles`].
-    pub const ALL: [Spent; 5] = [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
+    pub const ALL: [Spent; 5] =
+        [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
 
     /// Its name in a table.
     #[must_use]
@@ -39,7 +40,9 @@ impl Spent {
         match call {
             Call::Work(_) => Spent::Work,
             Call::Command(command) if command.kind.is_atomic() => Spent::Atomics,
-            Call::Read(Reading::TagStatus | Reading::StallStatus) | Call::AwaitStore => Spent::Transfers,
+            Call::Read(Reading::TagStatus | Reading::StallStatus) | Call::AwaitStore => {
+                Spent::Transfers
+            }
             Call::Read(Reading::AtomicStatus) => Spent::Atomics,
             Call::Read(_) | Call::Write(..) => Spent::Messages,
             _ => Spent::Channels,

@@ -13,7 +13,8 @@ pub struct Command {
     pub kind: CommandKind,
     /// The local-store address.
     pub local: u32,
-    /// The effective address: a pointer of the process, or an address that stands for an SPE's register.
+    /// The effective address: a pointer of the process, or an address that stands for an SPE's
+    /// register.
     pub effective: u64,
     /// The number of bytes.
     pub bytes: u32,
@@ -119,8 +120,8 @@ pub enum TagCondition {
 pub enum Call {
     /// SPU: hands its MFC a command. The answer is the number of the command's entry in the queue.
     Command(Command),
-    /// SPU: hands its MFC a list, whose elements stay where they are until the call ends. If it is open, further
-    /// elements follow after an acknowledgement.
+    /// SPU: hands its MFC a list, whose elements stay where they are until the call ends. If it is
+    /// open, further elements follow after an acknowledgement.
     List {
         /// The list's command; its size and effective address do not count.
         command: Command,
@@ -139,8 +140,8 @@ pub enum Call {
     Work(u64),
     /// SPU: reads a channel or a count that never waits.
     Look,
-    /// SPU: its program was found to wait for a change of its local store, without a call: waits until bytes arrive
-    /// there.
+    /// SPU: its program was found to wait for a change of its local store, without a call: waits
+    /// until bytes arrive there.
     AwaitStore,
     /// PPE: reads the time base; the answer is its ticks.
     TimeBase,
@@ -191,8 +192,8 @@ pub enum Call {
         /// The count.
         what: Count,
     },
-    /// PPE: waits for events until a time in core cycles. The answer is 1, or 0 if the time came first. The sets stay
-    /// where they are until the call ends.
+    /// PPE: waits for events until a time in core cycles. The answer is 1, or 0 if the time came
+    /// first. The sets stay where they are until the call ends.
     AwaitEvents {
         /// The first set.
         wanted: *const Wanted,
@@ -221,8 +222,8 @@ pub enum Call {
     },
     /// PPE: ends a context when its transfers are complete.
     Destroy(u16),
-    /// PPE: waits until another thread [wakes](super::Session::wake) the waiters of this key, or until a time in core
-    /// cycles. The answer is 1, or 0 if the time came first.
+    /// PPE: waits until another thread [wakes](super::Session::wake) the waiters of this key, or
+    /// until a time in core cycles. The answer is 1, or 0 if the time came first.
     Park {
         /// The key: an address.
         key: u64,
@@ -277,13 +278,17 @@ impl Call {
     }
 }
 
-/// Says what a task does in this call, for the report of a deadlock. Contexts have the numbers of their tasks here;
-/// [`Session::waiting`](super::Session::waiting) replaces them.
+/// Says what a task does in this call, for the report of a deadlock. Contexts have the numbers of
+/// their tasks here; [`Session::waiting`](super::Session::waiting) replaces them.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Call::Command(Command { name, tag, bytes, .. }) => {
-                write!(f, "hands its MFC {name} of {bytes}, tag {tag}", bytes = counted(bytes, "byte"))
+                write!(
+                    f,
+                    "hands its MFC {name} of {bytes}, tag {tag}",
+                    bytes = counted(bytes, "byte")
+                )
             }
             Call::List { command, count, .. } => {
                 write!(
@@ -295,26 +300,42 @@ impl fmt::Display for Call {
                 )
             }
             Call::Read(Reading::Mailbox) => f.write_str("waits for a message in its mailbox"),
-            Call::Read(Reading::Signal(Register::One)) => f.write_str("waits for a signal in its register 1"),
-            Call::Read(Reading::Signal(Register::Two)) => f.write_str("waits for a signal in its register 2"),
+            Call::Read(Reading::Signal(Register::One)) => {
+                f.write_str("waits for a signal in its register 1")
+            }
+            Call::Read(Reading::Signal(Register::Two)) => {
+                f.write_str("waits for a signal in its register 2")
+            }
             Call::Read(Reading::TagStatus) => f.write_str("waits for its transfers"),
             Call::Read(Reading::StallStatus) => f.write_str("waits for a list to stall"),
             Call::Read(Reading::AtomicStatus) => f.write_str("waits for its atomic unit"),
             Call::Read(Reading::Events) => f.write_str("waits for an event"),
-            Call::Write(Outbound::Plain, _) => f.write_str("waits for its outbound mailbox to be read"),
-            Call::Write(Outbound::Interrupting, _) => f.write_str("waits for its interrupting mailbox to be read"),
-            Call::Work(cycles) => write!(f, "works for {cycles}", cycles = counted(cycles, "cycle")),
+            Call::Write(Outbound::Plain, _) => {
+                f.write_str("waits for its outbound mailbox to be read")
+            }
+            Call::Write(Outbound::Interrupting, _) => {
+                f.write_str("waits for its interrupting mailbox to be read")
+            }
+            Call::Work(cycles) => {
+                write!(f, "works for {cycles}", cycles = counted(cycles, "cycle"))
+            }
             Call::Look => f.write_str("reads a channel"),
             Call::AwaitStore => f.write_str("spins until its local store changes"),
             Call::TimeBase | Call::Clock => f.write_str("reads the time"),
             Call::Send { .. } => f.write_str("writes the mailbox of an SPE"),
-            Call::Receive { .. } | Call::Count { .. } => f.write_str("looks at the mailbox of an SPE"),
+            Call::Receive { .. } | Call::Count { .. } => {
+                f.write_str("looks at the mailbox of an SPE")
+            }
             Call::Signal { .. } => f.write_str("signals an SPE"),
-            Call::Await { what: Count::InboundRoom, .. } => f.write_str("waits for room in the mailbox of"),
+            Call::Await { what: Count::InboundRoom, .. } => {
+                f.write_str("waits for room in the mailbox of")
+            }
             Call::Await { .. } => f.write_str("waits for a message of"),
             Call::AwaitEvents { .. } => f.write_str("waits for events of contexts"),
             Call::Proxy(..) => f.write_str("waits for the transfer unit of"),
-            Call::AwaitProxies { mask, .. } => write!(f, "waits for its transfers of tags {mask:#x} by"),
+            Call::AwaitProxies { mask, .. } => {
+                write!(f, "waits for its transfers of tags {mask:#x} by")
+            }
             Call::Run { .. } => f.write_str("waits for the end of"),
             Call::Destroy(_) => f.write_str("waits for the transfers of"),
             Call::Park { .. } => f.write_str("waits for another thread"),

@@ -1,4 +1,5 @@
-//! The state of an SPE's channels that belongs to its program, and goes with it to whichever SPE runs it.
+//! The state of an SPE's channels that belongs to its program, and goes with it to whichever SPE
+//! runs it.
 
 use super::call::{Command, Outbound, TagCondition};
 use crate::cell_be::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
@@ -32,7 +33,8 @@ pub mod ppe_event {
     pub const STOPPED: u32 = 0x8;
 }
 
-/// Offsets of the registers that can be read: the outbound mailbox, and the status of all mailboxes.
+/// Offsets of the registers that can be read: the outbound mailbox, and the status of all
+/// mailboxes.
 pub const REGISTER_OFFSETS: [u32; 2] = [0x4004, 0x4014];
 
 /// A line that a program has reserved: where it is, and what it held.
@@ -114,7 +116,12 @@ pub struct Context {
 
 impl Context {
     /// A context in which nothing has happened.
-    pub fn new(number: u32, gathers: [bool; 2], wish: (Option<u16>, Option<u8>), tick: u64) -> Self {
+    pub fn new(
+        number: u32,
+        gathers: [bool; 2],
+        wish: (Option<u16>, Option<u8>),
+        tick: u64,
+    ) -> Self {
         Context {
             number,
             inbound: InboundMailbox::default(),
@@ -183,7 +190,8 @@ impl Context {
         self.signals[index(register)].take()
     }
 
-    /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its message.
+    /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its
+    /// message.
     pub fn register(&mut self, offset: u32) -> u32 {
         match offset {
             0x4004 => self.outbound.read().unwrap_or(0),
@@ -209,7 +217,8 @@ impl Context {
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
-    /// Answers a tag-status update if it is met, with the tags that are complete. Returns whether it was.
+    /// Answers a tag-status update if it is met, with the tags that are complete. Returns whether
+    /// it was.
     pub fn meet_update(&mut self, pending: u32) -> bool {
         let Some((condition, mask)) = self.tag_update else { return false };
         let complete = mask & !pending;
@@ -247,9 +256,15 @@ mod tests {
             context.signal(register, 1);
             context.signal(register, 4);
         }
-        assert_eq!((context.take_signal(Register::One), context.take_signal(Register::Two)), (Some(4), Some(5)));
+        assert_eq!(
+            (context.take_signal(Register::One), context.take_signal(Register::Two)),
+            (Some(4), Some(5))
+        );
         context.signal(Register::One, 0);
-        assert_eq!((context.take_signal(Register::One), context.take_signal(Register::One)), (Some(0), None));
+        assert_eq!(
+            (context.take_signal(Register::One), context.take_signal(Register::One)),
+            (Some(0), None)
+        );
     }
 
     #[test]

@@ -1,11 +1,14 @@
-//! A simulated Cell on which programs in C run: SPU programs and threads of the PPE, in virtual time.
+//! A simulated Cell on which programs in C run: SPU programs and threads of the PPE, in virtual
+//! time.
 //!
 //! A session is the machine alone. Its driver keeps the programs: it asks the session whose
-//! [turn](Session::advance) it is, lets that program run on this computer until its next call, hands the
-//! [call](Session::call) over, and asks again. Time passes in calls only. Contexts and threads come and go meanwhile.
+//! [turn](Session::advance) it is, lets that program run on this computer until its next call,
+//! hands the [call](Session::call) over, and asks again. Time passes in calls only. Contexts and
+//! threads come and go meanwhile.
 //!
-//! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers. A transfer moves
-//! its bytes line by line, each when it arrives. The timings are those of the model that the session was made of.
+//! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers.
+//! A transfer moves its bytes line by line, each when it arrives. The timings are those of the
+//! model that the session was made of.
 
 mod account;
 mod call;
@@ -13,7 +16,9 @@ pub(crate) mod context;
 pub(crate) mod process;
 
 pub use account::{Account, Spent};
-pub use call::{Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, Wanted};
+pub use call::{
+    Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, Wanted,
+};
 pub use context::{ppe_event, spu_event};
 pub use process::{LocalStore, REGISTER_BYTES};
 
@@ -27,8 +32,8 @@ use crate::engine::Machine;
 use crate::trace::{Group, Trace};
 use std::sync::Arc;
 
-/// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's order of the SPEs
-/// (Linux, arch/powerpc/platforms/cell/spu_manage.c: `qs20_reg_idxs`).
+/// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's
+/// order of the SPEs (Linux, arch/powerpc/platforms/cell/spu_manage.c: `qs20_reg_idxs`).
 const CHAIN: [u8; 8] = [0, 2, 4, 6, 7, 5, 3, 1];
 
 /// A program's turn: it goes on with the answer to its call.
@@ -85,8 +90,8 @@ struct Thread {
 }
 
 impl Session {
-    /// A machine without programs. Contexts that ask for no SPE take those of `seats`, in its order, or all in theirs
-    /// if it is empty; a number beyond the machine's SPEs does not count.
+    /// A machine without programs. Contexts that ask for no SPE take those of `seats`, in its
+    /// order, or all in theirs if it is empty; a number beyond the machine's SPEs does not count.
     #[must_use]
     pub fn new(model: &Arc<CellModel>, seats: &[u16]) -> Self {
         let all = 0..model.spes() as u16;
@@ -103,11 +108,13 @@ impl Session {
         &self.model
     }
 
-    /// The SPE at a place along a chain of contexts, in which neighbours are neighbours on the ring.
+    /// The SPE at a place along a chain of contexts, in which neighbours are neighbours on the
+    /// ring.
     #[must_use]
     pub fn chain_seat(model: &CellModel, place: usize) -> u16 {
         let each = model.spes.len();
-        let order = CHAIN.iter().filter_map(|physical| model.spes.iter().position(|spe| spe == physical));
+        let order =
+            CHAIN.iter().filter_map(|physical| model.spes.iter().position(|spe| spe == physical));
         let order: Vec<usize> = order.collect();
         let at = place % model.spes();
         (at / each * each + order[at % each]) as u16
@@ -116,7 +123,12 @@ impl Session {
     /// Adds a context. It has no SPE until it runs.
     pub fn add_context(&mut self, new: NewContext) -> u16 {
         let tick = self.world.tick();
-        let task = self.world.add_task(Some(Context::new(new.number, new.gathers, (new.seat, new.chip), tick)));
+        let task = self.world.add_task(Some(Context::new(
+            new.number,
+            new.gathers,
+            (new.seat, new.chip),
+            tick,
+        )));
         self.world.programs_mut().process.add(task, new.store, new.registers);
         task
     }
@@ -131,7 +143,10 @@ impl Session {
 
     /// Sets the key at which others wait for a thread's end, for the report of a deadlock.
     pub fn set_key(&mut self, task: u16, key: u64) {
-        self.threads.iter_mut().filter(|thread| thread.task == task).for_each(|thread| thread.key = key);
+        self.threads
+            .iter_mut()
+            .filter(|thread| thread.task == task)
+            .for_each(|thread| thread.key = key);
     }
 
     /// Removes a thread that has no call.
@@ -162,20 +177,25 @@ impl Session {
         Some(Turn { task, answer: self.world.answer(task) })
     }
 
-    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks wait, and nothing
-    /// is under way.
+    /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks
+    /// wait, and nothing is under way.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
-        Some(next.map_or(Next::Store, |task| Next::Turn(Turn { task, answer: self.world.answer(task) })))
+        Some(
+            next.map_or(Next::Store, |task| {
+                Next::Turn(Turn { task, answer: self.world.answer(task) })
+            }),
+        )
     }
 
-    /// Nothing is under way: programs that spin look at what has arrived in their local stores. Returns whether there
-    /// are any.
+    /// Nothing is under way: programs that spin look at what has arrived in their local stores.
+    /// Returns whether there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
         self.world.look_at_arrivals()
     }
 
-    /// The program of a context has stopped, or has ended if `is_end`: the thread that ran it goes on.
+    /// The program of a context has stopped, or has ended if `is_end`: the thread that ran it goes
+    /// on.
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         self.world.stopped(context, is_end);
     }
@@ -194,7 +214,8 @@ impl Session {
         }
     }
 
-    /// Takes the fault that stops a context's program: a command with an address that cannot be read or written.
+    /// Takes the fault that stops a context's program: a command with an address that cannot be
+    /// read or written.
     pub fn take_fault(&mut self, context: u16) -> Option<Command> {
         self.world.programs_mut().context_mut(context)?.fault.take()
     }
@@ -204,7 +225,8 @@ impl Session {
         self.world.programs_mut().context_mut(context)?.proxy_fault.take()
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many.
+    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns
+    /// how many.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         self.world.wake(key, most)
     }
@@ -279,9 +301,15 @@ impl Session {
     /// The tasks that wait, each with what for: the report of a deadlock.
     #[must_use]
     pub fn waiting(&self) -> Vec<String> {
-        let contexts = self.world.programs().contexts().map(|(task, context)| (task, "SPE context", context.number));
+        let contexts = self
+            .world
+            .programs()
+            .contexts()
+            .map(|(task, context)| (task, "SPE context", context.number));
         let threads = self.threads.iter().map(|thread| (thread.task, "PPE thread", thread.number));
-        let doing = |(task, what, number)| Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)));
+        let doing = |(task, what, number)| {
+            Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)))
+        };
         threads.chain(contexts).filter_map(doing).collect()
     }
 
@@ -300,7 +328,8 @@ impl Session {
 
     /// A call in words, with the number of the context that it is about.
     fn wait(&self, call: Call) -> String {
-        let number = |task: u16| self.world.programs().context(task).map_or(0, |context| context.number);
+        let number =
+            |task: u16| self.world.programs().context(task).map_or(0, |context| context.number);
         let about = call.context().map(|task| format!(" SPE context {}", number(task)));
         let ends = |key: u64| self.threads.iter().find(|thread| thread.key == key && key != 0);
         if let Call::Park { key, .. } = call
@@ -308,9 +337,10 @@ impl Session {
         {
             return format!("waits for the end of PPE thread {}", thread.number);
         }
-        match self.world.waits_for_seat(call) {
-            true => format!("waits for an SPE to run{}: all are taken", about.unwrap_or_default()),
-            false => format!("{call}{}", about.unwrap_or_default()),
+        if self.world.waits_for_seat(call) {
+            format!("waits for an SPE to run{}: all are taken", about.unwrap_or_default())
+        } else {
+            format!("{call}{}", about.unwrap_or_default())
         }
     }
 }
@@ -357,7 +387,9 @@ impl Session {
     /// Writes the decrementer.
     pub fn set_decrementer(&mut self, context: u16, value: u32) {
         let tick = self.ticks();
-        let set = |context: &mut Context| (context.decrementer, context.has_decremented) = ((value, tick), false);
+        let set = |context: &mut Context| {
+            (context.decrementer, context.has_decremented) = ((value, tick), false)
+        };
         self.world.context_for(context, set);
     }
 
@@ -392,7 +424,10 @@ impl Session {
     /// Whether an outbound mailbox has room.
     #[must_use]
     pub fn has_room(&self, context: u16, mailbox: Outbound) -> bool {
-        self.world.programs().context(context).is_some_and(|context| context.mailbox(mailbox).has_room())
+        self.world
+            .programs()
+            .context(context)
+            .is_some_and(|context| context.mailbox(mailbox).has_room())
     }
 
     /// Commands that the queue of a context's MFC has room for.
@@ -415,18 +450,27 @@ impl Session {
     #[must_use]
     pub fn stalled_lists(&self, context: u16, tag: u32) -> Vec<u8> {
         let Some(context) = self.world.programs().context(context) else { return Vec::new() };
-        let has_tag =
-            |entry: &u8| context.commands[usize::from(*entry)].is_some_and(|command| u32::from(command.tag) == tag);
+        let has_tag = |entry: &u8| {
+            context.commands[usize::from(*entry)]
+                .is_some_and(|command| u32::from(command.tag) == tag)
+        };
         context.stalled_entries.iter().copied().filter(has_tag).collect()
     }
 
-    /// Lets the stalled list of an entry go on with these elements; if it is open, further ones follow.
-    pub fn extend_list(&mut self, context: u16, entry: u8, elements: &[ListElement], is_open: bool) {
+    /// Lets the stalled list of an entry go on with these elements; if it is open, further ones
+    /// follow.
+    pub fn extend_list(
+        &mut self,
+        context: u16,
+        entry: u8,
+        elements: &[ListElement],
+        is_open: bool,
+    ) {
         self.world.extend_list(context, entry, elements, is_open);
     }
 
-    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss of a reservation,
-    /// or for a change of their store.
+    /// The PPE may have stored to memory and to local stores: lets SPUs look that wait for the loss
+    /// of a reservation, or for a change of their store.
     pub fn memory_changed(&mut self) {
         self.world.lines_changed();
         self.world.stores_changed();

@@ -1,4 +1,5 @@
-//! The memory of a process as the main memory of a machine, and the local stores of its SPE contexts.
+//! The memory of a process as the main memory of a machine, and the local stores of its SPE
+//! contexts.
 
 use crate::cell_be::memory::LINE_BYTES;
 use seatmap_os::guarded;
@@ -39,8 +40,8 @@ pub enum Place {
     },
 }
 
-/// The addresses of a process. A module of main memory is a region of 4 GiB in one chip's memory: its lowest bit is
-/// the chip.
+/// The addresses of a process. A module of main memory is a region of 4 GiB in one chip's memory:
+/// its lowest bit is the chip.
 #[derive(Clone, Debug, Default)]
 pub struct Process {
     stores: BTreeMap<u16, LocalStore>,
@@ -97,8 +98,10 @@ impl Process {
 
     fn in_store(&self, effective: u64, bytes: u32) -> Option<Ea> {
         let (start, rank) = self.by_address.range(..=effective).next_back()?;
-        let (offset, length) = (effective - start, u64::from(self.stores.get(rank)?.bytes));
-        (offset + u64::from(bytes) <= length).then_some(Ea::Local { rank: *rank, offset: offset as u32 })
+        let offset = effective - start;
+        let length = u64::from(self.stores.get(rank)?.bytes);
+        (offset + u64::from(bytes) <= length)
+            .then_some(Ea::Local { rank: *rank, offset: offset as u32 })
     }
 
     fn module(&mut self, effective: u64) -> Option<u8> {
@@ -113,7 +116,8 @@ impl Process {
             None => return None,
         };
         let placed = self.placed.range(..=effective).next_back();
-        let chip = placed.filter(|(_, (end, _))| effective < *end).map_or(0, |(_, (_, chip))| *chip);
+        let chip =
+            placed.filter(|(_, (end, _))| effective < *end).map_or(0, |(_, (_, chip))| *chip);
         Some((region as u8) << 1 | chip)
     }
 
@@ -143,16 +147,20 @@ impl Process {
     pub fn number_of(&self, task: u16) -> u64 {
         let Some(store) = self.stores.get(&task) else { return 0 };
         // FNV-1a over words, with a turn so that high bits count.
-        let mixed = |number: u64, word: u64| (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let mixed = |number: u64, word: u64| {
+            (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
+        };
         let words = store.effective.cast::<u64>();
         // SAFETY: within the store, which is there as long as the context is.
-        (0..store.bytes as usize / 8).fold(0, |number, at| mixed(number, unsafe { words.add(at).read_volatile() }))
+        (0..store.bytes as usize / 8)
+            .fold(0, |number, at| mixed(number, unsafe { words.add(at).read_volatile() }))
     }
 
     /// Copies bytes; false if an address cannot be read or written.
     pub fn copy(&self, from: Ea, to: Ea, bytes: u32) -> bool {
         let (Some(from), Some(to)) = (self.pointer(from), self.pointer(to)) else { return false };
-        // SAFETY: programs own what they transfer, and nobody here has a reference into it; bad addresses are guarded.
+        // SAFETY: programs own what they transfer, and nobody here has a reference into it; bad
+        // addresses are guarded.
         unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
     }
 
@@ -161,14 +169,19 @@ impl Process {
         let from = self.pointer(at)?;
         let mut line = [0; LINE_BYTES as usize / 8];
         // SAFETY: the line is our own; the other side is guarded.
-        unsafe { guarded::copy(from, line.as_mut_ptr().cast(), LINE_BYTES as usize) }.ok().map(|()| line)
+        unsafe { guarded::copy(from, line.as_mut_ptr().cast(), LINE_BYTES as usize) }
+            .ok()
+            .map(|()| line)
     }
 
-    /// Writes the words of a line that differ from `old`, each if it still holds its old value; `None` if the address
-    /// cannot be written. The PPE's atomic operations on other words are never lost.
+    /// Writes the words of a line that differ from `old`, each if it still holds its old value;
+    /// `None` if the address cannot be written. The PPE's atomic operations on other words are
+    /// never lost.
     pub fn exchange(&self, at: Ea, old: &[u64], new: &[u64]) -> Option<bool> {
         let to = self.pointer(at)?.cast::<u64>();
-        for (word, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
+        for (word, (old, new)) in
+            old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new)
+        {
             // SAFETY: within the line, aligned; programs own what they transfer.
             if !unsafe { guarded::exchange(to.wrapping_add(word), *old, *new) }.ok()? {
                 return Some(false);
@@ -180,7 +193,8 @@ impl Process {
 
 /// Tries a word: reads it, and writes what it holds.
 fn can_be_used(address: u64, writes: bool) -> bool {
-    let (at, mut word) = (address as *mut u64, 0_u64);
+    let at = address as *mut u64;
+    let mut word = 0_u64;
     // SAFETY: the word is our own; the other side is guarded.
     let can_be_read = unsafe { guarded::copy(at.cast(), (&raw mut word).cast(), 8) }.is_ok();
     // SAFETY: aligned; the word keeps its value.
@@ -195,7 +209,11 @@ mod tests {
     fn process(store: &mut [u64]) -> (Process, u64) {
         let mut process = Process::default();
         let base = store.as_mut_ptr().cast::<u8>();
-        process.add(3, LocalStore { base, effective: base, bytes: 8 * store.len() as u32 }, 0x7000_0000);
+        process.add(
+            3,
+            LocalStore { base, effective: base, bytes: 8 * store.len() as u32 },
+            0x7000_0000,
+        );
         (process, base as u64)
     }
 
@@ -203,12 +221,21 @@ mod tests {
     fn addresses_are_stores_registers_or_memory() {
         let mut store = [0_u64; 64];
         let (mut process, base) = process(&mut store);
-        assert_eq!(process.find(base + 16, 496), Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 })));
-        assert_ne!(process.find(base + 16, 512), Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 })));
+        assert_eq!(
+            process.find(base + 16, 496),
+            Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 }))
+        );
+        assert_ne!(
+            process.find(base + 16, 512),
+            Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 }))
+        );
         assert_eq!(process.find(0x7001_400c, 4), Some(Place::Register { of: 3, offset: 0x1_400c }));
         process.place(0x9_0000_0000, 4096, 1);
-        let module = |place| if let Some(Place::Bytes(Ea::Memory { module, .. })) = place { module } else { u8::MAX };
-        let (low, high) = (module(process.find(0x5000_0000, 16)), module(process.find(0x9_0000_0000, 16)));
+        let module = |place| {
+            if let Some(Place::Bytes(Ea::Memory { module, .. })) = place { module } else { u8::MAX }
+        };
+        let low = module(process.find(0x5000_0000, 16));
+        let high = module(process.find(0x9_0000_0000, 16));
         assert_eq!((Process::chip(low), Process::chip(high), low >> 1 == high >> 1), (0, 1, false));
         assert_eq!(process.find(0xffff_fff0, 32), None, "a transfer does not cross 4 GiB");
         process.remove(3);
@@ -217,10 +244,13 @@ mod tests {
 
     #[test]
     fn bytes_move_between_pointers() {
-        let (mut store, mut memory) = ([0_u64; 64], vec![7_u64; 16]);
+        let mut store = [0_u64; 64];
+        let mut memory = vec![7_u64; 16];
         let (mut process, base) = process(&mut store);
         let there = process.find(memory.as_mut_ptr() as u64, 128);
-        let (Some(Place::Bytes(there)), Some(Place::Bytes(here))) = (there, process.find(base, 128)) else {
+        let (Some(Place::Bytes(there)), Some(Place::Bytes(here))) =
+            (there, process.find(base, 128))
+        else {
             unreachable!("both are bytes");
         };
         assert!(process.copy(there, here, 128));
@@ -230,11 +260,15 @@ mod tests {
         new[3] = 9;
         assert_eq!(process.exchange(there, &[7; 16], &new), Some(true));
         assert_eq!((memory[3], process.exchange(there, &[7; 16], &[8; 16])), (9, Some(false)));
-        let Some(Place::Bytes(nowhere)) = process.find(64, 16) else { unreachable!("it is an address") };
+        let Some(Place::Bytes(nowhere)) = process.find(64, 16) else {
+            unreachable!("it is an address")
+        };
         assert!(!process.copy(here, nowhere, 16) && !process.copy(nowhere, here, 16));
         assert!(!process.is_there(nowhere, 4, false) && process.is_there(there, 128, true));
         let text = b"text that nobody may write".as_ptr() as u64;
-        let Some(Place::Bytes(text)) = process.find(text, 8) else { unreachable!("it is an address") };
+        let Some(Place::Bytes(text)) = process.find(text, 8) else {
+            unreachable!("it is an address")
+        };
         assert!(process.is_there(text, 8, false) && !process.is_there(text, 8, true));
     }
 }

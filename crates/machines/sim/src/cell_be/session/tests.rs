@@ -24,8 +24,12 @@ struct Lines([u64; 512]);
 impl Bench {
     fn new(name: &str, contexts: u32) -> Self {
         let model = catalog::cell(name).unwrap().unwrap();
-        let mut bench =
-            Bench { session: Session::new(&model, &[]), thread: 0, contexts: Vec::new(), stores: Vec::new() };
+        let mut bench = Bench {
+            session: Session::new(&model, &[]),
+            thread: 0,
+            contexts: Vec::new(),
+            stores: Vec::new(),
+        };
         bench.thread = bench.session.add_thread(0);
         (0..contexts).for_each(|number| bench.add(number));
         bench
@@ -35,8 +39,14 @@ impl Bench {
         let mut lines = Box::new(Lines([0; 512]));
         let base = lines.0.as_mut_ptr().cast();
         let store = LocalStore { base, effective: base, bytes: 4096 };
-        let new =
-            NewContext { number, store, registers: registers(number), gathers: [false, true], seat: None, chip: None };
+        let new = NewContext {
+            number,
+            store,
+            registers: registers(number),
+            gathers: [false, true],
+            seat: None,
+            chip: None,
+        };
         self.contexts.push(self.session.add_context(new));
         self.stores.push(lines);
     }
@@ -93,7 +103,11 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
     assert!(cycles > 0);
     bench.stores[0].0 = [9; 512];
     bench.does(0, Bench::transfer(CommandKind::Put(Order::Free), 128, there + 128, 128, 4));
-    assert_eq!(bench.await_tags(0, 1 << 4 | 1 << 3, TagCondition::Any).0, 1 << 3, "tag 3 has nothing to do");
+    assert_eq!(
+        bench.await_tags(0, 1 << 4 | 1 << 3, TagCondition::Any).0,
+        1 << 3,
+        "tag 3 has nothing to do"
+    );
     assert_eq!(bench.await_tags(0, 1 << 4, TagCondition::All).0, 1 << 4);
     assert_eq!((memory.0[15], memory.0[16], memory.0[31], memory.0[32]), (7, 9, 9, 7));
 }
@@ -101,10 +115,16 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
 #[test]
 fn messages_and_signals_come_by_the_thread_and_by_transfers() {
     let mut bench = Bench::new("cell-qs20", 2);
-    let (thread, first, second) = (bench.thread, bench.contexts[0], bench.contexts[1]);
+    let thread = bench.thread;
+    let first = bench.contexts[0];
+    let second = bench.contexts[1];
     for value in 0..5 {
         bench.session.call(thread, Call::Send { to: first, value, by_kernel: false }, 0);
-        assert_eq!(bench.await_turn(thread), u64::from(value < 4), "four fit, before the context has run");
+        assert_eq!(
+            bench.await_turn(thread),
+            u64::from(value < 4),
+            "four fit, before the context has run"
+        );
     }
     bench.run(0);
     bench.run(1);
@@ -146,9 +166,15 @@ fn a_line_is_stored_only_if_nobody_else_has() {
     memory.0[5] = 8;
     bench.stores[1].0[0] += 1;
     bench.does(1, line(CommandKind::StoreConditional));
-    assert_eq!((bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]), (1, 2, 8));
+    assert_eq!(
+        (bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]),
+        (1, 2, 8)
+    );
     bench.does(1, line(CommandKind::Store));
-    assert_eq!((bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]), (2, 3, 1));
+    assert_eq!(
+        (bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]),
+        (2, 3, 1)
+    );
 }
 
 #[test]
@@ -159,10 +185,17 @@ fn a_list_stalls_until_it_is_acknowledged() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let element = |at: u64, bytes| ListElement { effective: there + at, bytes };
-    let command =
-        Command { name: "mfc_getl", kind: CommandKind::Get(Order::Free), local: 8, effective: 0, bytes: 24, tag: 5 };
+    let command = Command {
+        name: "mfc_getl",
+        kind: CommandKind::Get(Order::Free),
+        local: 8,
+        effective: 0,
+        bytes: 24,
+        tag: 5,
+    };
     let parts = [element(8, 8), element(256, 32)];
-    let entry = bench.does(0, Call::List { command, elements: parts.as_ptr(), count: 2, is_open: true });
+    let entry =
+        bench.does(0, Call::List { command, elements: parts.as_ptr(), count: 2, is_open: true });
     assert_eq!(bench.does(0, Call::Read(Reading::StallStatus)), 1 << 5);
     // The small element lies in its quadword, and the next begins behind that quadword.
     assert_eq!(bench.stores[0].0[..8], [0, 7, 7, 7, 7, 7, 0, 0]);
@@ -190,8 +223,13 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
         bench.await_tags(0, 0xf, TagCondition::All);
         first
     };
-    assert_eq!((order(false), order(true)), (1 << 1, 1 << 1), "the small one comes behind the large one in any case");
-    // The small one is the large one's last line too, unless a barrier holds it back: it ends later then.
+    assert_eq!(
+        (order(false), order(true)),
+        (1 << 1, 1 << 1),
+        "the small one comes behind the large one in any case"
+    );
+    // The small one is the large one's last line too, unless a barrier holds it back: it ends later
+    // then.
     let mut cycles = |has_barrier: bool| {
         let began = bench.session.now();
         bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
@@ -202,7 +240,8 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
         bench.await_tags(0, 0xf, TagCondition::All);
         bench.session.now() - began
     };
-    let (free, held_back) = (cycles(false), cycles(true));
+    let free = cycles(false);
+    let held_back = cycles(true);
     assert!(held_back > free + 200, "{held_back} and {free} cycles: two latencies and one");
 }
 
@@ -218,7 +257,10 @@ fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
     }
     assert_eq!(bench.session.advance(), None);
     let waiting = bench.session.waiting().join("; ");
-    assert!(waiting.contains("PPE thread 6 waits for an SPE to run SPE context 6: all are taken"), "{waiting}");
+    assert!(
+        waiting.contains("PPE thread 6 waits for an SPE to run SPE context 6: all are taken"),
+        "{waiting}"
+    );
     assert!(waiting.contains("SPE context 0 waits for a message in its mailbox"), "{waiting}");
     assert!(waiting.contains("PPE thread 0 waits for the end of SPE context 0"), "{waiting}");
 }
@@ -229,8 +271,14 @@ fn a_bad_address_stops_the_context_that_used_it() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     assert_eq!(bench.session.take_fault(bench.contexts[0]), None);
-    let bad =
-        Command { name: "mfc_get", kind: CommandKind::Get(Order::Free), local: 0, effective: 64, bytes: 16, tag: 9 };
+    let bad = Command {
+        name: "mfc_get",
+        kind: CommandKind::Get(Order::Free),
+        local: 0,
+        effective: 64,
+        bytes: 16,
+        tag: 9,
+    };
     bench.does(0, Call::Command(bad));
     assert_eq!(bench.session.take_fault(bench.contexts[0]), Some(bad));
     bench.session.stopped(bench.contexts[0], true);
@@ -259,14 +307,19 @@ fn a_context_is_destroyed_when_its_transfers_are_complete() {
 #[test]
 fn threads_wait_for_keys_and_times() {
     let mut bench = Bench::new("cell-ps3", 0);
-    let (first, second) = (bench.thread, bench.session.add_thread(1));
+    let first = bench.thread;
+    let second = bench.session.add_thread(1);
     bench.session.call(first, Call::Park { key: 8, until: Some(1000) }, 0);
     bench.session.call(second, Call::Work(10), 0);
     bench.await_turn(second);
     assert_eq!((bench.session.wake(9, 1), bench.session.wake(8, 5)), (0, 1));
     assert_eq!((bench.await_turn(first), bench.session.now()), (1, 10));
     bench.session.call(first, Call::Park { key: 8, until: Some(2000) }, 0);
-    assert_eq!((bench.await_turn(first), bench.session.now()), (0, 2000), "the timer of the first wait means nothing");
+    assert_eq!(
+        (bench.await_turn(first), bench.session.now()),
+        (0, 2000),
+        "the timer of the first wait means nothing"
+    );
     // It has looked before its work, and is woken before it parks.
     bench.session.call(first, Call::Park { key: 8, until: None }, 100);
     assert_eq!(bench.session.wake(8, 1), 1);
@@ -276,10 +329,15 @@ fn threads_wait_for_keys_and_times() {
 #[test]
 fn events_are_told_to_spus_and_threads() {
     let mut bench = Bench::new("cell-ps3", 1);
-    let (context, thread) = (bench.contexts[0], bench.thread);
+    let context = bench.contexts[0];
+    let thread = bench.thread;
     let waiter = bench.session.add_thread(1);
     let wanted = [Wanted { context, events: ppe_event::OUT_INTR_MBOX | ppe_event::STOPPED }];
-    bench.session.call(waiter, Call::AwaitEvents { wanted: wanted.as_ptr(), count: 1, until: None }, 0);
+    bench.session.call(
+        waiter,
+        Call::AwaitEvents { wanted: wanted.as_ptr(), count: 1, until: None },
+        0,
+    );
     bench.run(0);
     bench.await_turn(context);
     bench.session.set_event_mask(context, spu_event::DECREMENTER | spu_event::IN_MBOX);
@@ -290,7 +348,10 @@ fn events_are_told_to_spus_and_threads() {
     bench.session.acknowledge(context, u32::MAX);
     bench.does(0, Call::Write(Outbound::Interrupting, 3));
     bench.session.call(context, Call::Read(Reading::Events), 0);
-    assert_eq!((bench.await_turn(waiter), bench.session.happened(context) & ppe_event::OUT_INTR_MBOX), (1, 1));
+    assert_eq!(
+        (bench.await_turn(waiter), bench.session.happened(context) & ppe_event::OUT_INTR_MBOX),
+        (1, 1)
+    );
     bench.session.call(waiter, Call::Send { to: context, value: 1, by_kernel: true }, 0);
     assert_eq!(bench.await_turn(waiter), 1);
     assert_eq!(bench.await_turn(context), u64::from(spu_event::IN_MBOX));
@@ -308,7 +369,9 @@ fn events_are_told_to_spus_and_threads() {
 fn proxy_commands_have_tags_and_a_queue_of_their_own() {
     let mut bench = Bench::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([6; 512]));
-    let (context, thread, there) = (bench.contexts[0], bench.thread, memory.0.as_mut_ptr() as u64);
+    let context = bench.contexts[0];
+    let thread = bench.thread;
+    let there = memory.0.as_mut_ptr() as u64;
     let command = |tag| Command {
         name: "spe_mfcio_get",
         kind: CommandKind::Get(Order::Free),

@@ -59,9 +59,15 @@ impl World {
         }
     }
 
-    /// Puts a transfer into the queue of an MFC that has room for it; `None` if its addresses cannot be those of one
-    /// transfer.
-    pub(super) fn enqueue_command(&mut self, task: u16, spe: u16, command: Command, tag: u8) -> Option<u8> {
+    /// Puts a transfer into the queue of an MFC that has room for it; `None` if its addresses
+    /// cannot be those of one transfer.
+    pub(super) fn enqueue_command(
+        &mut self,
+        task: u16,
+        spe: u16,
+        command: Command,
+        tag: u8,
+    ) -> Option<u8> {
         let found = self.programs.process.find(command.effective, command.bytes);
         let (work, ea) = self.planned(task, command, found?)?;
         let first = Element { ea, size: command.bytes };
@@ -82,20 +88,29 @@ impl World {
             }
             Place::Register { of, offset } if is_get => {
                 let is_there = command.bytes == 4 && REGISTER_OFFSETS.contains(&offset);
-                is_there.then_some((mfc::Work::Get, Ea::Local { rank: of, offset: REGISTERS | offset }))
+                is_there
+                    .then_some((mfc::Work::Get, Ea::Local { rank: of, offset: REGISTERS | offset }))
             }
             Place::Register { of, offset } => {
                 let register = MappedRegister::at(offset).filter(|_| command.bytes == 4)?;
                 let own = Ea::Local { rank: task, offset: command.local };
                 // SAFETY: four aligned bytes of the store, as the command's rules say.
-                let value = unsafe { self.programs.process.pointer(own)?.cast::<u32>().read_volatile() };
+                let value =
+                    unsafe { self.programs.process.pointer(own)?.cast::<u32>().read_volatile() };
                 let ea = Ea::Local { rank: of, offset: LINE_BYTES * register.line() };
                 Some((mfc::Work::Message { register, to: of, value }, ea))
             }
         }
     }
 
-    fn list(&mut self, task: u16, spe: u16, command: Command, elements: &[ListElement], is_open: bool) {
+    fn list(
+        &mut self,
+        task: u16,
+        spe: u16,
+        command: Command,
+        elements: &[ListElement],
+        is_open: bool,
+    ) {
         if !self.spes[spe as usize].mfc.finds_room() {
             return;
         }
@@ -109,7 +124,8 @@ impl World {
             return self.empty_list(task, spe, command, work, is_open);
         };
         let order = order_of(command.kind);
-        let queued = mfc::Command { work, local: command.local, first: *first, tag: command.tag, order };
+        let queued =
+            mfc::Command { work, local: command.local, first: *first, tag: command.tag, order };
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue(queued, rest, &mut self.out);
         mfc.align_list(entry, is_open);
@@ -119,7 +135,14 @@ impl World {
     }
 
     /// A list whose elements until its end, or until the first that stalls it, move nothing.
-    fn empty_list(&mut self, task: u16, spe: u16, command: Command, work: mfc::Work, is_open: bool) {
+    fn empty_list(
+        &mut self,
+        task: u16,
+        spe: u16,
+        command: Command,
+        work: mfc::Work,
+        is_open: bool,
+    ) {
         if !is_open {
             return self.end_call(task, self.timing.channel, NO_ENTRY);
         }
@@ -166,7 +189,12 @@ impl World {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
-        let goes_on = self.spes[spe as usize].mfc.extend(entry, &found, is_open && !found.is_empty(), &mut self.out);
+        let goes_on = self.spes[spe as usize].mfc.extend(
+            entry,
+            &found,
+            is_open && !found.is_empty(),
+            &mut self.out,
+        );
         if !goes_on {
             self.note_progress(task, spe, entry);
             self.tags_changed(task, spe);
@@ -179,7 +207,9 @@ impl World {
         let channel = self.timing.channel;
         let found = match reading {
             Reading::Mailbox => self.context_of(task).inbound.read().map(|value| (value, channel)),
-            Reading::Signal(register) => self.context_of(task).take_signal(register).map(|value| (value, channel)),
+            Reading::Signal(register) => {
+                self.context_of(task).take_signal(register).map(|value| (value, channel))
+            }
             Reading::TagStatus => {
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
@@ -189,7 +219,9 @@ impl World {
                 (tags != 0).then_some((tags, channel))
             }
             // The halves of an atomic are calibrated with the reads of their status.
-            Reading::AtomicStatus => self.context_of(task).atomic_status.take().map(|status| (status, 0)),
+            Reading::AtomicStatus => {
+                self.context_of(task).atomic_status.take().map(|status| (status, 0))
+            }
             Reading::Events => self.read_events(task, has_waited).map(|events| (events, channel)),
         };
         if let Some((value, cycles)) = found {
@@ -226,7 +258,8 @@ impl World {
             return;
         }
         context.timer = context.timer.wrapping_add(1);
-        let (number, tick) = (context.timer, context.negative_at());
+        let number = context.timer;
+        let tick = context.negative_at();
         let at = self.cycle_of(tick).max(self.out.now() + 1);
         self.out.send(at, Event::Timer { task, number });
     }
@@ -267,8 +300,8 @@ impl World {
         }
     }
 
-    /// Takes a value that arrives at a register of a context, and lets the program see it. A context that has ended
-    /// takes nothing.
+    /// Takes a value that arrives at a register of a context, and lets the program see it. A
+    /// context that has ended takes nothing.
     pub(super) fn register_written(&mut self, to: u16, register: MappedRegister, value: u32) {
         let Some(context) = self.programs.context_mut(to) else { return };
         let event = match register {
@@ -290,7 +323,9 @@ impl World {
     pub(super) fn move_bytes(&mut self, done: &Transaction, own: Ea) {
         let is_get = done.purpose == Purpose::Get;
         let are_moved = match done.ea {
-            Ea::Local { rank, offset } if is_get && offset >= REGISTERS => self.load_register(rank, offset, own),
+            Ea::Local { rank, offset } if is_get && offset >= REGISTERS => {
+                self.load_register(rank, offset, own)
+            }
             ea if is_get => self.programs.process.copy(ea, own, done.size),
             ea => self.programs.process.copy(own, ea, done.size),
         };

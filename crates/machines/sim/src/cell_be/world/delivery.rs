@@ -25,12 +25,30 @@ impl World {
         let (purpose, other, to, value) = match line.work {
             Work::Get => (Purpose::Get, self.node_of(line.ea), 0, 0),
             Work::Put => (Purpose::Put, self.node_of(line.ea), 0, 0),
-            Work::Message { register, to, value } => (Purpose::Message(register), self.node_of_task(to), to, value),
-            Work::Barrier => broken(format_args!("the MFC of SPE {spe}"), self.out.now(), "a barrier has no lines"),
+            Work::Message { register, to, value } => {
+                (Purpose::Message(register), self.node_of_task(to), to, value)
+            }
+            Work::Barrier => broken(
+                format_args!("the MFC of SPE {spe}"),
+                self.out.now(),
+                "a barrier has no lines",
+            ),
         };
         let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
         let LineRequest { entry, local, ea, size, .. } = *line;
-        Transaction { purpose, spe, requester: own, entry, source, target, size, ea, local, to, value }
+        Transaction {
+            purpose,
+            spe,
+            requester: own,
+            entry,
+            source,
+            target,
+            size,
+            ea,
+            local,
+            to,
+            value,
+        }
     }
 
     /// The element at which an address lies.
@@ -41,8 +59,8 @@ impl World {
         }
     }
 
-    /// The element at which a task's local store lies; the local store of a task on the PPE lies behind the end of
-    /// the link.
+    /// The element at which a task's local store lies; the local store of a task on the PPE lies
+    /// behind the end of the link.
     fn node_of_task(&self, task: u16) -> Node {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => self.spes[spe as usize].node(),
@@ -61,7 +79,8 @@ impl World {
             Purpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
             Purpose::Reserve => {
                 let owner = self.atomics.order(spe, ea, now);
-                let source = owner.map_or(self.node_of(ea), |owner| self.spes[owner as usize].node());
+                let source =
+                    owner.map_or(self.node_of(ea), |owner| self.spes[owner as usize].node());
                 self.interconnect.fetch_from(id, source, &mut self.out);
             }
             Purpose::Claim => {
@@ -100,7 +119,9 @@ impl World {
                 let step = self.atomics.receive(done.spe, &mut self.out);
                 return self.advance_atomic(done.spe, step);
             }
-            Purpose::Claim => broken("the machine", now, format_args!("a claim delivers data: {done:?}")),
+            Purpose::Claim => {
+                broken("the machine", now, format_args!("a claim delivers data: {done:?}"))
+            }
         }
         self.complete_line(done.spe, done.entry);
     }
@@ -110,7 +131,8 @@ impl World {
         let now = self.out.now();
         let one = &mut self.spes[spe as usize];
         let pending = one.mfc.pending_tags();
-        let (task, wake) = (one.task(now), one.mfc.complete_line(now, entry));
+        let task = one.task(now);
+        let wake = one.mfc.complete_line(now, entry);
         match wake {
             Some(Wake::Room) => self.out.send(now, Event::Retry(task)),
             Some(Wake::Tags) => self.end_call(task, self.timing.tag, 0),
@@ -128,7 +150,8 @@ impl World {
         }
     }
 
-    /// Writes a value that has arrived at a mapped register of a task's SPE, and wakes the task if it waited for it.
+    /// Writes a value that has arrived at a mapped register of a task's SPE, and wakes the task if
+    /// it waited for it.
     pub(super) fn write_register(&mut self, to: u16, register: MappedRegister, value: u32) {
         if self.programs.is_active() {
             return self.register_written(to, register, value);
@@ -137,12 +160,15 @@ impl World {
         self.spes[spe].write(register, value, self.signals_gather);
         match self.tasks[to as usize].request {
             Some(ChannelCall::MailboxRead) => self.read_register(to, MappedRegister::Mailbox),
-            Some(ChannelCall::SignalRead(waited)) => self.read_register(to, MappedRegister::Signal(waited)),
+            Some(ChannelCall::SignalRead(waited)) => {
+                self.read_register(to, MappedRegister::Signal(waited))
+            }
             _ => {}
         }
     }
 
-    /// Reads a register for a task on its SPE; if it is empty, the task waits until a value is written there.
+    /// Reads a register for a task on its SPE; if it is empty, the task waits until a value is
+    /// written there.
     pub(super) fn read_register(&mut self, task: u16, register: MappedRegister) {
         let spe = self.spe_of(task);
         if let Some(value) = self.spes[spe].read(register) {
@@ -166,9 +192,24 @@ impl World {
     fn send_atomic(&mut self, spe: u16, ea: Ea, purpose: Purpose, source: Node, target: Node) {
         let requester = self.spes[spe as usize].node();
         let size = LINE_BYTES;
-        let transaction =
-            Transaction { purpose, spe, requester, entry: 0, source, target, size, ea, local: 0, to: 0, value: 0 };
-        self.interconnect.begin_at(self.out.now() + self.timing.dma_start, transaction, &mut self.out);
+        let transaction = Transaction {
+            purpose,
+            spe,
+            requester,
+            entry: 0,
+            source,
+            target,
+            size,
+            ea,
+            local: 0,
+            to: 0,
+            value: 0,
+        };
+        self.interconnect.begin_at(
+            self.out.now() + self.timing.dma_start,
+            transaction,
+            &mut self.out,
+        );
     }
 
     fn finish_atomic(&mut self, spe: u16, Operation { kind, at, value }: Operation) {

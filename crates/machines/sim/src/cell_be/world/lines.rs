@@ -6,8 +6,8 @@ use crate::cell_be::session::process::Place;
 use crate::cell_be::session::{Call, Command, CommandKind, Reading};
 use seatmap_port::channels::Ea;
 
-/// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store without condition is
-/// done, the line is there.
+/// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store
+/// without condition is done, the line is there.
 mod status {
     pub const FAILED: u32 = 1;
     pub const STORED: u32 = 2;
@@ -22,7 +22,9 @@ impl World {
         }
         let writes = command.kind != CommandKind::Reserve;
         let at = match self.programs.process.find(command.effective, command.bytes) {
-            Some(Place::Bytes(at)) if self.programs.process.is_there(at, command.bytes, writes) => at,
+            Some(Place::Bytes(at)) if self.programs.process.is_there(at, command.bytes, writes) => {
+                at
+            }
             _ => return self.fault(task, command),
         };
         self.context_of(task).atomic = Some(command);
@@ -50,7 +52,8 @@ impl World {
         self.nudge(task);
     }
 
-    /// A program's line is to be stored, if its reservation was valid and the PPE has not changed the line meanwhile.
+    /// A program's line is to be stored, if its reservation was valid and the PPE has not changed
+    /// the line meanwhile.
     pub(super) fn line_put(&mut self, spe: u16, at: Ea, is_valid: bool) {
         let task = self.spes[spe as usize].task(self.out.now());
         let Some(command) = self.context_of(task).atomic.take() else { return };
@@ -58,7 +61,9 @@ impl World {
         let reserved = self.context_of(task).reserved.take();
         let process = &self.programs.process;
         let stored = match command.kind {
-            CommandKind::Store | CommandKind::StoreQueued => process.copy(own, at, command.bytes).then_some(true),
+            CommandKind::Store | CommandKind::StoreQueued => {
+                process.copy(own, at, command.bytes).then_some(true)
+            }
             _ if !is_valid => Some(false),
             _ => match (reserved.filter(|reserved| reserved.at == at), process.line(own)) {
                 (Some(Reserved { line, .. }), Some(new)) => match process.line(at) {
@@ -84,10 +89,13 @@ impl World {
         self.nudge(task);
     }
 
-    /// Whether the reservation of a context is lost: by a store of another SPE, or by one of the PPE.
+    /// Whether the reservation of a context is lost: by a store of another SPE, or by one of the
+    /// PPE.
     pub(super) fn has_lost_line(&mut self, task: u16) -> bool {
         let context = self.context_of(task);
-        let (Some(Reserved { at, line }), Some(spe)) = (context.reserved, context.seat) else { return false };
+        let (Some(Reserved { at, line }), Some(spe)) = (context.reserved, context.seat) else {
+            return false;
+        };
         !self.atomics.has_reserved(spe, at) || self.programs.process.line(at) != Some(line)
     }
 
@@ -96,7 +104,8 @@ impl World {
         if self.programs.line_waiters == 0 {
             return;
         }
-        let waits = |task: &u16| matches!(self.waiting_call(*task), Some(Call::Read(Reading::Events)));
+        let waits =
+            |task: &u16| matches!(self.waiting_call(*task), Some(Call::Read(Reading::Events)));
         let waiting: Vec<u16> = (0..self.tasks.len() as u16).filter(waits).collect();
         for task in waiting {
             self.nudge(task);

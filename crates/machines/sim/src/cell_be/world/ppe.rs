@@ -25,9 +25,11 @@ impl World {
             | ChannelCall::OutboxWrite(_)
             | ChannelCall::SignalRead(_)
             | ChannelCall::Program(_)
-            | ChannelCall::Atomic { .. } => {
-                broken(format_args!("the PPE of chip {chip}"), self.out.now(), format_args!("it cannot do {request:?}"))
-            }
+            | ChannelCall::Atomic { .. } => broken(
+                format_args!("the PPE of chip {chip}"),
+                self.out.now(),
+                format_args!("it cannot do {request:?}"),
+            ),
         }
     }
 
@@ -39,7 +41,8 @@ impl World {
             return self.end_call(task, self.timing.channel, 0);
         }
         self.tasks[task as usize].has_polled = true;
-        let looked = if self.is_far(chip, spe) { self.timing.ppe_room_far } else { self.timing.ppe_room };
+        let looked =
+            if self.is_far(chip, spe) { self.timing.ppe_room_far } else { self.timing.ppe_room };
         self.out.send(self.out.now() + looked, Event::Retry(task));
     }
 
@@ -49,8 +52,8 @@ impl World {
         self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
     }
 
-    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees the state at half
-    /// of its time.
+    /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees
+    /// the state at half of its time.
     fn poll_outbound(&mut self, task: u16, chip: u8, from: u16) {
         let now = self.out.now();
         let spe = self.spe_of(from);

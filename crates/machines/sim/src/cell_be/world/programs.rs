@@ -70,11 +70,13 @@ impl Programs {
 }
 
 impl World {
-    /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of `seats`.
+    /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
+    /// `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
         self.reset(&seatmap_port::channels::Shape::default(), 0, &[]);
         let accounts = vec![Account::default(); self.spes.len()];
-        self.programs = Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };
+        self.programs =
+            Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };
     }
 
     pub fn programs(&self) -> &Programs {
@@ -131,12 +133,13 @@ impl World {
         let now = self.out.now();
         let called = self.trace.is_some().then(|| (call.name(), now + work));
         let state = &mut self.tasks[task as usize];
-        (state.request, state.has_polled, state.called) = (Some(ChannelCall::Program(call)), false, called);
+        (state.request, state.has_polled, state.called) =
+            (Some(ChannelCall::Program(call)), false, called);
         self.out.send(now + work, Event::Retry(task));
     }
 
-    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is under way; else the
-    /// task, if it is one's turn.
+    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is
+    /// under way; else the task, if it is one's turn.
     pub fn next_task_or_store(&mut self) -> Option<Option<u16>> {
         self.programs.has_stored = false;
         while !self.programs.has_stored {
@@ -162,7 +165,11 @@ impl World {
 
     /// Stops the run: a task makes a call that was to be refused before.
     pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
-        broken(format_args!("task {task}"), self.out.now(), format_args!("it cannot do {request:?}"))
+        broken(
+            format_args!("task {task}"),
+            self.out.now(),
+            format_args!("it cannot do {request:?}"),
+        )
     }
 
     /// The context of a task whose presence the caller has seen to.
@@ -208,7 +215,9 @@ impl World {
     pub(super) fn waiting_call(&self, task: u16) -> Option<Call> {
         let state = &self.tasks[task as usize];
         match state.request {
-            Some(ChannelCall::Program(call)) if call.waits() && state.progress.has_begun => Some(call),
+            Some(ChannelCall::Program(call)) if call.waits() && state.progress.has_begun => {
+                Some(call)
+            }
             _ => None,
         }
     }

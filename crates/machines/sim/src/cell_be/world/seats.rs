@@ -1,7 +1,8 @@
 //! Which SPE runs which context.
 //!
-//! A context takes an SPE when it first runs, and keeps it until another context needs it: the kernel of the Cell saves
-//! a context only then. An SPE is given away when its program has stopped and its transfers are complete.
+//! A context takes an SPE when it first runs, and keeps it until another context needs it: the
+//! kernel of the Cell saves a context only then. An SPE is given away when its program has stopped
+//! and its transfers are complete.
 
 use super::{Seat, World};
 use crate::cell_be::event::Event;
@@ -25,7 +26,8 @@ impl World {
     pub fn stopped(&mut self, context: u16, is_end: bool) {
         let now = self.out.now();
         let state = self.context_of(context);
-        let (runner, seat) = (state.runner.take(), state.seat);
+        let runner = state.runner.take();
+        let seat = state.seat;
         if let (true, Some(spe)) = (is_end, seat) {
             state.stalled_entries.clear();
             self.spes[spe as usize].mfc.close_lists();
@@ -45,7 +47,8 @@ impl World {
         }
         let (wish, chip) = state.wish;
         let wish = wish.filter(|wish| self.can_be_left(*wish));
-        let near = chip.and_then(|chip| self.free_seat(|spe| self.spes[spe as usize].node().chip == chip));
+        let near =
+            chip.and_then(|chip| self.free_seat(|spe| self.spes[spe as usize].node().chip == chip));
         let Some(spe) = wish.or(near).or_else(|| self.free_seat(|_| true)) else { return false };
         if let Some(other) = self.spes[spe as usize].seated() {
             self.leave_seat(other);
@@ -70,7 +73,8 @@ impl World {
     /// Whether a context does not run, and has no transfers.
     pub(super) fn is_quiet(&self, context: u16) -> bool {
         let Some(state) = self.programs.context(context) else { return true };
-        let has_work = |spe: u16| !self.spes[spe as usize].mfc.is_idle() || !self.atomics.is_idle(spe);
+        let has_work =
+            |spe: u16| !self.spes[spe as usize].mfc.is_idle() || !self.atomics.is_idle(spe);
         state.runner.is_none() && !state.seat.is_some_and(has_work)
     }
 

@@ -1,7 +1,8 @@
 //! Programs that wait for a change of memory without a call.
 //!
-//! An SPU that spins looks again when bytes have arrived in its local store: after the first arrival, then after two
-//! more, four, and so on, because one transfer arrives in many lines. It looks at once when nothing else can happen.
+//! An SPU that spins looks again when bytes have arrived in its local store: after the first
+//! arrival, then after two more, four, and so on, because one transfer arrives in many lines. It
+//! looks at once when nothing else can happen.
 
 use super::World;
 use crate::cell_be::session::Call;
@@ -20,7 +21,8 @@ impl World {
         let number = self.programs.process.number_of(task);
         let context = self.context_of(task);
         context.patience = (2 * context.patience).clamp(1, MOST_PATIENCE);
-        let (seen, until) = (context.arrivals, context.arrivals + context.patience);
+        let seen = context.arrivals;
+        let until = context.arrivals + context.patience;
         context.spinning = Some(Spinning { seen, until, number });
     }
 
@@ -40,8 +42,8 @@ impl World {
         self.end_call(task, 0, 0);
     }
 
-    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns whether there are
-    /// any.
+    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns
+    /// whether there are any.
     fn wake_spinning(&mut self, changed: impl Fn(&World, u16, Spinning) -> bool) -> bool {
         let is_spinning = |task: &u16| {
             let spinning = self.programs.context(*task).and_then(|context| context.spinning);
@@ -55,7 +57,8 @@ impl World {
         !woken.is_empty()
     }
 
-    /// Nothing can happen any more: programs that spin look at what has arrived. Returns whether there are any.
+    /// Nothing can happen any more: programs that spin look at what has arrived. Returns whether
+    /// there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
         let has_new = |world: &World, task, spinning: Spinning| {
             world.programs.context(task).is_some_and(|context| context.arrivals > spinning.seen)
@@ -65,6 +68,8 @@ impl World {
 
     /// A thread may have stored to local stores: programs that spin there look again.
     pub fn stores_changed(&mut self) {
-        self.wake_spinning(|world, task, spinning| world.programs.process.number_of(task) != spinning.number);
+        self.wake_spinning(|world, task, spinning| {
+            world.programs.process.number_of(task) != spinning.number
+        });
     }
 }

@@ -18,17 +18,33 @@ impl World {
         match request {
             ChannelCall::Transfer { is_get, local, ea, size, tag, order } => {
                 let first = Element { ea, size };
-                self.enqueue(task, spe, Command { work: work(is_get), local, first, tag, order }, &[]);
+                self.enqueue(
+                    task,
+                    spe,
+                    Command { work: work(is_get), local, first, tag, order },
+                    &[],
+                );
             }
             ChannelCall::List { is_get, local, elements, count, tag, order } => {
                 // SAFETY: the task that owns the elements is suspended until this call is done.
                 let elements = unsafe { std::slice::from_raw_parts(elements, count) };
                 let Some((first, rest)) = elements.split_first() else {
-                    broken(format_args!("task {task}"), self.out.now(), "a list without elements was checked")
+                    broken(
+                        format_args!("task {task}"),
+                        self.out.now(),
+                        "a list without elements was checked",
+                    )
                 };
-                self.enqueue(task, spe, Command { work: work(is_get), local, first: *first, tag, order }, rest);
+                self.enqueue(
+                    task,
+                    spe,
+                    Command { work: work(is_get), local, first: *first, tag, order },
+                    rest,
+                );
             }
-            ChannelCall::MailboxWrite { to, value } => self.send_message(task, spe, MappedRegister::Mailbox, to, value),
+            ChannelCall::MailboxWrite { to, value } => {
+                self.send_message(task, spe, MappedRegister::Mailbox, to, value)
+            }
             ChannelCall::Signal { to, register, value } => {
                 self.send_message(task, spe, MappedRegister::Signal(register), to, value);
             }
@@ -38,16 +54,22 @@ impl World {
                 }
             }
             ChannelCall::MailboxRead => self.read_register(task, MappedRegister::Mailbox),
-            ChannelCall::SignalRead(register) => self.read_register(task, MappedRegister::Signal(register)),
+            ChannelCall::SignalRead(register) => {
+                self.read_register(task, MappedRegister::Signal(register))
+            }
             ChannelCall::OutboxWrite(value) => self.write_outbound(task, spe, value),
             ChannelCall::Atomic { operation, at, value } => {
-                let step = self.atomics.begin(spe, Operation { kind: operation, at, value }, &mut self.out);
+                let step = self.atomics.begin(
+                    spe,
+                    Operation { kind: operation, at, value },
+                    &mut self.out,
+                );
                 self.advance_atomic(spe, step);
             }
             ChannelCall::Compute(cycles) => self.end_call(task, cycles, 0),
             ChannelCall::Service(service) => self.serve(task, service),
-            // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report of the deadlock
-            // says so.
+            // An SPU cannot read another SPU's outbound mailbox: it waits for ever, and the report
+            // of the deadlock says so.
             ChannelCall::OutboxRead { .. } => {}
             ChannelCall::Program(_) => self.cannot(task, &request),
         }
@@ -58,7 +80,12 @@ impl World {
         let ea = Ea::Local { rank: to, offset: LINE_BYTES * register.line() };
         let first = Element { ea, size: MESSAGE_BYTES };
         let work = Work::Message { register, to, value };
-        self.enqueue(task, spe, Command { work, local: 0, first, tag: MESSAGE_TAG, order: Order::Free }, &[]);
+        self.enqueue(
+            task,
+            spe,
+            Command { work, local: 0, first, tag: MESSAGE_TAG, order: Order::Free },
+            &[],
+        );
     }
 
     /// Hands the MFC a command; while its queue is full, the SPU waits and is woken to try again.

@@ -8,7 +8,8 @@ use seatmap_port::channels::{Ea, Order, Register};
 fn world(seats: &[Seat]) -> World {
     let model = catalog::cell("cell-qs20").unwrap().unwrap();
     let mut world = World::new(&model);
-    let shape = Shape { tasks: seats.len(), local_bytes: 4096, memory_bytes: 4096, signals_or: true };
+    let shape =
+        Shape { tasks: seats.len(), local_bytes: 4096, memory_bytes: 4096, signals_or: true };
     world.reset(&shape, 2, seats);
     world
 }
@@ -54,7 +55,11 @@ fn a_fifth_message_waits_and_arrives() {
     }
     assert_eq!(read, [0, 1, 2, 3, 4]);
     world.call(1, ChannelCall::MailboxRead);
-    assert_eq!((world.next_task(), world.doing(1).is_some()), (None, true), "nothing more has been sent");
+    assert_eq!(
+        (world.next_task(), world.doing(1).is_some()),
+        (None, true),
+        "nothing more has been sent"
+    );
 }
 
 #[test]
@@ -72,7 +77,8 @@ fn the_ppe_waits_for_room() {
     assert_eq!(world.next_task().map(|(_, task)| task), Some(1));
     assert!(world.doing(0).is_some(), "the mailbox is full");
     world.call(1, ChannelCall::MailboxRead);
-    let mut tasks: Vec<u16> = std::iter::from_fn(|| world.next_task()).map(|(_, task)| task).collect();
+    let mut tasks: Vec<u16> =
+        std::iter::from_fn(|| world.next_task()).map(|(_, task)| task).collect();
     tasks.sort_unstable();
     assert_eq!(tasks, [0, 1]);
 }

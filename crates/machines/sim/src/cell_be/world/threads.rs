@@ -17,7 +17,9 @@ impl World {
     pub(super) fn thread_call(&mut self, task: u16, chip: u8, call: Call) {
         match call {
             Call::Send { to, value, by_kernel } => self.send(task, chip, to, value, by_kernel),
-            Call::Receive { from, mailbox: Outbound::Plain, looks } => self.receive(task, chip, from, looks),
+            Call::Receive { from, mailbox: Outbound::Plain, looks } => {
+                self.receive(task, chip, from, looks)
+            }
             Call::Receive { from, .. } => self.receive_interrupting(task, from),
             Call::Count { of, what, looks } => self.look_at(task, chip, of, what, looks),
             Call::Signal { to, register, value, by_kernel } => {
@@ -40,7 +42,9 @@ impl World {
             Call::TimeBase => self.end_call(task, self.timing.channel, self.tick()),
             Call::Clock => self.end_call(task, self.timing.channel, self.out.now()),
             Call::Proxy(context, command) => self.proxy(task, context, command),
-            Call::AwaitProxies { of, mask, condition } => self.await_proxies(task, of, mask, condition),
+            Call::AwaitProxies { of, mask, condition } => {
+                self.await_proxies(task, of, mask, condition)
+            }
             Call::Run { context, is_fresh } => self.run(task, context, is_fresh),
             Call::Destroy(context) => {
                 if self.is_quiet(context) {
@@ -48,7 +52,9 @@ impl World {
                     self.remove_context(context);
                 }
             }
-            Call::Park { .. } if self.tasks[task as usize].progress.is_woken => self.end_call(task, 0, 1),
+            Call::Park { .. } if self.tasks[task as usize].progress.is_woken => {
+                self.end_call(task, 0, 1)
+            }
             Call::Park { until, .. } => {
                 if let Some(until) = until {
                     self.set_timer(task, until);
@@ -58,9 +64,11 @@ impl World {
         }
     }
 
-    /// Whether this is a call's first step, which is followed by the next one after this many cycles.
+    /// Whether this is a call's first step, which is followed by the next one after this many
+    /// cycles.
     fn first_after(&mut self, task: u16, cycles: u64) -> bool {
-        let is_first = !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
+        let is_first =
+            !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
         if is_first {
             self.out.send(self.out.now() + cycles, Event::Retry(task));
         }
@@ -70,9 +78,10 @@ impl World {
     /// Core cycles of a load of a context's register, and of a look at the room of its mailbox.
     fn ways(&self, chip: u8, context: u16) -> (u64, u64) {
         let seat = self.programs.context(context).and_then(|context| context.seat);
-        match seat.is_some_and(|spe| self.spes[spe as usize].node().chip != chip) {
-            true => (self.timing.ppe_load_far, self.timing.ppe_room_far),
-            false => (self.timing.ppe_load, self.timing.ppe_room),
+        if seat.is_some_and(|spe| self.spes[spe as usize].node().chip != chip) {
+            (self.timing.ppe_load_far, self.timing.ppe_room_far)
+        } else {
+            (self.timing.ppe_load, self.timing.ppe_room)
         }
     }
 
@@ -95,7 +104,8 @@ impl World {
         self.end_call(task, if has_room { self.timing.channel } else { 0 }, u64::from(has_room));
     }
 
-    /// Loads the status of the outbound mailbox, which it sees at half of the time, and then the mailbox.
+    /// Loads the status of the outbound mailbox, which it sees at half of the time, and then the
+    /// mailbox.
     fn receive(&mut self, task: u16, chip: u8, from: u16, looks: u32) {
         let load = self.ways(chip, from).0;
         if self.first_after(task, load / 2) {
@@ -120,13 +130,15 @@ impl World {
     fn look_again(&mut self, task: u16, load: u64, looks: u32) {
         let progress = &mut self.tasks[task as usize].progress;
         progress.looks += 1;
-        match progress.looks < looks {
-            true => self.out.send(self.out.now() + load, Event::Retry(task)),
-            false => self.end_call(task, load - load / 2, 0),
+        if progress.looks < looks {
+            self.out.send(self.out.now() + load, Event::Retry(task))
+        } else {
+            self.end_call(task, load - load / 2, 0)
         }
     }
 
-    /// The operating system reads the interrupting mailbox, which a program's own loads do not reach.
+    /// The operating system reads the interrupting mailbox, which a program's own loads do not
+    /// reach.
     fn receive_interrupting(&mut self, task: u16, from: u16) {
         if self.first_after(task, self.timing.mailbox_call) {
             return;
@@ -161,7 +173,9 @@ impl World {
         }
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         match until {
-            Some(until) if until <= self.out.now() => self.end_call(task, self.timing.mailbox_call, 0),
+            Some(until) if until <= self.out.now() => {
+                self.end_call(task, self.timing.mailbox_call, 0)
+            }
             Some(until) if !has_waited => self.set_timer(task, until),
             _ => {}
         }
@@ -180,12 +194,13 @@ impl World {
     /// Tags of proxy commands that were given, are complete and were not taken.
     pub fn complete_proxies(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
-        let pending = state.seat.map_or(0, |spe| self.spes[spe as usize].mfc.pending_tags() >> PROXY_TAGS);
+        let pending =
+            state.seat.map_or(0, |spe| self.spes[spe as usize].mfc.pending_tags() >> PROXY_TAGS);
         state.proxy_tags & !(pending as u32)
     }
 
-    /// Hands a context's MFC a proxy command, as soon as the context is on an SPE and the queue has room. The load of
-    /// the command's status enqueues it.
+    /// Hands a context's MFC a proxy command, as soon as the context is on an SPE and the queue has
+    /// room. The load of the command's status enqueues it.
     fn proxy(&mut self, task: u16, context: u16, command: Command) {
         if !self.take_seat(context) {
             return;
@@ -195,8 +210,11 @@ impl World {
             return;
         }
         let is_empty = command.bytes == 0;
-        let entry =
-            if is_empty { Some(0) } else { self.enqueue_command(context, spe, command, command.tag + PROXY_TAGS) };
+        let entry = if is_empty {
+            Some(0)
+        } else {
+            self.enqueue_command(context, spe, command, command.tag + PROXY_TAGS)
+        };
         self.context_of(context).proxy_tags |= 1 << command.tag;
         self.end_call(task, self.timing.ppe_load, u64::from(entry.is_some()));
     }
@@ -234,15 +252,18 @@ impl World {
         let state = &self.tasks[task as usize];
         let waits = matches!(
             state.request,
-            Some(ChannelCall::Program(Call::Park { until: Some(_), .. } | Call::AwaitEvents { until: Some(_), .. }))
+            Some(ChannelCall::Program(
+                Call::Park { until: Some(_), .. } | Call::AwaitEvents { until: Some(_), .. }
+            ))
         );
         if waits && state.progress.number as u32 == number {
             self.end_call(task, 0, 0);
         }
     }
 
-    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns how many. A thread
-    /// that is still at work before it parks has looked before that at what it waits for, and does not park.
+    /// Wakes up to `most` threads that are parked at a key, those first that came first. Returns
+    /// how many. A thread that is still at work before it parks has looked before that at what it
+    /// waits for, and does not park.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let is_parked = |task: &u16| {
             let state = &self.tasks[*task as usize];
@@ -253,9 +274,10 @@ impl World {
         parked.sort_by_key(|task| self.tasks[*task as usize].progress.number);
         parked.truncate(most);
         for task in &parked {
-            match self.tasks[*task as usize].progress.has_begun {
-                true => self.end_call(*task, 0, 1),
-                false => self.tasks[*task as usize].progress.is_woken = true,
+            if self.tasks[*task as usize].progress.has_begun {
+                self.end_call(*task, 0, 1)
+            } else {
+                self.tasks[*task as usize].progress.is_woken = true
             }
         }
         parked.len()

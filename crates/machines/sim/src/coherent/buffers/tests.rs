@@ -16,7 +16,8 @@ struct Bench {
 impl Bench {
     fn new(queue: u32) -> Self {
         let layout = Arc::new(Layout { is_uncached: true, ..ring(queue) });
-        let (mut buffers, mut memory) = (Buffers::new(Arc::clone(&layout)), Memory::default());
+        let mut buffers = Buffers::new(Arc::clone(&layout));
+        let mut memory = Memory::default();
         buffers.reset(8);
         memory.grow(8);
         Bench { out: testing::outbox(&layout), buffers, memory, layout }
@@ -25,7 +26,8 @@ impl Bench {
     fn arrive(&mut self, operation: LineCall, cache: u16) {
         let parcel = self.out.pack(Parcel::Operation(operation));
         let kind = Kind::LineCall { writes: operation.writes() };
-        let request = Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
+        let request =
+            Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
         let packet = arrive(&mut self.out, request);
         self.buffers.handle(packet, &mut self.out);
     }
@@ -80,7 +82,8 @@ fn a_poll_finds_a_change_after_half_the_time_between_two() {
             _ => None,
         })
     };
-    // The store is looked up for 11 ticks. A poll takes 2 + 5, two links of 3, 11, and 20 to the next look.
+    // The store is looked up for 11 ticks. A poll takes 2 + 5, two links of 3, 11, and 20 to the
+    // next look.
     let poll = 2 + 5 + 2 * 3 + 11 + 20;
     assert_eq!((at(0), at(2)), (Some(11 + 3), Some(11 + poll / 2 + 3)));
 }

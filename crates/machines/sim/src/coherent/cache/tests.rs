@@ -64,7 +64,10 @@ fn a_miss_asks_the_home_and_the_answer_is_kept() {
     assert!(!bench.access(0, false));
     let asked = wishes(&mut bench.out);
     let [Wish::Sent(request, time)] = asked[..] else { panic!("{asked:?}") };
-    assert_eq!((request.kind, request.from, request.to, time), (Kind::LineCall { writes: false }, 2, 0, 5));
+    assert_eq!(
+        (request.kind, request.from, request.to, time),
+        (Kind::LineCall { writes: false }, 2, 0, 5)
+    );
     bench.cache.expect(0, 0);
     bench.receive(SHARED, 0);
     assert!(bench.access(0, false) && bench.access(1, false));
@@ -86,15 +89,25 @@ fn an_owner_answers_and_goes_on_reading() {
 
 #[test]
 fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
-    for (kind, wants_line, answer) in
-        [(SHARED, true, Kind::InvAck), (ALONE[0], true, Kind::Data), (ALONE[0], false, Kind::InvAck)]
-    {
+    for (kind, wants_line, answer) in [
+        (SHARED, true, Kind::InvAck),
+        (ALONE[0], true, Kind::Data),
+        (ALONE[0], false, Kind::InvAck),
+    ] {
         let mut bench = Bench::new();
         bench.get(0, false, kind);
         bench.receive(Kind::Invalidate { wants_line }, 0);
         let answers = bench.answers();
-        assert!(answers.contains(&Wish::Told(crate::coherent::outbox::Notice::Gone { cache: 1, line: LINE })));
-        assert_eq!((sent(&answers), bench.cache.state(LINE)), (vec![(answer, 1, 0)], State::Invalid));
+        assert!(
+            answers.contains(&Wish::Told(crate::coherent::outbox::Notice::Gone {
+                cache: 1,
+                line: LINE
+            }))
+        );
+        assert_eq!(
+            (sent(&answers), bench.cache.state(LINE)),
+            (vec![(answer, 1, 0)], State::Invalid)
+        );
     }
 }
 
@@ -138,7 +151,10 @@ fn a_grant_may_overtake_the_line_of_another_thread() {
     bench.cache.expect(0, 0);
     bench.cache.expect(1, 0);
     bench.receive(ALONE[1], 1);
-    assert!(bench.cache.permits(LINE, true) && !bench.access(1, true), "the line is still on its way");
+    assert!(
+        bench.cache.permits(LINE, true) && !bench.access(1, true),
+        "the line is still on its way"
+    );
     bench.cache.expect(1, 0);
     bench.receive(SHARED, 0);
     bench.receive(Kind::Grant { exclusive: false }, 1);
@@ -153,7 +169,9 @@ fn a_request_that_is_sent_back_goes_out_again() {
     bench.receive(Kind::Nack { writes: true }, 1);
     let nacked = bench.out.now();
     let again = wishes(&mut bench.out);
-    assert!(matches!(again[..], [Wish::Sent(request, time)] if request.thread == 1 && time == nacked + 5));
+    assert!(
+        matches!(again[..], [Wish::Sent(request, time)] if request.thread == 1 && time == nacked + 5)
+    );
     assert_eq!((sent(&again), bench.cache.counts().misses), (first, 1));
 }
 

@@ -102,7 +102,11 @@ fn an_upgrade_is_granted_without_the_line() {
     bench.receive(Kind::Data, 0);
     assert_eq!(bench.receive(WRITE, 1), [(Kind::Invalidate { wants_line: false }, 0, 1)]);
     assert_eq!(bench.give_up(0, Kind::InvAck), [(ALONE[1], 1, 2)]);
-    assert_eq!(bench.receive(WRITE, 1), [(ALONE[1], 1, 2)], "a second thread of the same core waits for nobody");
+    assert_eq!(
+        bench.receive(WRITE, 1),
+        [(ALONE[1], 1, 2)],
+        "a second thread of the same core waits for nobody"
+    );
     assert_eq!(bench.receive(READ, 1), [(Kind::Grant { exclusive: false }, 1, 2)]);
 }
 
@@ -113,7 +117,8 @@ fn one_request_for_a_line_is_served_at_a_time() {
     assert_eq!(bench.receive(WRITE, 1), [(INVALIDATE, 0, 1)]);
     assert_eq!(bench.receive(READ, 2), []);
     assert_eq!(bench.receive(WRITE, 0), []);
-    // The writer gets the line, and the directory asks it for the line at once, for the first request that waits.
+    // The writer gets the line, and the directory asks it for the line at once, for the first
+    // request that waits.
     assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 1, 2), (Kind::Forward, 1, 2)]);
     let next = [(SHARED, 2, 3), (INVALIDATE, 1, 2), (INVALIDATE, 2, 3)];
     assert_eq!(bench.receive(Kind::Data, 1), next);
@@ -131,7 +136,11 @@ fn a_full_directory_sends_requests_back() {
     let nack = sent(&bench.serve())[0];
     assert_eq!(nack, (Kind::Nack { writes: false }, 2, 3));
     assert_eq!(bench.directory.intake().pipelines()[0].nacks, 1);
-    assert_eq!(bench.directory.intake().pipelines()[0].lookups, 2, "a request that is sent back is not looked up");
+    assert_eq!(
+        bench.directory.intake().pipelines()[0].lookups,
+        2,
+        "a request that is sent back is not looked up"
+    );
 }
 
 #[test]

@@ -19,13 +19,16 @@ impl Hierarchy {
     /// The model of the machine.
     ///
     /// # Errors
-    /// [`ModelError`], with the reason why it cannot be run; `name` is the name of the file in its message.
+    /// [`ModelError`], with the reason why it cannot be run; `name` is the name of the file in its
+    /// message.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
-        let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
+        let impossible =
+            |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if let Some(flaw) = self.flaw() {
             return Err(impossible(flaw));
         }
-        let layout = layout(&Tree::of(&self)).ok_or_else(|| impossible("its levels make no tree".to_owned()))?;
+        let layout = layout(&Tree::of(&self))
+            .ok_or_else(|| impossible("its levels make no tree".to_owned()))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
             shape: None,
@@ -93,10 +96,11 @@ fn caches(tree: &Tree) -> Vec<Option<u16>> {
     cache_of_pu
 }
 
-/// The link above each node, and the levels that settle lines. With one home, that home is the root; several homes
-/// hang below the root.
+/// The link above each node, and the levels that settle lines. With one home, that home is the
+/// root; several homes hang below the root.
 fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
-    let (count, homes) = (tree.cores(), tree.levels.home_count());
+    let count = tree.cores();
+    let homes = tree.levels.home_count();
     let mut below: Vec<(u16, u16)> = (0..count as u16).map(|cache| (cache, cache + 1)).collect();
     let mut above: Vec<(usize, usize)> = Vec::new();
     let mut inner: Vec<usize> = (0..count).collect();
@@ -119,14 +123,25 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let seed = tree.levels.homes.as_ref().map_or(0, |homes| homes.hash_seed.into());
     let settled = |at: &usize| above.get(*at).filter(|(level, _)| *level < tree.settling);
     let parent = |at: usize| settled(&at).map_or(first_top, |(_, to)| *to) as u16;
-    let climbing =
-        Climbing { parent: (0..first_top + homes).map(parent).collect(), below, first_top: first_top as u16, seed };
+    let climbing = Climbing {
+        parent: (0..first_top + homes).map(parent).collect(),
+        below,
+        first_top: first_top as u16,
+        seed,
+    };
     let up = (0..hub).map(|node| link(tree, reach, node, above.get(node).copied(), hub)).collect();
     Some((up, climbing))
 }
 
-fn link(tree: &Tree, reach: &[u64], node: usize, above: Option<(usize, usize)>, hub: usize) -> Link {
-    let (levels, last) = (tree.levels, tree.last());
+fn link(
+    tree: &Tree,
+    reach: &[u64],
+    node: usize,
+    above: Option<(usize, usize)>,
+    hub: usize,
+) -> Link {
+    let levels = tree.levels;
+    let last = tree.last();
     let busy = levels.figures.busy(levels.ticks_per_cycle);
     let Some((level, to)) = above else {
         return Link { from: node as u16, to: hub as u16, cycles: TO_TOP as u32, busy };
@@ -144,13 +159,18 @@ fn link(tree: &Tree, reach: &[u64], node: usize, above: Option<(usize, usize)>, 
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
 
-/// The part of every distance between two caches that routes, caches and directories do not explain, half of it for
-/// each direction.
+/// The part of every distance between two caches that routes, caches and directories do not
+/// explain, half of it for each direction.
 fn passing(tree: &Tree, layout: &Layout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {
         let [one, other] = [a, b].map(|core| tree.core(core).pus[0]);
-        let left = tree.wanted(a, b).saturating_sub(distance::round_trip(layout, one, other, MEASURED_LINE)?) as u32;
+        let left = tree.wanted(a, b).saturating_sub(distance::round_trip(
+            layout,
+            one,
+            other,
+            MEASURED_LINE,
+        )?) as u32;
         passing[a * tree.cores() + b] = left / 2;
         passing[b * tree.cores() + a] = left - left / 2;
     }

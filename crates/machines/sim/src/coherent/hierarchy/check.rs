@@ -12,8 +12,8 @@ const HIGHEST_PU: u32 = 8191;
 const MOST_CORES: usize = 1024;
 const MOST_HOMES: u32 = 256;
 const MOST_TICKS: u32 = 1000;
-/// The longest round trip between cores. A longer one would take a hundred times as long as a round trip across the
-/// slowest link.
+/// The longest round trip between cores. A longer one would take a hundred times as long as a round
+/// trip across the slowest link.
 const LONGEST_NS: f64 = 1e5;
 /// Figures on file have two decimals, and a distance is a sum of four.
 const ROUNDING_NS: f64 = 0.05;
@@ -33,19 +33,25 @@ impl Hierarchy {
             return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
         }
         if self.fabric.kind != "levels" {
-            return Some(format!("fabric.kind is '{}', and this file can only be of levels", self.fabric.kind));
+            return Some(format!(
+                "fabric.kind is '{}', and this file can only be of levels",
+                self.fabric.kind
+            ));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz.value) {
             return Some("frequency_ghz is not a clock".to_owned());
         }
         let fits = (1..=MOST_TICKS).contains(&self.ticks_per_cycle);
-        (!fits).then(|| format!("ticks_per_cycle is {}; give 1 to {MOST_TICKS}", self.ticks_per_cycle))
+        (!fits)
+            .then(|| format!("ticks_per_cycle is {}; give 1 to {MOST_TICKS}", self.ticks_per_cycle))
     }
 
     fn homes_flaw(&self) -> Option<String> {
         let homes = self.homes.as_ref()?;
         let fits = (2..=MOST_HOMES).contains(&homes.count);
-        (!fits).then(|| format!("homes.count is {}; give 2 to {MOST_HOMES}, or no [homes]", homes.count))
+        (!fits).then(|| {
+            format!("homes.count is {}; give 2 to {MOST_HOMES}, or no [homes]", homes.count)
+        })
     }
 
     fn cores_flaw(&self) -> Option<String> {
@@ -93,7 +99,8 @@ impl Hierarchy {
     }
 
     fn distances_flaw(&self) -> Option<String> {
-        let (between, rest) = (&self.distances.between_ns, &self.distances.rest_ns);
+        let between = &self.distances.between_ns;
+        let rest = &self.distances.rest_ns;
         if let Some(at) = between.iter().position(|row| row.len() != between.len()) {
             return Some(format!(
                 "distances.between_ns[{at}] has {} of {}",
@@ -109,30 +116,42 @@ impl Hierarchy {
             ));
         }
         if let Some(at) = (0..rest.len()).find(|at| rest[*at].len() != *at) {
-            return Some(format!("distances.rest_ns[{at}] has {}; give {at}", counted(rest[at].len(), "figure")));
+            return Some(format!(
+                "distances.rest_ns[{at}] has {}; give {at}",
+                counted(rest[at].len(), "figure")
+            ));
         }
         (0..self.cores.len()).find_map(|a| (0..a).find_map(|b| self.pair_flaw(a, b)))
     }
 
     fn pair_flaw(&self, a: usize, b: usize) -> Option<String> {
         let [one, other] = [a, b].map(|core| self.cores[core].group as usize);
-        let (there, back) = (self.distances.between_ns[one][other], self.distances.between_ns[other][one]);
+        let there = self.distances.between_ns[one][other];
+        let back = self.distances.between_ns[other][one];
         if one == other && there.is_nan() {
-            return Some(format!("distances.between_ns[{one}][{one}] is nan, and the group has several cores"));
+            return Some(format!(
+                "distances.between_ns[{one}][{one}] is nan, and the group has several cores"
+            ));
         }
         if there != back {
-            return Some(format!("distances.between_ns says {there} ns one way and {back} ns the other"));
+            return Some(format!(
+                "distances.between_ns says {there} ns one way and {back} ns the other"
+            ));
         }
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
-        let wild =
-            homes.find_map(|home| Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns)));
+        let wild = homes.find_map(|home| {
+            Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns))
+        });
         if let Some(wild) = wild {
-            return Some(format!("cores {a} and {b} are {wild:?} ns apart, which no two cores are"));
+            return Some(format!(
+                "cores {a} and {b} are {wild:?} ns apart, which no two cores are"
+            ));
         }
         let apart = self.round_trip_ns(a, b, measured);
-        let far = |core: &usize| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS);
+        let far =
+            |core: &usize| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS);
         let core = [a, b].into_iter().find(far)?;
         let sibling = self.cores[core].sibling_ns?;
         Some(format!(

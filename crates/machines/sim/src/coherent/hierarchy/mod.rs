@@ -1,14 +1,15 @@
-//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. A twin of a machine is
-//! such a model.
+//! Ordinary machines: levels of caches, dies and packages, from the distances of a profile. A twin
+//! of a machine is such a model.
 //!
-//! Cores are grouped by the things that they share, level by level. A request climbs to the first level that has all
-//! sharers of its line below it, as with inclusive caches: two cores of a group settle a line between them. If a
-//! measurement found that lines have homes of their own, requests go to the line's home at the top instead; then only
-//! the innermost groups can settle lines earlier.
+//! Cores are grouped by the things that they share, level by level. A request climbs to the first
+//! level that has all sharers of its line below it, as with inclusive caches: two cores of a group
+//! settle a line between them. If a measurement found that lines have homes of their own, requests
+//! go to the line's home at the top instead; then only the innermost groups can settle lines
+//! earlier.
 //!
-//! A distance has three parts: B between two groups, an offset of each core (by home, if there are several), and the
-//! rest of the pair. The nearest pair of each level decides the length of the routes there. The other pairs of that
-//! level take longer when the line is passed on.
+//! A distance has three parts: B between two groups, an offset of each core (by home, if there are
+//! several), and the rest of the pair. The nearest pair of each level decides the length of the
+//! routes there. The other pairs of that level take longer when the line is passed on.
 //!
 //! | module | contents |
 //! |---|---|
@@ -32,7 +33,8 @@ pub use written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
 /// The figures that profiles do not give, each with its reason.
 pub const ORDINARY: &str = include_str!("ordinary.toml");
 
-/// The line whose distances a profile holds: the first candidate of a measurement, a page beyond the gate.
+/// The line whose distances a profile holds: the first candidate of a measurement, a page beyond
+/// the gate.
 pub const MEASURED_LINE: u32 = 64;
 
 /// The kind of fabric of a coherent model, as far as the text shows it before it is read.

@@ -10,14 +10,15 @@ use seatmap_machine::{CoreDistance, Matrix, Profile, Pu};
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
-/// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI link of 16 GB/s each
-/// way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009), 11 cycles at 2.7 GHz; a message without
-/// data takes a fifth of that.
+/// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI
+/// link of 16 GB/s each way (Intel, "An introduction to the Intel QuickPath Interconnect", 2009),
+/// 11 cycles at 2.7 GHz; a message without data takes a fifth of that.
 const PACKAGE_BUSY_CYCLES: [u32; 3] = [2, 11, 2];
-/// The greatest rest of the distances, as a root mean square in nanoseconds, that groups and offsets may leave. A
-/// greater rest is written pair by pair.
+/// The greatest rest of the distances, as a root mean square in nanoseconds, that groups and
+/// offsets may leave. A greater rest is written pair by pair.
 const LEFT_NS: f64 = 0.2;
-/// The same limit for the differences as shares of their distances: near pairs count as much as far ones.
+/// The same limit for the differences as shares of their distances: near pairs count as much as far
+/// ones.
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
@@ -45,19 +46,27 @@ impl Parts {
     /// # Errors
     /// [`ModelError`], for a profile without distances, or with distances within one core only.
     pub fn levels(&self, profile: &Profile) -> Result<Hierarchy, ModelError> {
-        let impossible =
-            |message: &str| ModelError::Impossible { name: profile.name.clone(), message: message.to_owned() };
-        let distance = profile.core_distance.as_ref().ok_or_else(|| impossible("it has no core distances"))?;
+        let impossible = |message: &str| ModelError::Impossible {
+            name: profile.name.clone(),
+            message: message.to_owned(),
+        };
+        let distance =
+            profile.core_distance.as_ref().ok_or_else(|| impossible("it has no core distances"))?;
         if self.group_of.len() < 2 {
             return Err(impossible("distances between two cores are needed, and it has one core"));
         }
         let between_cores = self.between_cores(distance);
-        let between_ns =
-            self.between(&between_cores).ok_or_else(|| impossible("it knows no distance between two cores"))?;
+        let between_ns = self
+            .between(&between_cores)
+            .ok_or_else(|| impossible("it knows no distance between two cores"))?;
         let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),
-            summary: format!("{}, {}", counted(self.group_of.len(), "core"), counted(distance.pus.len(), "PU")),
+            summary: format!(
+                "{}, {}",
+                counted(self.group_of.len(), "core"),
+                counted(distance.pus.len(), "PU")
+            ),
             sources: vec![profile.origin.source.clone()],
             frequency_ghz: self.frequency_ghz.clone(),
             ticks_per_cycle: self.ticks_per_cycle,
@@ -79,10 +88,12 @@ impl Parts {
     /// Mean distances between cores; NaN for unknown ones.
     fn between_cores(&self, distance: &CoreDistance) -> Matrix {
         let cores = self.group_of.len();
-        let (mut sum, mut count) = (Matrix::filled(cores, 0.0), Matrix::filled(cores, 0.0));
+        let mut sum = Matrix::filled(cores, 0.0);
+        let mut count = Matrix::filled(cores, 0.0);
         let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
         for (i, j, ns) in known {
-            let (a, b) = (self.core_of[i], self.core_of[j]);
+            let a = self.core_of[i];
+            let b = self.core_of[j];
             sum.set_both(a, b, sum[(a, b)] + ns);
             count.set_both(a, b, count[(a, b)] + 1.0);
         }
@@ -93,8 +104,8 @@ impl Parts {
         self.offset_ns[core][self.homes.as_ref().map_or(0, |(_, home)| *home)]
     }
 
-    /// B between all groups: the median of the distances less the offsets. Unknown values get the largest known one;
-    /// `None` if none is known.
+    /// B between all groups: the median of the distances less the offsets. Unknown values get the
+    /// largest known one; `None` if none is known.
     fn between(&self, cores: &Matrix) -> Option<Vec<Vec<f64>>> {
         let groups = *self.group_of.iter().max()? as usize + 1;
         let mut left = vec![vec![Vec::new(); groups]; groups];
@@ -105,7 +116,8 @@ impl Parts {
         let known = |a: usize, b: usize| middle(&left[a.min(b)][a.max(b)]);
         let all = (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b)));
         let largest = all.filter_map(|(a, b)| known(a, b)).max_by(f64::total_cmp)?;
-        let several = |a: usize| self.group_of.iter().filter(|group| **group as usize == a).count() > 1;
+        let several =
+            |a: usize| self.group_of.iter().filter(|group| **group as usize == a).count() > 1;
         let unknown = |a: usize, b: usize| if a != b || several(a) { largest } else { f64::NAN };
         let cell = |a: usize, b: usize| known(a, b).unwrap_or(unknown(a, b));
         Some((0..groups).map(|a| (0..groups).map(|b| cell(a, b)).collect()).collect())
@@ -118,7 +130,8 @@ impl Parts {
             let left = cores[(a, b)] - base - self.offset(a) - self.offset(b);
             if left.is_finite() { (100.0 * left).round() / 100.0 } else { 0.0 }
         };
-        let rows: Vec<Vec<f64>> = (0..cores.n()).map(|a| (0..a).map(|b| rest(a, b)).collect()).collect();
+        let rows: Vec<Vec<f64>> =
+            (0..cores.n()).map(|a| (0..a).map(|b| rest(a, b)).collect()).collect();
         let known = cores.pairs().filter(|(_, _, ns)| ns.is_finite());
         let (left, shares): (Vec<f64>, Vec<f64>) =
             known.map(|(a, b, ns)| (rows[b][a], rows[b][a] / ns.max(f64::MIN_POSITIVE))).unzip();
@@ -128,9 +141,12 @@ impl Parts {
     fn cores(&self, profile: &Profile, distance: &CoreDistance) -> Vec<CoreWritten> {
         let known: BTreeMap<u32, &Pu> = profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
         let core = |core: usize| {
-            let rows: Vec<usize> = (0..self.core_of.len()).filter(|row| self.core_of[*row] == core).collect();
-            let pairs = rows.iter().flat_map(|i| rows.iter().map(move |j| (*i, *j))).filter(|(i, j)| i < j);
-            let siblings: Vec<f64> = pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
+            let rows: Vec<usize> =
+                (0..self.core_of.len()).filter(|row| self.core_of[*row] == core).collect();
+            let pairs =
+                rows.iter().flat_map(|i| rows.iter().map(move |j| (*i, *j))).filter(|(i, j)| i < j);
+            let siblings: Vec<f64> =
+                pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
             let pu = rows.first().and_then(|row| known.get(&distance.pus[*row]));
             CoreWritten {
                 pus: rows.iter().map(|row| distance.pus[*row]).collect(),
@@ -150,13 +166,15 @@ impl Parts {
 }
 
 impl Hierarchy {
-    /// Lowers the distance between the threads of a core to that of the nearest other core. The simulator's threads of
-    /// one core share its cache, so that no line is further from them than from another core; a profile can say so
-    /// where a hypervisor moved its CPUs, and the fit then shows the error.
+    /// Lowers the distance between the threads of a core to that of the nearest other core. The
+    /// simulator's threads of one core share its cache, so that no line is further from them than
+    /// from another core; a profile can say so where a hypervisor moved its CPUs, and the fit then
+    /// shows the error.
     fn bring_siblings_near(&mut self) {
         for core in 0..self.cores.len() {
             let others = (0..self.cores.len()).filter(|other| *other != core);
-            let nearest = others.map(|other| self.round_trip_ns(core, other, self.home_of(MEASURED_LINE)));
+            let nearest =
+                others.map(|other| self.round_trip_ns(core, other, self.home_of(MEASURED_LINE)));
             let nearest = nearest.filter(|ns| *ns > 0.0).fold(f64::INFINITY, f64::min);
             self.cores[core].sibling_ns = self.cores[core].sibling_ns.map(|ns| ns.min(nearest));
         }
@@ -166,17 +184,24 @@ impl Hierarchy {
     ///
     /// # Errors
     /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
-    pub fn described(profile: &Profile, summary: &str, frequency_ghz: f64) -> Result<Self, ModelError> {
+    pub fn described(
+        profile: &Profile,
+        summary: &str,
+        frequency_ghz: f64,
+    ) -> Result<Self, ModelError> {
         let distance = profile.core_distance.as_ref();
-        let (mut cores, mut groups) = (BTreeMap::new(), BTreeMap::new());
-        let (mut core_of, mut group_of) = (Vec::new(), Vec::new());
+        let mut cores = BTreeMap::new();
+        let mut groups = BTreeMap::new();
+        let mut core_of = Vec::new();
+        let mut group_of = Vec::new();
         for os in distance.map_or(&[][..], |distance| &distance.pus) {
             let pu = profile.topology.pu(*os).cloned().unwrap_or_default();
             let around = (pu.package, pu.die, pu.l3);
             let next = groups.len() as u32;
             let group = *groups.entry(around).or_insert(next);
             let next = cores.len();
-            let core = *cores.entry((around, pu.core, pu.core.is_none().then_some(*os))).or_insert(next);
+            let core =
+                *cores.entry((around, pu.core, pu.core.is_none().then_some(*os))).or_insert(next);
             if core == group_of.len() {
                 group_of.push(group);
             }
@@ -188,7 +213,11 @@ impl Hierarchy {
             core_of,
             group_of,
             homes: None,
-            frequency_ghz: Figure { value: frequency_ghz, kind: Basis::Document, source: "the description".to_owned() },
+            frequency_ghz: Figure {
+                value: frequency_ghz,
+                kind: Basis::Document,
+                source: "the description".to_owned(),
+            },
             ticks_per_cycle: 1,
         };
         Ok(Hierarchy { summary: summary.to_owned(), ..parts.levels(profile)? })

@@ -14,7 +14,8 @@ impl Hierarchy {
         line(&mut text, format!("format = {}", quoted(&self.format)));
         line(&mut text, format!("name = {}", quoted(&self.name)));
         line(&mut text, format!("summary = {}", quoted(&self.summary)));
-        let sources: Vec<String> = self.sources.iter().map(|source| format!("    {},\n", quoted(source))).collect();
+        let sources: Vec<String> =
+            self.sources.iter().map(|source| format!("    {},\n", quoted(source))).collect();
         line(&mut text, format!("sources = [\n{}]", sources.concat()));
         line(&mut text, format!("frequency_ghz = {}", figure(&self.frequency_ghz)));
         line(&mut text, "# Distances are whole numbers of ticks.".to_owned());
@@ -26,7 +27,9 @@ impl Hierarchy {
         line(&mut text, self.homes_text());
         line(&mut text, self.distances_text());
         text.push_str("[figures]\n");
-        self.figures.all().for_each(|(key, value)| line(&mut text, format!("{key} = {}", figure(value))));
+        self.figures
+            .all()
+            .for_each(|(key, value)| line(&mut text, format!("{key} = {}", figure(value))));
         text
     }
 
@@ -85,7 +88,13 @@ const REST: &str = "\
 
 fn core(core: &CoreWritten) -> String {
     let mut text = format!("    {{ pus = {:?}, group = {}", core.pus, core.group);
-    let numbers = [("l2", core.l2), ("l3", core.l3), ("die", core.die), ("numa", core.numa), ("package", core.package)];
+    let numbers = [
+        ("l2", core.l2),
+        ("l3", core.l3),
+        ("die", core.die),
+        ("numa", core.numa),
+        ("package", core.package),
+    ];
     for (key, number) in numbers.into_iter().filter_map(|(key, number)| Some((key, number?))) {
         let _ = write!(text, ", {key} = {number}");
     }
@@ -100,7 +109,8 @@ fn core(core: &CoreWritten) -> String {
 }
 
 fn figure(figure: &Figure) -> String {
-    let (value, kind) = (number(figure.value), word(figure.kind));
+    let value = number(figure.value);
+    let kind = word(figure.kind);
     format!("{{ value = {value}, kind = \"{kind}\", source = {} }}", quoted(&figure.source))
 }
 
@@ -112,8 +122,8 @@ fn word(basis: Basis) -> &'static str {
     }
 }
 
-/// A string in quotes, with hidden characters made visible: people read the file, and TOML allows such characters as
-/// they are.
+/// A string in quotes, with hidden characters made visible: people read the file, and TOML allows
+/// such characters as they are.
 fn quoted(text: &str) -> String {
     toml::Value::String(seatmap_document::visible(text)).to_string()
 }

@@ -6,24 +6,24 @@ use crate::coherent::distance::ROUTES;
 use crate::coherent::layout::Timing;
 use std::collections::BTreeMap;
 
-/// The greatest share of the nearest pair's distance at each level that caches and directories may take; routes take
-/// the rest.
+/// The greatest share of the nearest pair's distance at each level that caches and directories may
+/// take; routes take the rest.
 const MOST_FIXED: f64 = 0.8;
-/// The least share of the distances across the machine that offsets must leave for the routes, if the offsets are to
-/// be routes themselves.
+/// The least share of the distances across the machine that offsets must leave for the routes, if
+/// the offsets are to be routes themselves.
 const LEAST_LEFT: f64 = 0.5;
 
-/// The cores in the order of their places, and the level at which each two of them meet. A core is identified by its
-/// place.
+/// The cores in the order of their places, and the level at which each two of them meet. A core is
+/// identified by its place.
 pub(super) struct Tree<'a> {
     pub levels: &'a Hierarchy,
     /// The core in the file for each place.
     pub order: Vec<usize>,
     /// The group of each core, level by level from the inside, numbered from 0 along the places.
     pub group_at: Vec<Vec<usize>>,
-    /// The number of levels, from the inside, that settle lines below the last level. With a single home, all levels
-    /// below it do; with several, at most the groups do, as measurements show offsets by home between the groups of a
-    /// package too.
+    /// The number of levels, from the inside, that settle lines below the last level. With a single
+    /// home, all levels below it do; with several, at most the groups do, as measurements show
+    /// offsets by home between the groups of a package too.
     pub settling: usize,
 }
 
@@ -46,7 +46,8 @@ impl<'a> Tree<'a> {
                 inner = groups;
             }
         }
-        let below_homes = if levels.home_count() > 1 { usize::from(has_groups) } else { usize::MAX };
+        let below_homes =
+            if levels.home_count() > 1 { usize::from(has_groups) } else { usize::MAX };
         tree.settling = if levels.settles() { below_homes.min(tree.last()) } else { 0 };
         tree
     }
@@ -58,7 +59,10 @@ impl<'a> Tree<'a> {
             let next = numbers.len();
             *numbers.entry(key).or_insert(next)
         };
-        self.order.iter().map(|core| number(place(&self.levels.cores[*core])[..depth].to_vec())).collect()
+        self.order
+            .iter()
+            .map(|core| number(place(&self.levels.cores[*core])[..depth].to_vec()))
+            .collect()
     }
 
     pub fn core(&self, at: usize) -> &CoreWritten {
@@ -81,7 +85,8 @@ impl<'a> Tree<'a> {
 
     /// The level at which two cores settle a line.
     fn level(&self, a: usize, b: usize) -> usize {
-        let meet = (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
+        let meet =
+            (0..self.settling).find(|level| self.group_at[*level][a] == self.group_at[*level][b]);
         meet.unwrap_or(self.last())
     }
 
@@ -97,8 +102,8 @@ impl<'a> Tree<'a> {
         level.min(self.settling) as u64
     }
 
-    /// The offsets as ticks of each route of a core (row) to the homes at the top, as far as whole ticks and the
-    /// distances allow; empty if they are too large for the distances.
+    /// The offsets as ticks of each route of a core (row) to the homes at the top, as far as whole
+    /// ticks and the distances allow; empty if they are too large for the distances.
     pub fn extra(&self) -> Vec<u32> {
         let homes = self.levels.home_count();
         let least = self.least_offsets();
@@ -111,7 +116,8 @@ impl<'a> Tree<'a> {
             .flat_map(|core| (0..homes).map(move |home| (core, home)))
             .map(|(c, h)| ticks(c, h))
             .collect();
-        let (left, all) = (self.nearest(self.last(), &extra), self.nearest(self.last(), &[]));
+        let left = self.nearest(self.last(), &extra);
+        let all = self.nearest(self.last(), &[]);
         let bears = left >= LEAST_LEFT * all && extra.iter().any(|ticks| *ticks > 0);
         if bears { extra } else { Vec::new() }
     }
@@ -126,23 +132,31 @@ impl<'a> Tree<'a> {
         least
     }
 
-    /// Ticks of one direction of the nearest pair that settles at a level or further out, less its offsets.
+    /// Ticks of one direction of the nearest pair that settles at a level or further out, less its
+    /// offsets.
     fn nearest(&self, from_level: usize, extra: &[u32]) -> f64 {
-        let (homes, home) = (self.levels.home_count(), self.levels.home_of(MEASURED_LINE));
+        let homes = self.levels.home_count();
+        let home = self.levels.home_of(MEASURED_LINE);
         let offset = |core: usize| extra.get(core * homes + home).copied().unwrap_or(0);
         let left = |(a, b): (usize, usize)| {
             let level = self.level(a, b);
-            let ways = if level == self.last() { ROUTES / 2 * u64::from(offset(a) + offset(b)) } else { 0 };
+            let ways = if level == self.last() {
+                ROUTES / 2 * u64::from(offset(a) + offset(b))
+            } else {
+                0
+            };
             (level >= from_level).then(|| (self.wanted(a, b) / 2) as f64 - ways as f64)
         };
         self.pairs().filter_map(left).fold(f64::INFINITY, f64::min)
     }
 
-    /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns each core's look:
-    /// from its threads' distance, which involves no directory, else the assumed time.
+    /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
+    /// each core's look: from its threads' distance, which involves no directory, else the assumed
+    /// time.
     pub fn fit_timing(&self, timing: &mut Timing, extra: &[u32]) -> Vec<u64> {
         let ticks = |ns: f64| (ns * self.levels.ticks_per_ns() / 2.0).round() as u64;
-        let told: Vec<Option<u64>> = (0..self.cores()).map(|core| self.core(core).sibling_ns.map(ticks)).collect();
+        let told: Vec<Option<u64>> =
+            (0..self.cores()).map(|core| self.core(core).sibling_ns.map(ticks)).collect();
         let assumed = self.levels.figures.look_cycles.ticks(self.levels.ticks_per_cycle);
         let longest = told.iter().copied().flatten().max();
         let share_at = |level| {
@@ -154,12 +168,14 @@ impl<'a> Tree<'a> {
         let shrink = |part: u64| ((part as f64 * share) as u64).max(1);
         let parts = [&mut timing.hit, &mut timing.miss, &mut timing.cache, &mut timing.directory];
         parts.into_iter().for_each(|part| *part = shrink(*part));
-        let look =
-            |told: Option<u64>| told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1));
+        let look = |told: Option<u64>| {
+            told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1))
+        };
         told.into_iter().map(look).collect()
     }
 
-    /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it needs beside them.
+    /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it
+    /// needs beside them.
     pub fn reach(&self, timing: &Timing, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
         let spare = |level: usize| {
@@ -167,7 +183,8 @@ impl<'a> Tree<'a> {
             (left / ROUTES as f64) as u64
         };
         // Above the last level there is one more link to each of several homes.
-        let step = |level: usize| if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 };
+        let step =
+            |level: usize| if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 };
         let mut reach: Vec<u64> = (0..=self.last()).map(spare).collect();
         for level in (0..self.last()).rev() {
             reach[level] = reach[level].min(reach[level + 1].saturating_sub(step(level + 1)));
@@ -180,7 +197,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Ticks of one direction beside its routes, for a request that passes this many directories on its way up.
+/// Ticks of one direction beside its routes, for a request that passes this many directories on its
+/// way up.
 fn fixed(timing: &Timing, look: u64, passed: u64) -> u64 {
     let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
     timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit

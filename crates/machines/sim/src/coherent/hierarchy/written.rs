@@ -45,7 +45,8 @@ pub struct Hierarchy {
 pub struct Ties {
     /// `levels`.
     pub kind: String,
-    /// Core cycles for which an address, a line and an acknowledgement keep a link to another package busy.
+    /// Core cycles for which an address, a line and an acknowledgement keep a link to another
+    /// package busy.
     pub package_busy_cycles: [u32; LANES],
     /// The basis of these cycles.
     pub basis: Basis,
@@ -75,8 +76,8 @@ pub struct Distances {
     pub source: String,
     /// B: inside groups (the diagonal) and between them; `nan` inside a group of one core.
     pub between_ns: Vec<Vec<f64>>,
-    /// The rest that B and the offsets leave of the pairs of cores, below the diagonal: row i holds cores 0 to i - 1.
-    /// Empty if there is none.
+    /// The rest that B and the offsets leave of the pairs of cores, below the diagonal: row i holds
+    /// cores 0 to i - 1. Empty if there is none.
     #[serde(default)]
     pub rest_ns: Vec<Vec<f64>>,
 }
@@ -145,7 +146,9 @@ impl Hierarchy {
     /// The home of a line.
     #[must_use]
     pub fn home_of(&self, line: u32) -> usize {
-        self.homes.as_ref().map_or(0, |homes| hashed(line, homes.hash_seed.into(), homes.count as usize))
+        self.homes
+            .as_ref()
+            .map_or(0, |homes| hashed(line, homes.hash_seed.into(), homes.count as usize))
     }
 
     /// Whether cores of one group settle a line between them.
@@ -153,12 +156,20 @@ impl Hierarchy {
         self.homes.as_ref().is_none_or(|homes| homes.settled_in_groups)
     }
 
-    /// The round trip in nanoseconds of two different cores for a line of this home; NaN if it is not known.
+    /// The round trip in nanoseconds of two different cores for a line of this home; NaN if it is
+    /// not known.
     #[must_use]
     pub fn round_trip_ns(&self, a: usize, b: usize, home: usize) -> f64 {
-        let (first, second) = (&self.cores[a], &self.cores[b]);
+        let first = &self.cores[a];
+        let second = &self.cores[b];
         let base = self.distances.between_ns[first.group as usize][second.group as usize];
-        let rest = self.distances.rest_ns.get(a.max(b)).and_then(|row| row.get(a.min(b))).copied().unwrap_or(0.0);
+        let rest = self
+            .distances
+            .rest_ns
+            .get(a.max(b))
+            .and_then(|row| row.get(a.min(b)))
+            .copied()
+            .unwrap_or(0.0);
         base + first.offset_ns[home] + second.offset_ns[home] + rest
     }
 }

@@ -34,7 +34,9 @@ fn a_message_takes_one_link_after_the_other() {
 
 #[test]
 fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
-    for (kind, lane) in [(READ, Lane::Address), (Kind::Data, Lane::Data), (Kind::InvAck, Lane::Acknowledge)] {
+    for (kind, lane) in
+        [(READ, Lane::Address), (Kind::Data, Lane::Data), (Kind::InvAck, Lane::Acknowledge)]
+    {
         let mut network = network();
         let times = [0, 0, 1].map(|now| {
             let step = network.send(Message { kind, ..request(&network, 0) }, 0, now);
@@ -46,7 +48,12 @@ fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
         let up = network.layout.fabric.next(1, 0);
         let wire = network.wire(up, lane);
         assert_eq!((wire.grants, wire.waits), (3, busy + 2 * busy - 1));
-        assert!(Lane::ALL.iter().filter(|other| **other != lane).all(|other| network.wire(up, *other).grants == 0));
+        assert!(
+            Lane::ALL
+                .iter()
+                .filter(|other| **other != lane)
+                .all(|other| network.wire(up, *other).grants == 0)
+        );
     }
 }
 
@@ -73,7 +80,8 @@ proptest! {
         departures in prop::collection::vec((0_u64..4, 0_u16..3, 0_usize..3), 1..60)
     ) {
         let mut network = network();
-        let (mut queue, mut now) = (BTreeMap::new(), 0);
+        let mut queue = BTreeMap::new();
+        let mut now = 0;
         for (number, (after, cache, kind)) in departures.iter().enumerate() {
             now += after;
             let kind = [READ, Kind::Data, Kind::InvAck][*kind];
@@ -82,7 +90,8 @@ proptest! {
             let Step::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
             queue.insert((time, queue.len()), packet);
         }
-        let (mut arrived, mut order) = (BTreeMap::<_, Vec<u32>>::new(), queue.len());
+        let mut arrived = BTreeMap::<_, Vec<u32>>::new();
+        let mut order = queue.len();
         while let Some(((now, _), packet)) = queue.pop_first() {
             order += 1;
             match network.advance(packet, now) {

@@ -1,5 +1,5 @@
-//! The protocol under random traffic: after every event no line has two owners, and at the end no message and no
-//! request is left.
+//! The protocol under random traffic: after every event no line has two owners, and at the end no
+//! message and no request is left.
 
 use super::*;
 use crate::coherent::CoherentModel;
@@ -9,8 +9,8 @@ use crate::coherent::testing::{hierarchy, message, ring};
 use proptest::prelude::*;
 use seatmap_port::Addr;
 
-/// The machines: a ring and a mesh with directories, a hierarchy with one home and one with several, and message
-/// buffers.
+/// The machines: a ring and a mesh with directories, a hierarchy with one home and one with
+/// several, and message buffers.
 fn machines() -> Vec<(&'static str, Arc<Layout>)> {
     let bundled = |text: &str| CoherentModel::from_toml("x.toml", text).unwrap().layout;
     let phi = include_str!("../../../../../../machines/xeon-phi-5110p.toml");
@@ -37,8 +37,8 @@ enum Step {
     Compute(u64),
 }
 
-/// Counters to which tasks add: the calls of each task, one after the other, with the times of each call and its
-/// answer.
+/// Counters to which tasks add: the calls of each task, one after the other, with the times of each
+/// call and its answer.
 struct Traffic {
     world: World,
     calls: Vec<std::vec::IntoIter<Step>>,
@@ -68,7 +68,10 @@ impl Traffic {
             self.check_lines();
         }
         self.world.assert_idle();
-        assert!(self.made.iter().all(Option::is_none) && self.calls.iter_mut().all(|calls| calls.next().is_none()));
+        assert!(
+            self.made.iter().all(Option::is_none)
+                && self.calls.iter_mut().all(|calls| calls.next().is_none())
+        );
     }
 
     /// Gives a task its answer, and makes its next call.
@@ -100,31 +103,45 @@ impl Traffic {
         }
         let seated = || self.world.cores.iter().filter(|core| !core.threads.is_empty());
         for line in 0..self.lines {
-            let having = |least: State| seated().filter(|core| core.cache().state(line) >= least).count();
-            let [all, owners, writers] = [State::Shared, State::Owned, State::Exclusive].map(having);
-            assert!(owners <= 1 && (writers == 0 || all == 1), "line {line}: {all} copies, {owners} owners");
+            let having =
+                |least: State| seated().filter(|core| core.cache().state(line) >= least).count();
+            let [all, owners, writers] =
+                [State::Shared, State::Owned, State::Exclusive].map(having);
+            assert!(
+                owners <= 1 && (writers == 0 || all == 1),
+                "line {line}: {all} copies, {owners} owners"
+            );
         }
     }
 
-    /// Checks that every read finds all additions that were over before it began, and none that began after its end.
+    /// Checks that every read finds all additions that were over before it began, and none that
+    /// began after its end.
     fn check_values(&self) {
         for &(word, began, ended, adds, value) in &self.done {
             let additions = || self.done.iter().filter(|of| of.0 == word && of.3);
             let before = additions().filter(|of| of.2 < began).count() as u64;
             let until = additions().filter(|of| of.1 <= ended).count() as u64 - u64::from(adds);
-            assert!((before..=until).contains(&value), "word {word} at {began}-{ended}: {value}, not {before}-{until}");
+            assert!(
+                (before..=until).contains(&value),
+                "word {word} at {began}-{ended}: {value}, not {before}-{until}"
+            );
         }
         for word in 0..LINES * seatmap_port::WORDS_PER_LINE {
-            let mut found: Vec<u64> = self.done.iter().filter(|of| of.0 == word && of.3).map(|of| of.4).collect();
+            let mut found: Vec<u64> =
+                self.done.iter().filter(|of| of.0 == word && of.3).map(|of| of.4).collect();
             found.sort_unstable();
-            assert!(found.into_iter().eq(0..self.world.memory.read(Addr(word))), "additions to word {word} are lost");
+            assert!(
+                found.into_iter().eq(0..self.world.memory.read(Addr(word))),
+                "additions to word {word} are lost"
+            );
         }
     }
 }
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
     // Each line has two words, so that threads meet at lines more often than at words.
-    let word = (0..LINES, 0_u32..2).prop_map(|(line, word)| line * seatmap_port::WORDS_PER_LINE + word);
+    let word =
+        (0..LINES, 0_u32..2).prop_map(|(line, word)| line * seatmap_port::WORDS_PER_LINE + word);
     let step = prop_oneof![
         3 => word.clone().prop_map(Step::Load),
         2 => word.prop_map(Step::Add),
@@ -141,7 +158,8 @@ proptest! {
         for (name, layout) in machines() {
             let places = layout.caches() * layout.threads;
             let calls = calls[..calls.len().min(places)].to_vec();
-            // Tasks sit side by side, several to a cache, or each on a cache of its own as far as there are enough.
+            // Tasks sit side by side, several to a cache, or each on a cache of its own as far as
+            // there are enough.
             let cache = |task: usize| if crowded { task / layout.threads } else { task % layout.caches() };
             let caches: Vec<u16> = (0..calls.len()).map(|task| cache(task) as u16).collect();
             let mut traffic = Traffic::new(&layout, &caches, calls, seed);

@@ -4,8 +4,8 @@ use super::NOWHERE;
 use crate::Problem;
 use crate::search::{Limit, Watch};
 
-/// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson & McGeoch 1997, "The
-/// traveling salesman problem: a case study in local optimization").
+/// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson &
+/// McGeoch 1997, "The traveling salesman problem: a case study in local optimization").
 const NEAR: usize = 10;
 
 /// The tasks along the one ring or pipeline that the traffic is, and the weight of its edges.
@@ -16,12 +16,17 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
         return None;
     }
     let weight = traffic.of(0).next()?.1;
-    let alike = |task: usize| traffic.of(task).all(|(_, other)| (other - weight).abs() <= 1e-9 * weight);
+    let alike =
+        |task: usize| traffic.of(task).all(|(_, other)| (other - weight).abs() <= 1e-9 * weight);
     let start = (0..n).find(|task| traffic.degree(*task) == 1);
-    let (mut tasks, mut last, mut here) = (Vec::with_capacity(n + 1), usize::MAX, start.unwrap_or(0));
+    let mut tasks = Vec::with_capacity(n + 1);
+    let mut last = usize::MAX;
+    let mut here = start.unwrap_or(0);
     while tasks.len() < n && alike(here) {
         tasks.push(here as u32);
-        let Some((next, _)) = traffic.of(here).find(|(with, _)| *with != last && *with as u32 != tasks[0]) else {
+        let Some((next, _)) =
+            traffic.of(here).find(|(with, _)| *with != last && *with as u32 != tasks[0])
+        else {
             break;
         };
         (last, here) = (here, next);
@@ -37,7 +42,8 @@ pub fn neighbours(problem: &Problem, limit: &Limit) -> Option<Vec<Vec<u32>>> {
         if watch.is_late() {
             return None;
         }
-        let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other as usize != slot).collect();
+        let mut others: Vec<u32> =
+            (0..problem.slots() as u32).filter(|other| *other as usize != slot).collect();
         let key = |other: &u32| problem.between(slot, *other as usize);
         if others.len() > NEAR {
             others.select_nth_unstable_by(NEAR - 1, |a, b| key(a).total_cmp(&key(b)));

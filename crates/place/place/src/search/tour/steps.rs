@@ -6,14 +6,17 @@ use super::{NOWHERE, Tour};
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the same and may be
-    /// shorter.
+    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the
+    /// same and may be shorter.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
-        let (from, length) = if 2 * length > n { (from + length, n - length) } else { (from, length) };
+        let (from, length) =
+            if 2 * length > n { (from + length, n - length) } else { (from, length) };
         for step in 0..length / 2 {
-            let (left, right) = (from + step, from + length - 1 - step);
-            let (a, b) = (self.at(left), self.at(right));
+            let left = from + step;
+            let right = from + length - 1 - step;
+            let a = self.at(left);
+            let b = self.at(right);
             self.put(left, b);
             self.put(right, a);
         }
@@ -25,9 +28,13 @@ impl Tour<'_> {
     /// The change by turning a stretch around.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
-        let (before, first) = (self.at(from + n - 1), self.at(from));
-        let (last, after) = (self.at(from + length + n - 1), self.at(from + length));
-        self.apart(before, last) + self.apart(first, after) - self.apart(before, first) - self.apart(last, after)
+        let before = self.at(from + n - 1);
+        let first = self.at(from);
+        let last = self.at(from + length + n - 1);
+        let after = self.at(from + length);
+        self.apart(before, last) + self.apart(first, after)
+            - self.apart(before, first)
+            - self.apart(last, after)
     }
 
     fn does(&mut self, change: f64) -> bool {
@@ -71,11 +78,16 @@ impl Tour<'_> {
     /// Moves the piece behind the slot `to` places on from its start, as it is or turned around.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
-        let (before, first) = (self.at(start + n - 1), self.at(start));
-        let (last, after) = (self.at(start + length - 1), self.at(start + length));
-        let (left, right) = (self.at(start + to), self.at(start + to + 1));
-        let out =
-            self.apart(before, after) - self.apart(before, first) - self.apart(last, after) - self.apart(left, right);
+        let before = self.at(start + n - 1);
+        let first = self.at(start);
+        let last = self.at(start + length - 1);
+        let after = self.at(start + length);
+        let left = self.at(start + to);
+        let right = self.at(start + to + 1);
+        let out = self.apart(before, after)
+            - self.apart(before, first)
+            - self.apart(last, after)
+            - self.apart(left, right);
         let straight = self.apart(left, first) + self.apart(last, right);
         let turned = self.apart(left, last) + self.apart(first, right);
         if !self.does(out + straight.min(turned)) {
@@ -95,8 +107,10 @@ impl Tour<'_> {
     /// Turns this stretch and not the rest, so that places keep their meaning.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
-            let (left, right) = (from + step, from + length - 1 - step);
-            let (a, b) = (self.at(left), self.at(right));
+            let left = from + step;
+            let right = from + length - 1 - step;
+            let a = self.at(left);
+            let b = self.at(right);
             self.put(left, b);
             self.put(right, a);
         }
@@ -106,7 +120,9 @@ impl Tour<'_> {
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {
-            let (before, old, after) = (self.at(at + n - 1), self.at(at), self.at(at + 1));
+            let before = self.at(at + n - 1);
+            let old = self.at(at);
+            let after = self.at(at + 1);
             let change = self.apart(before, unused) + self.apart(unused, after)
                 - self.apart(before, old)
                 - self.apart(old, after);

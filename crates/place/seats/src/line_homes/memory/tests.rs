@@ -48,7 +48,9 @@ fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
         Ok(homes) => assert_eq!(homes, [None; 8]),
         Err(error) => assert!(error.to_string().contains("keeps the CPUs busy"), "{error}"),
     }
-    assert!(memory.0.iter().enumerate().all(|(at, word)| word.load(Ordering::Relaxed) == at as u64));
+    assert!(
+        memory.0.iter().enumerate().all(|(at, word)| word.load(Ordering::Relaxed) == at as u64)
+    );
     assert_eq!(affinity::current().unwrap(), cpus);
 }
 
@@ -61,7 +63,8 @@ fn a_cpu_that_cannot_be_had_is_an_error_and_no_wait() {
 
 #[test]
 fn who_waits_for_ever_is_stopped() {
-    let (memory, cpu) = (memory(), affinity::current().unwrap()[0]);
+    let memory = memory();
+    let cpu = affinity::current().unwrap()[0];
     let mut own = OwnMemory::new(&memory.0, Duration::from_millis(1));
     let error = own.run(&[cpu], &Waits).unwrap_err().to_string();
     assert!(error.contains("keeps the CPUs busy"), "{error}");
