@@ -97,10 +97,10 @@ pub unsafe extern "C" fn spe_ls_area_get(spe: *mut ContextHandle) -> *mut c_void
 /// How many bytes the local store has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_ls_size_get(spe: *mut ContextHandle) -> c_int {
-    // SAFETY: C's promise.
     number(|| {
-        c_int::try_from(unsafe { context(spe) }?.spe.store().bytes())
-            .map_err(|_| Errno(libc::EFAULT))
+        // SAFETY: C's promise.
+        let bytes = unsafe { context(spe) }?.spe.store().bytes();
+        c_int::try_from(bytes).map_err(|_| Errno(libc::EFAULT))
     })
 }
 

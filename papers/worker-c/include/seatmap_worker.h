@@ -34,13 +34,14 @@
 #define SEATMAP_WORKER_VERSION_MAJOR 0
 
 /**
- * The minor version that this header belongs to. Before 1.0 another one may break programs, and is another library to
- * the dynamic linker.
+ * The minor version that this header belongs to. Before 1.0 another one may break programs, and is
+ * another library to the dynamic linker.
  */
 #define SEATMAP_WORKER_VERSION_MINOR 1
 
 /**
- * The first signal register gathers bits (OR) instead of keeping the last value; libspe2's SPE_CFG_SIGNOTIFY1_OR.
+ * The first signal register gathers bits (OR) instead of keeping the last value; libspe2's
+ * SPE_CFG_SIGNOTIFY1_OR.
  */
 #define SEATMAP_SIGNOTIFY1_OR 16
 
@@ -70,7 +71,8 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_BUSY = 3,
   /**
-   * The call does not fit the context's state: it has no program, has not been started, or still runs.
+   * The call does not fit the context's state: it has no program, has not been started, or still
+   * runs.
    */
   SEATMAP_WORKER_STATUS_BAD_STATE = 4,
   /**
@@ -143,18 +145,20 @@ typedef enum {
 typedef struct seatmap_channel seatmap_channel;
 
 /**
- * A worker that belongs to the program that created it. Its local store holds zeros when the context is created, and
- * is overwritten with zeros when it is destroyed.
+ * A worker that belongs to the program that created it. Its local store holds zeros when the
+ * context is created, and is overwritten with zeros when it is destroyed.
  */
 typedef struct seatmap_context seatmap_context;
 
 /**
- * A worker from within: its local store, its mailboxes and signals, and transfers to and from memory.
+ * A worker from within: its local store, its mailboxes and signals, and transfers to and from
+ * memory.
  */
 typedef struct seatmap_inside seatmap_inside;
 
 /**
- * Workers, each on its CPU, from when they are created until they and all their contexts are destroyed.
+ * Workers, each on its CPU, from when they are created until they and all their contexts are
+ * destroyed.
  */
 typedef struct seatmap_runtime seatmap_runtime;
 
@@ -181,8 +185,8 @@ typedef struct {
 } seatmap_runtime_options;
 
 /**
- * A program for a worker: it receives the worker from within, the argument that it was started with, and the data
- * that it was loaded with, and returns its stop code.
+ * A program for a worker: it receives the worker from within, the argument that it was started
+ * with, and the data that it was loaded with, and returns its stop code.
  */
 typedef uint32_t (*seatmap_program)(seatmap_inside *inside, uint64_t argument, void *data);
 
@@ -196,17 +200,17 @@ extern "C" {
 const char *seatmap_worker_version(void);
 
 /**
- * The error of this thread's last call that returned a seatmap_worker_status, as one line; empty if that call
- * succeeded.
+ * The error of this thread's last call that returned a seatmap_worker_status, as one line; empty
+ * if that call succeeded.
  *
- * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
- * and each sees its own.
+ * Never NULL. The text belongs to the library and holds until this thread's next such call. Any
+ * thread may call it, and each sees its own.
  */
 const char *seatmap_worker_last_error(void);
 
 /**
- * Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means stores of 256 KiB,
- * workers that spin, and signals that keep the last value.
+ * Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means
+ * stores of 256 KiB, workers that spin, and signals that keep the last value.
  */
 seatmap_worker_status seatmap_runtime_create(const uint32_t *cpus,
                                              size_t count,
@@ -219,16 +223,16 @@ seatmap_worker_status seatmap_runtime_create(const uint32_t *cpus,
 size_t seatmap_runtime_workers(const seatmap_runtime *runtime);
 
 /**
- * Ends the workers that are in no context, and each other one when its context is destroyed; NULL is fine.
+ * Ends the workers that are in no context, and each other one when its context is destroyed; NULL
+ * is fine.
  */
 void seatmap_runtime_destroy(seatmap_runtime *runtime);
 
 /**
- * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their number to `count`.
+ * The CPUs that this process may use, ascending: writes up to `room` of them to `cpus`, and their
+ * number to `count`.
  */
-seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
-                                           size_t room,
-                                           size_t *count);
+seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus, size_t room, size_t *count);
 
 /**
  * Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
@@ -237,13 +241,14 @@ seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus,
 seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime, seatmap_context **context);
 
 /**
- * Waits for a program that still runs, overwrites the local store with zeros and gives the worker back; NULL is fine.
+ * Waits for a program that still runs, overwrites the local store with zeros and gives the worker
+ * back; NULL is fine.
  */
 void seatmap_context_destroy(seatmap_context *context);
 
 /**
- * Loads a program in place of any other, as spe_program_load; one that still runs is waited for. The data are the
- * program's business: they are handed on as they are.
+ * Loads a program in place of any other, as spe_program_load; one that still runs is waited for.
+ * The data are the program's business: they are handed on as they are.
  */
 seatmap_worker_status seatmap_program_load(seatmap_context *context,
                                            seatmap_program program,
@@ -262,18 +267,21 @@ seatmap_worker_status seatmap_context_run(seatmap_context *context,
 seatmap_worker_status seatmap_context_start(seatmap_context *context, uint64_t argument);
 
 /**
- * Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were sent before are read;
- * a program that waits for another one, or for room for its own, is let go, as no other thread may use the context.
+ * Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were
+ * sent before are read; a program that waits for another one, or for room for its own, is let go,
+ * as no other thread may use the context.
  */
 seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *stop_code);
 
 /**
- * Whether a program that was started has ended, so that seatmap_context_wait returns at once; false for NULL.
+ * Whether a program that was started has ended, so that seatmap_context_wait returns at once;
+ * false for NULL.
  */
 bool seatmap_context_ended(const seatmap_context *context);
 
 /**
- * Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start takes longer.
+ * Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start
+ * takes longer.
  */
 seatmap_worker_status seatmap_context_give_back(seatmap_context *context);
 
@@ -285,7 +293,8 @@ seatmap_worker_status seatmap_signal_write(seatmap_context *context,
                                            uint32_t value);
 
 /**
- * Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context. NULL for NULL.
+ * Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context.
+ * NULL for NULL.
  */
 void *seatmap_store_address(const seatmap_context *context);
 
@@ -295,8 +304,8 @@ void *seatmap_store_address(const seatmap_context *context);
 size_t seatmap_store_size(const seatmap_context *context);
 
 /**
- * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four. `written`, which
- * may be NULL, receives the number of messages written.
+ * Writes messages into the worker's inbound mailbox, as spe_in_mbox_write; it has room for four.
+ * `written`, which may be NULL, receives the number of messages written.
  */
 seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             const uint32_t *messages,
@@ -305,10 +314,10 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
                                             size_t *written);
 
 /**
- * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and spe_out_intr_mbox_read; it holds one.
- * `got`, which may be NULL, receives the number of messages read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where
- * the program has ended without the message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost
- * its CPU.
+ * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and
+ * spe_out_intr_mbox_read; it holds one. `got`, which may be NULL, receives the number of messages
+ * read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the program has ended without the
+ * message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,
@@ -337,17 +346,16 @@ void *seatmap_inside_store(seatmap_inside *inside);
 size_t seatmap_inside_store_size(seatmap_inside *inside);
 
 /**
- * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where no message can
- * come any more: the context is being destroyed, or the worker has lost its CPU.
+ * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where
+ * no message can come any more: the context is being destroyed, or the worker has lost its CPU.
  */
 uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
 
 /**
- * The same without waiting. Returns false, and leaves `message` as it was, where there is no mail or a pointer is
- * NULL.
+ * The same without waiting. Returns false, and leaves `message` as it was, where there is no mail
+ * or a pointer is NULL.
  */
-bool seatmap_inside_mbox_try_read(seatmap_inside *inside,
-                                  uint32_t *message);
+bool seatmap_inside_mbox_try_read(seatmap_inside *inside, uint32_t *message);
 
 /**
  * Writes the outbound mailbox, as spu_write_out_mbox; waits while it is full.
@@ -360,35 +368,30 @@ void seatmap_inside_mbox_write(seatmap_inside *inside, uint32_t message);
 bool seatmap_inside_mbox_try_write(seatmap_inside *inside, uint32_t message);
 
 /**
- * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is written. Returns 0 for
- * NULL and for any other register.
+ * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is
+ * written. Returns 0 for NULL and for any other register.
  */
-uint32_t seatmap_inside_signal_read(seatmap_inside *inside,
-                                    uint32_t signal);
+uint32_t seatmap_inside_signal_read(seatmap_inside *inside, uint32_t signal);
 
 /**
- * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they are copied.
- * Returns false, and copies nothing, where they do not fit into the store or a pointer is NULL.
+ * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they
+ * are copied. Returns false, and copies nothing, where they do not fit into the store or a pointer
+ * is NULL.
  */
-bool seatmap_inside_get(seatmap_inside *inside,
-                        size_t local,
-                        const void *from,
-                        size_t bytes);
+bool seatmap_inside_get(seatmap_inside *inside, size_t local, const void *from, size_t bytes);
 
 /**
- * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are copied. Returns
- * false, and copies nothing, where they are not all in the store or a pointer is NULL.
+ * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are
+ * copied. Returns false, and copies nothing, where they are not all in the store or a pointer is
+ * NULL.
  */
-bool seatmap_inside_put(seatmap_inside *inside,
-                        size_t local,
-                        void *to,
-                        size_t bytes);
+bool seatmap_inside_put(seatmap_inside *inside, size_t local, void *to, size_t bytes);
 
 /**
- * Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what SEATMAP_9P_FD says.
+ * Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what
+ * SEATMAP_9P_FD says.
  */
-seatmap_worker_status seatmap_channel_create(int descriptor,
-                                             seatmap_channel **channel);
+seatmap_worker_status seatmap_channel_create(int descriptor, seatmap_channel **channel);
 
 /**
  * Ends the connection; NULL is fine.
@@ -396,8 +399,8 @@ seatmap_worker_status seatmap_channel_create(int descriptor,
 void seatmap_channel_destroy(seatmap_channel *channel);
 
 /**
- * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input"; `opening` is a
- * seatmap_opening.
+ * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input";
+ * `opening` is a seatmap_opening.
  */
 seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
                                            const char *path,
@@ -410,7 +413,8 @@ seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
 seatmap_worker_status seatmap_channel_close(seatmap_channel *channel, uint32_t file);
 
 /**
- * Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end of the file.
+ * Reads from an offset, at most 128 KiB at once. `done` receives the number of bytes, 0 at the end
+ * of the file.
  */
 seatmap_worker_status seatmap_channel_read(seatmap_channel *channel,
                                            uint32_t file,
@@ -429,8 +433,8 @@ seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
                                             size_t bytes);
 
 /**
- * Gives up, for good, all rights of this process except to compute, start threads, read the clock, and read and
- * write files that are open.
+ * Gives up, for good, all rights of this process except to compute, start threads, read the clock,
+ * and read and write files that are open.
  */
 seatmap_worker_status seatmap_fence_close(void);
 

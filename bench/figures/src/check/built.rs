@@ -157,7 +157,7 @@ fn named() -> Vec<Fault> {
             "a thread that may use slow cores",
             Rule::Kind(CoreKind::Performance),
             "kind=performance",
-            { hybrid().thread(7, 7, "0-9") },
+            hybrid().thread(7, 7, "0-9"),
         ),
         fault(
             "two ranks on one core",

@@ -31,8 +31,8 @@
 #define SEATMAP_PLACE_VERSION_MAJOR 0
 
 /**
- * The minor version that this header belongs to. Before 1.0 another one may break programs, and is another library to
- * the dynamic linker.
+ * The minor version that this header belongs to. Before 1.0 another one may break programs, and is
+ * another library to the dynamic linker.
  */
 #define SEATMAP_PLACE_VERSION_MINOR 1
 
@@ -113,7 +113,8 @@ typedef struct seatmap_answer seatmap_answer;
 typedef struct seatmap_machine seatmap_machine;
 
 /**
- * How to place. One thread at a time may use it; after the call it can be used again, changed or not.
+ * How to place. One thread at a time may use it; after the call it can be used again, changed or
+ * not.
  */
 typedef struct seatmap_options seatmap_options;
 
@@ -123,7 +124,8 @@ typedef struct seatmap_options seatmap_options;
 typedef struct seatmap_pattern seatmap_pattern;
 
 /**
- * Where threads should sit, and which lines their channels should use. It never changes, so threads may share it.
+ * Where threads should sit, and which lines their channels should use. It never changes, so
+ * threads may share it.
  */
 typedef struct seatmap_seats seatmap_seats;
 
@@ -168,13 +170,14 @@ typedef struct {
    */
   uint32_t cpu;
   /**
-   * Whether it matters which line the channel uses; false where the machine does not tell homes of lines apart.
+   * Whether it matters which line the channel uses; false where the machine does not tell homes
+   * of lines apart.
    */
   bool has_line;
   /**
-   * The line that its channel should use, 0 where it does not matter. It is a number of lines of 64 bytes into the
-   * memory that was handed in; without memory, into any memory that begins with a page, as far as homes repeat
-   * from page to page.
+   * The line that its channel should use, 0 where it does not matter. It is a number of lines of
+   * 64 bytes into the memory that was handed in; without memory, into any memory that begins
+   * with a page, as far as homes repeat from page to page.
    */
   uint32_t line;
 } seatmap_thread_attributes;
@@ -189,41 +192,42 @@ extern "C" {
 const char *seatmap_place_version(void);
 
 /**
- * The error of this thread's last call that returned a seatmap_status, as one line; empty if that call succeeded.
+ * The error of this thread's last call that returned a seatmap_status, as one line; empty if that
+ * call succeeded.
  *
- * Never NULL. The text belongs to the library and holds until this thread's next such call. Any thread may call it,
- * and each sees its own.
+ * Never NULL. The text belongs to the library and holds until this thread's next such call. Any
+ * thread may call it, and each sees its own.
  */
 const char *seatmap_last_error(void);
 
 /**
- * A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists them.
+ * A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists
+ * them.
  *
  * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
  *
  * Fails with SEATMAP_STATUS_BAD_ARGUMENT where no machine has this name.
  */
-seatmap_status seatmap_machine_bundled(const char *name,
-                                       seatmap_machine **machine);
+seatmap_status seatmap_machine_bundled(const char *name, seatmap_machine **machine);
 
 /**
- * The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written description, or what
- * `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also warn of oddities in
- * the file; this call does not.
+ * The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written
+ * description, or what `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML).
+ * Those commands also warn of oddities in the file; this call does not.
  *
  * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
  *
  * Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
  */
-seatmap_status seatmap_machine_read(const char *path,
-                                    seatmap_machine **machine);
+seatmap_status seatmap_machine_read(const char *path, seatmap_machine **machine);
 
 /**
  * A machine described by its distances alone.
  *
- * distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU to the other and
- * back, in nanoseconds. The matrix is symmetric, and its diagonal is not read; NAN is a distance that is not known. os
- * holds the operating system's number of each row's CPU, each once; NULL numbers them from 0. Both are copied.
+ * distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU
+ * to the other and back, in nanoseconds. The matrix is symmetric, and its diagonal is not read;
+ * NAN is a distance that is not known. os holds the operating system's number of each row's CPU,
+ * each once; NULL numbers them from 0. Both are copied.
  *
  * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
  *
@@ -249,29 +253,30 @@ void seatmap_machine_free(seatmap_machine *machine);
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is written.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is
+ * written.
  */
-seatmap_status seatmap_pattern_generate(const char *text,
-                                        seatmap_pattern **pattern);
+seatmap_status seatmap_pattern_generate(const char *text, seatmap_pattern **pattern);
 
 /**
- * The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV matrices and lists
- * of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the file; this call does not.
+ * The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV
+ * matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the
+ * file; this call does not.
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *
  * Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
  */
-seatmap_status seatmap_pattern_read(const char *path,
-                                    seatmap_pattern **pattern);
+seatmap_status seatmap_pattern_read(const char *path, seatmap_pattern **pattern);
 
 /**
- * The pattern with this many tasks and these edges, at most one for each sender and receiver. The edges are copied;
- * NULL is fine where count is 0.
+ * The pattern with this many tasks and these edges, at most one for each sender and receiver. The
+ * edges are copied; NULL is fine where count is 0.
  *
  * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message names the edge.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message
+ * names the edge.
  */
 seatmap_status seatmap_pattern_from_edges(size_t tasks,
                                           const seatmap_edge *edges,
@@ -289,8 +294,8 @@ size_t seatmap_pattern_tasks(const seatmap_pattern *pattern);
 void seatmap_pattern_free(seatmap_pattern *pattern);
 
 /**
- * The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread. Never NULL; it is the
- * caller's, for seatmap_options_free.
+ * The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread.
+ * Never NULL; it is the caller's, for seatmap_options_free.
  */
 seatmap_options *seatmap_options_new(void);
 
@@ -300,20 +305,18 @@ seatmap_options *seatmap_options_new(void);
 seatmap_status seatmap_options_set_objective(seatmap_options *options, int objective);
 
 /**
- * The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of the machine unless
- * set.
+ * The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of
+ * the machine unless set.
  */
 seatmap_status seatmap_options_set_cpus(seatmap_options *options,
                                         const uint32_t *cpus,
                                         size_t count);
 
 /**
- * Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each such task; whether
- * they exist, and leave room for each other, turns out in seatmap_place.
+ * Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each
+ * such task; whether they exist, and leave room for each other, turns out in seatmap_place.
  */
-seatmap_status seatmap_options_fix(seatmap_options *options,
-                                   size_t task,
-                                   uint32_t cpu);
+seatmap_status seatmap_options_fix(seatmap_options *options, size_t task, uint32_t cpu);
 
 /**
  * Whether a core takes one task at most. Not unless set.
@@ -321,17 +324,16 @@ seatmap_status seatmap_options_fix(seatmap_options *options,
 seatmap_status seatmap_options_set_avoid_smt(seatmap_options *options, bool avoid_smt);
 
 /**
- * How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1 unless set.
+ * How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1
+ * unless set.
  */
-seatmap_status seatmap_options_set_seconds(seatmap_options *options,
-                                           double seconds);
+seatmap_status seatmap_options_set_seconds(seatmap_options *options, double seconds);
 
 /**
- * Ends the search after this many kicks out of local optima, and not by the clock, so that every run gives the same
- * answer. Of seconds and kicks, the one that was set last counts.
+ * Ends the search after this many kicks out of local optima, and not by the clock, so that every
+ * run gives the same answer. Of seconds and kicks, the one that was set last counts.
  */
-seatmap_status seatmap_options_set_kicks(seatmap_options *options,
-                                         uint64_t kicks);
+seatmap_status seatmap_options_set_kicks(seatmap_options *options, uint64_t kicks);
 
 /**
  * How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
@@ -349,11 +351,11 @@ seatmap_status seatmap_options_set_seed(seatmap_options *options, uint64_t seed)
 void seatmap_options_free(seatmap_options *options);
 
 /**
- * Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on all CPUs, for a
- * second.
+ * Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on
+ * all CPUs, for a second.
  *
- * On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs nothing that it was
- * made from. Threads that the call starts have ended when it returns.
+ * On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs
+ * nothing that it was made from. Threads that the call starts have ended when it returns.
  *
  * Fails with SEATMAP_STATUS_NOT_POSSIBLE where machine and options do not allow such a placement.
  */
@@ -368,7 +370,8 @@ seatmap_status seatmap_place(const seatmap_machine *machine,
 size_t seatmap_answer_tasks(const seatmap_answer *answer);
 
 /**
- * The CPU of each task, by the operating system's number. The array is the answer's and lives as long; NULL for NULL.
+ * The CPU of each task, by the operating system's number. The array is the answer's and lives as
+ * long; NULL for NULL.
  */
 const uint32_t *seatmap_answer_placement(const seatmap_answer *answer);
 
@@ -388,20 +391,20 @@ double seatmap_answer_lower_bound(const seatmap_answer *answer);
 bool seatmap_answer_optimal(const seatmap_answer *answer);
 
 /**
- * The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL and for anything
- * else.
+ * The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
+ * and for anything else.
  */
-double seatmap_answer_baseline(const seatmap_answer *answer,
-                               int which);
+double seatmap_answer_baseline(const seatmap_answer *answer, int which);
 
 /**
- * How the placement was found, in words for people. The text is the answer's and lives as long; NULL for NULL.
+ * How the placement was found, in words for people. The text is the answer's and lives as long;
+ * NULL for NULL.
  */
 const char *seatmap_answer_method(const seatmap_answer *answer);
 
 /**
- * The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and `seatmap export` read.
- * The text is the answer's and lives as long; NULL for NULL.
+ * The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
+ * `seatmap export` read. The text is the answer's and lives as long; NULL for NULL.
  */
 const char *seatmap_answer_plan_json(const seatmap_answer *answer);
 
@@ -411,19 +414,19 @@ const char *seatmap_answer_plan_json(const seatmap_answer *answer);
 void seatmap_answer_free(seatmap_answer *answer);
 
 /**
- * Finds seats for the threads of count channels: next to the homes of the channels' lines where the machine tells
- * homes apart, else by distance. sections is 0, or the number of slices of a ring or mesh that the groups of threads
- * are distributed over, which must divide its cores.
+ * Finds seats for the threads of count channels: next to the homes of the channels' lines where
+ * the machine tells homes apart, else by distance. sections is 0, or the number of slices of a
+ * ring or mesh that the groups of threads are distributed over, which must divide its cores.
  *
- * machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or ~/.local/state, and those
- * of its CPUs that the process may use.
+ * machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or
+ * ~/.local/state, and those of its CPUs that the process may use.
  *
  * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
  *
  * Threads share CPUs where there are fewer of these; with sections that is refused.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the computer that was
- * measured, or has fewer lines than channels.
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the
+ * computer that was measured, or has fewer lines than channels.
  */
 seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       const seatmap_channel *channels,
@@ -432,19 +435,20 @@ seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       seatmap_seats **seats);
 
 /**
- * As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the line of each side's
- * attributes is counted from its start, which must be a multiple of 64 bytes.
+ * As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the
+ * line of each side's attributes is counted from its start, which must be a multiple of 64 bytes.
  *
- * Where the host's profile tells homes of lines apart, threads that are pinned for the time being first find the
- * home of each line, two at a time on CPUs that the process may use; the calling thread waits and stays where it is.
- * That takes a fraction of a millisecond a line, and is given up after 1 s and 4 ms a line. No other thread may use
- * the memory meanwhile; its contents stay as they are. Where lines are alike nothing is measured.
+ * Where the host's profile tells homes of lines apart, threads that are pinned for the time being
+ * first find the home of each line, two at a time on CPUs that the process may use; the calling
+ * thread waits and stays where it is. That takes a fraction of a millisecond a line, and is given
+ * up after 1 s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay as
+ * they are. Where lines are alike nothing is measured.
  *
  * machine may be NULL, or a profile of this host that is kept elsewhere.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with SEATMAP_STATUS_NOT_POSSIBLE as
- * seatmap_channels_seats does, for CPUs that something else keeps busy, and for fewer lines whose homes could be told
- * than channels.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with
+ * SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, for CPUs that something else keeps
+ * busy, and for fewer lines whose homes could be told than channels.
  */
 seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
                                            const seatmap_channel *channels,
@@ -455,7 +459,8 @@ seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
                                            seatmap_seats **seats);
 
 /**
- * The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted from 0.
+ * The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted
+ * from 0.
  *
  * Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
  */

@@ -324,7 +324,7 @@ proptest! {
                 let own = *at as usize..(at + size) as usize;
                 let far = *offset as usize..(offset + size) as usize;
                 let ea = Ea::Memory { module: 0, offset: *offset };
-                if is_get {
+                if *is_get {
                         channels.get(*at, ea, *size, 3, Order::Free);
                         local[own].copy_from_slice(&memory[far]);
                     } else {

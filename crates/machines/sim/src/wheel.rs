@@ -213,12 +213,10 @@ mod tests {
         fn it_is_a_stable_sort(steps in proptest::collection::vec((0_u64..9000, 0_usize..3), 1..300)) {
             let mut wheel = Wheel::default();
             let mut plain = Vec::new();
-            let mut order = 0_u32;
             let mut now = 0;
-            for (ahead, takes) in steps {
+            for (order, (ahead, takes)) in steps.into_iter().enumerate() {
                 wheel.at(now + ahead, order);
                 plain.push((now + ahead, order));
-                order += 1;
                 for _ in 0..takes {
                     plain.sort();
                     let expected = (!plain.is_empty()).then(|| plain.remove(0));

@@ -38,9 +38,9 @@ impl PingPong {
     /// takes.
     fn meet<P: Port>(&self, port: &P) {
         if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
-            port.store(self.go(), 1)
+            port.store(self.go(), 1);
         } else {
-            drop(port.wait_while(self.go(), 0))
+            port.wait_while(self.go(), 0);
         }
     }
 

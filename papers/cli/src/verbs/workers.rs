@@ -50,11 +50,10 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if let Some(page) = &page {
         page.write(&html::workers(&document))?;
     }
-    match typed.json {
-        _ if page == Some(Destination::Stdout) => Ok(()),
-        true => output::json(&document),
-        false => output::print(&document.text()),
+    if page == Some(Destination::Stdout) {
+        return Ok(());
     }
+    if typed.json { output::json(&document) } else { output::print(&document.text()) }
 }
 
 /// Refuses an option that would change nothing.

@@ -181,9 +181,10 @@ impl Stash {
     /// Forgets a page that the program has given back.
     pub fn drop(&mut self, faults: &Faults, slot: usize) {
         if self.slots[slot].is_away {
-            self.empty(faults, slot)
+            self.empty(faults, slot);
         } else {
-            drop(faults.protect(self.slots[slot].page, false))
+            // A page that cannot be protected any more is not the program's either.
+            let _ = faults.protect(self.slots[slot].page, false);
         }
         self.free(slot);
     }

@@ -171,7 +171,6 @@ impl<'a> Reader<'a> {
             nest.insert(Kind::Core, CpuSet::single(cpu), None)
         } else if core.first() == Some(cpu) {
             nest.insert(Kind::Core, core, None)
-        } else {
         }
     }
 

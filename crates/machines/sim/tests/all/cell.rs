@@ -83,7 +83,7 @@ impl Task {
         match self.which {
             2 => c.get(0, own, self.size, 0, Order::Free),
             3 => {
-                drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1))
+                c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1);
             }
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
             7 => c.put(0, own, self.size, 0, Order::Free),

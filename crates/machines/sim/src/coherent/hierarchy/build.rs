@@ -6,7 +6,7 @@ use super::written::{CoreWritten, Hierarchy};
 use crate::ModelError;
 use crate::coherent::CoherentModel;
 use crate::coherent::distance;
-use crate::coherent::fabric::{self, LANES, Link};
+use crate::coherent::fabric::{self, Link};
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::Layout;
 use seatmap_machine::{Pu, Topology};
@@ -150,11 +150,13 @@ fn link(
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
     let cycles = (reach[level] - inner).saturating_sub(to_top).max(1) as u32;
     let packages = levels.cores.iter().any(|core| core.package != levels.cores[0].package);
-    let busy = match level == last && packages {
-        true => std::array::from_fn::<u32, LANES, _>(|lane| {
-            levels.fabric.package_busy_cycles[lane].saturating_mul(levels.ticks_per_cycle)
-        }),
-        false => busy,
+    let busy = if level == last && packages {
+        levels
+            .fabric
+            .package_busy_cycles
+            .map(|cycles| cycles.saturating_mul(levels.ticks_per_cycle))
+    } else {
+        busy
     };
     Link { from: node as u16, to: if level == last { hub } else { to } as u16, cycles, busy }
 }
