@@ -68,6 +68,7 @@ pub enum DmaError {
     #[error("a list of {0} elements: the MFC takes 1 to 2048")]
     List(usize),
     /// Beyond the local store or the memory.
+    // Plural: a memory has many.
     #[error(
         "{what} ends at {end:#x}, beyond its {size:#x} bytes; the MFC raises a storage exception"
     )]
