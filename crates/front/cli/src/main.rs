@@ -8,6 +8,7 @@ mod known_values;
 mod mentioned;
 #[cfg(test)]
 mod misread_tests;
+mod myself;
 mod progress;
 mod verbs;
 

@@ -6,10 +6,9 @@ mod told;
 mod via;
 
 use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
+use crate::myself;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{
-    CellError, CellRequest, CpuChoice, GuardianCommand, Host, Name, NoiseJudge, Record, State,
-};
+use seatmap_cell::{CellError, CellRequest, CpuChoice, Host, Name, NoiseJudge, Record, State};
 use seatmap_console::error::CliError;
 use seatmap_console::{input, output, pattern_input};
 use seatmap_machine::Profile;
@@ -32,7 +31,7 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
         return seatmap_control::file_proxy::serve(&file_proxy.folder, file_proxy.read_only)
             .map_err(CliError::work);
     }
-    let host = Host::here(keeper()).map_err(CliError::work)?;
+    let host = Host::here(myself::cell_guardian()).map_err(CliError::work)?;
     if let CellVerb::Guardian { name } = &typed.verb {
         return seatmap_cell::guardian::serve(&host, name).map_err(CliError::work);
     }
@@ -64,11 +63,6 @@ fn socket(verb: &CellVerb) -> Option<&Path> {
         CellVerb::Renew(renew) => renew.via.as_deref(),
         _ => None,
     }
-}
-
-/// The running binary, also where its file has been replaced since.
-fn keeper() -> GuardianCommand {
-    GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec())
 }
 
 /// How long noise is measured, before and after.

@@ -1,6 +1,7 @@
 //! `seatmap cluster`.
 
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
+use crate::myself;
 use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::mpi::MpiError;
@@ -141,13 +142,8 @@ fn own(typed: &ClusterMeasure) -> Own {
 /// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
 /// here. `None` where it fails, which shows in the result as a node without them.
 fn profile() -> Option<Profile> {
-    let program = std::env::current_exe().ok()?;
-    let mut measuring = std::process::Command::new(program);
-    let output = measuring
-        .args(["measure", "--quick", "--json"])
-        .stderr(std::process::Stdio::inherit())
-        .output()
-        .ok()?;
+    let mut measuring = myself::quick_measurement();
+    let output = measuring.stderr(std::process::Stdio::inherit()).output().ok()?;
     let machine = input::machine_in("this node", &output.stdout).ok()?;
     output.status.success().then(|| input::profile_of(&machine).ok())?
 }

@@ -2,8 +2,9 @@
 
 use super::Named;
 use crate::args::Bench;
+use crate::myself;
 use crate::verbs::check;
-use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name};
+use seatmap_cell::{Backend, CellRequest, CpuChoice, Host, Name};
 use seatmap_console::error::CliError;
 use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
@@ -179,9 +180,7 @@ impl Lease {
     }
 
     fn launcher(&self) -> Vec<OsString> {
-        ["/proc/self/exe", "cell", "run", "--quiet", &self.name.to_string(), "--"]
-            .map(OsString::from)
-            .to_vec()
+        myself::in_cell(&self.name)
     }
 }
 
@@ -207,8 +206,7 @@ impl Drop for Lease {
 }
 
 fn host() -> Result<Host, CliError> {
-    Host::here(GuardianCommand(["/proc/self/exe", "cell", "guardian"].map(Into::into).to_vec()))
-        .map_err(CliError::work)
+    Host::here(myself::cell_guardian()).map_err(CliError::work)
 }
 
 fn all_but_one(choice: &CpuChoice) -> usize {

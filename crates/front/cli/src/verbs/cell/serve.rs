@@ -1,7 +1,8 @@
 //! `seatmap cell serve`.
 
 use crate::args::CellServe;
-use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
+use crate::myself;
+use seatmap_cell::{Host, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
@@ -13,7 +14,7 @@ use std::time::Duration;
 pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Result<(), CliError> {
     let group = typed.group.as_deref().map(group).transpose()?;
     let socket = typed.socket.clone().unwrap_or_else(|| host.run.file(server::SOCKET));
-    let warden = GuardianCommand(["/proc/self/exe", "cell", "warden"].map(Into::into).to_vec());
+    let warden = myself::warden();
     let policy = typed.policy;
     let slice = Duration::from_secs(typed.slice);
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
@@ -38,14 +39,12 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
 
 /// The folder to export, as an absolute path, because the file proxy starts in another folder.
 fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
-    let file_proxy =
-        || GuardianCommand(["/proc/self/exe", "cell", "file-proxy"].map(Into::into).to_vec());
     let absolute =
         typed.export.as_ref().map(std::path::absolute).transpose().map_err(CliError::input)?;
     Ok(absolute.map(|folder| Exported {
         folder,
         is_read_only: typed.export_read_only,
-        file_proxy: file_proxy(),
+        file_proxy: myself::file_proxy(),
     }))
 }
 

@@ -4,6 +4,7 @@ mod job;
 
 use super::{Files, attend, ending_of, tell};
 use crate::args::{Observe, ObserveChoice};
+use crate::myself;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
@@ -107,7 +108,7 @@ pub fn find_library(typed: &Observe) -> Result<PathBuf, String> {
             }
         });
     }
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let own = myself::path().map_err(|error| error.to_string())?;
     let folder = own.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
     let place = places.into_iter().find(|place| place.is_file()).ok_or_else(|| {

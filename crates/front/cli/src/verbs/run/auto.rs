@@ -1,6 +1,7 @@
 //! `seatmap run --auto`: seats that are tried while the program runs.
 
 use crate::args::Run;
+use crate::myself;
 use crate::verbs::observe;
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::here::host_name;
@@ -21,7 +22,6 @@ use seatmap_report::counted;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// The time for which a program is observed before seats are tried, where nobody says: some hundred
@@ -50,8 +50,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let (allowed, topology) = seats(&typed.pid)?;
     let profile = input::profile("host").ok();
-    let guard = Guard::begin(Command::new("/proc/self/exe").args(["run", "--guard"]))
-        .map_err(CliError::work)?;
+    let guard = Guard::begin(&mut myself::mask_guard()).map_err(CliError::work)?;
     // The counter counts what is executed next, so the program comes right after it.
     let meter =
         Meter::new(typed.live.metric.clone(), typed.pid.is_empty()).map_err(CliError::input)?;

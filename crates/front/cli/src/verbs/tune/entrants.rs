@@ -2,6 +2,7 @@
 
 use super::job::{self, Job};
 use crate::args::Tune;
+use crate::myself;
 use crate::verbs::observe;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
@@ -21,7 +22,6 @@ use seatmap_tune::tuned::{Entrant, Seats};
 use seatmap_tune::varied::Varied;
 use seatmap_tune::{Contestant, Tuned};
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 /// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
@@ -138,10 +138,8 @@ impl Field {
             }
             Ground::Cpus { cpus, plans, .. } => (cpus, plans),
         };
-        let launched = |options: &[&str]| {
-            let words = ["/proc/self/exe", "run", "--quiet"].iter().chain(options).chain(&["--"]);
-            Contestant { launcher: words.map(Into::into).collect(), ..free.clone() }
-        };
+        let launched =
+            |options: &[&str]| Contestant { launcher: myself::on_seats(options), ..free.clone() };
         match seats {
             Seats::Within(list) => Contestant {
                 cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
@@ -230,8 +228,7 @@ fn varied(typed: &Tune) -> Result<Option<Varied>, CliError> {
     if switches.is_empty() {
         return Ok(None);
     }
-    let mut guard = Command::new("/proc/self/exe");
-    Varied::begin(&switches, guard.args(["tune", "--guard"])).map(Some).map_err(CliError::work)
+    Varied::begin(&switches, &mut myself::switch_guard()).map(Some).map_err(CliError::work)
 }
 
 /// The file with a candidate's plan.

@@ -2,6 +2,7 @@
 //! own launcher.
 
 use crate::args::{HostsChoice, Tune};
+use crate::myself;
 use crate::verbs::cluster;
 use crate::verbs::place::ranks;
 use seatmap_cluster::Cluster;
@@ -71,7 +72,7 @@ impl Job {
             record.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
         let files = Scratch::within(folder, ".seatmap-tune-");
         let files = files.map_err(|error| CliError::input(AtFile::new(folder, error)))?;
-        let seatmap = std::env::current_exe().map_err(CliError::work)?;
+        let seatmap = myself::path().map_err(CliError::work)?;
         let wishes = Wishes {
             on_cluster: typed.on_cluster.clone(),
             hosts: typed.hosts,

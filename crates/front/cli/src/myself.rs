@@ -1,0 +1,72 @@
+//! Seatmap's own command lines: the one place that knows how this program starts itself again.
+//!
+//! Guardians, launchers and ranks are this program with other words. A change of the words is made
+//! here, beside the verbs that read them (`args`), and nowhere else.
+
+use seatmap_cell::{GuardianCommand, Name};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The running binary, also where its file has been replaced since.
+const ITSELF: &str = "/proc/self/exe";
+
+/// Waits for the end of a program that has made a cell, and destroys the cell.
+pub fn cell_guardian() -> GuardianCommand {
+    of_cells("guardian")
+}
+
+/// Waits for the end of a controller of cells, and winds its cells up.
+pub fn warden() -> GuardianCommand {
+    of_cells("warden")
+}
+
+/// Reads and writes files for programs of a controller's cells.
+pub fn file_proxy() -> GuardianCommand {
+    of_cells("file-proxy")
+}
+
+fn of_cells(part: &str) -> GuardianCommand {
+    GuardianCommand([ITSELF, "cell", part].map(OsString::from).to_vec())
+}
+
+/// Puts masks back where `run --auto` ends without doing so.
+pub fn mask_guard() -> Command {
+    with(&["run", "--guard"])
+}
+
+/// Puts the kernel's switches back where `tune --vary` ends without doing so.
+pub fn switch_guard() -> Command {
+    with(&["tune", "--guard"])
+}
+
+fn with(words: &[&str]) -> Command {
+    let mut command = Command::new(ITSELF);
+    command.args(words);
+    command
+}
+
+/// Measures this node's cores and prints the profile.
+pub fn quick_measurement() -> Command {
+    with(&["measure", "--quick", "--json"])
+}
+
+/// Stands before a command that is to run in a cell.
+pub fn in_cell(name: &Name) -> Vec<OsString> {
+    [ITSELF, "cell", "run", "--quiet", &name.to_string(), "--"].map(OsString::from).to_vec()
+}
+
+/// Stands before a command that is to run on seats; `options` of `run` say which.
+pub fn on_seats(options: &[&str]) -> Vec<OsString> {
+    let words = [ITSELF, "run", "--quiet"].iter().chain(options).chain(&["--"]);
+    words.map(OsString::from).collect()
+}
+
+/// The file of this program, for those who start it on another node.
+///
+/// # Errors
+/// The file has no name any more.
+pub fn path() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
