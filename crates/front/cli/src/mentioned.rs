@@ -2,7 +2,7 @@
 //! exists.
 
 use crate::args::command;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The source files below a folder, without tests.
@@ -65,7 +65,11 @@ fn mistake(line: &str) -> Option<String> {
     // A value that stands for another is not judged.
     let is_placeholder =
         error.kind() == ErrorKind::ValueValidation && line.contains(char::is_uppercase);
-    (!is_short && !is_placeholder).then(|| format!("{line}: {error}"))
+    // The value of an option may be left out as well.
+    let value = error.get(ContextKind::InvalidValue).map(ToString::to_string);
+    let has_no_value =
+        error.kind() == ErrorKind::InvalidValue && value.is_none_or(|value| value.is_empty());
+    (!is_short && !is_placeholder && !has_no_value).then(|| format!("{line}: {error}"))
 }
 
 #[test]

@@ -9,7 +9,7 @@
 use crate::visible;
 
 /// Mistakes of syntax, which the parsers have one fixed message for.
-const SYNTAX: [(&str, &str); 21] = [
+const SYNTAX: [(&str, &str); 22] = [
     ("EOF while parsing a value", "the file ends where a value should stand"),
     ("EOF while parsing a list", "the file ends in the middle of a list"),
     ("EOF while parsing an object", "the file ends in the middle of an object"),
@@ -21,6 +21,10 @@ const SYNTAX: [(&str, &str); 21] = [
     ("expected `,` or `}`", "a ',' or the closing '}' of an object is missing"),
     ("expected `\"`", "text must stand in double quotes"),
     ("key must be a string", "a key must stand in double quotes"),
+    (
+        "invalid value: expected key to be a number in quotes",
+        "a key must be a number in double quotes",
+    ),
     ("trailing comma", "remove the ',' before the closing bracket"),
     ("trailing characters", "more stands here than the document may have"),
     ("invalid number", "this is not a JSON number"),

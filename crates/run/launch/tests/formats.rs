@@ -157,7 +157,10 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
             ]
             .map(str::to_owned),
         );
-        others.extend(["cells", "seats", "rates", "wakes", "brakes"].map(str::to_owned));
+        others.extend(
+            ["cells", "seats", "rates", "wakes", "brakes", "group", "mask_before"]
+                .map(str::to_owned),
+        );
         let listed =
             part["properties"].as_object().unwrap().keys().filter(|key| !others.contains(key));
         let listed: Vec<String> = listed.cloned().collect();

@@ -132,7 +132,7 @@ fn a_proc_that_hides_processes_is_told() {
 #[test]
 fn inner_sees_itself_alone() {
     let Some(pid) = watched() else { return };
-    assert!(matches!(take(pid), Err(ChoiceError::NoProcess { .. })));
+    assert!(matches!(take(pid), Err(ChoiceError::Hidden { .. })));
     let own = take(Tid::try_from(std::process::id()).unwrap()).unwrap();
     assert!(
         own.unseen.iter().any(|unseen| unseen.what == "threads" && unseen.why.contains("hidepid=")),

@@ -7,8 +7,12 @@
 mod common;
 #[path = "../../../../crates/front/cli/tests/e2e/examples.rs"]
 mod examples;
+#[path = "../../../../crates/front/cli/tests/e2e/hostile.rs"]
+#[expect(dead_code, reason = "the suites of two programs share it")]
+mod hostile;
 
 mod channels;
+mod documents;
 mod formats;
 mod limits;
 mod models;

@@ -1,16 +1,11 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
 use crate::common::Place;
+use crate::hostile::assert_shown;
 use crate::product::product;
-use seatmap_document::is_hidden;
 
 /// An override, isolates, a C1 control, marks, a byte order mark, and an escape sequence.
 const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{1b}[31m";
-
-fn assert_shown(arguments: &str, text: &[u8]) {
-    let text = String::from_utf8_lossy(text);
-    assert_eq!(text.lines().find(|line| line.contains(is_hidden)), None, "{arguments}");
-}
 
 #[test]
 fn names_are_shown_in_every_medium() {

@@ -65,7 +65,7 @@ fn libraries_synchronise_and_compute() {
 
 #[test]
 fn objects_are_constructed_and_destroyed_in_order() {
-    let Some(tool) = Tool::new() else { return };
+    let Some(tool) = Tool::with_cplusplus() else { return };
     let spu = tool.source("tests/programs/objects_spu.cc");
     let ppu = tool.source("tests/programs/objects.cc");
     // A second run keeps the variables, and so the third object's mark that it was made.

@@ -119,3 +119,17 @@ fn first(ranking: &Ranking) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::samples;
+
+    #[test]
+    fn the_page_explains_the_terms_that_it_stands_on() {
+        let page = super::ranking(&samples::ranking(2));
+        let list = page.split_once("<details class=\"terms\">").unwrap().1;
+        for term in ["mapping", "rank correlation", "identity", "mean", "p50"] {
+            assert!(list.contains(&format!("<dt>{term}</dt>")), "{term}");
+        }
+    }
+}

@@ -11,8 +11,7 @@ fn read(name: &str) -> String {
 #[test]
 fn the_page_shows_the_examples_word_for_word() {
     let page = read("../../docs/papers/src/workers.md");
-    for (language, file) in [("rust", "../../cell/worker/examples/sum.rs"), ("c", "examples/sum.c")]
-    {
+    for (language, file) in [("rust", "../worker/examples/sum.rs"), ("c", "examples/sum.c")] {
         let block = format!("```{language}\n{}```\n", read(file));
         assert!(page.contains(&block), "{file} is not on the page as it is");
     }

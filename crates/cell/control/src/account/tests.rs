@@ -56,10 +56,13 @@ fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
             "has lasted 1000 ms",
         ),
         (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#, "found -1"),
-        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"x":1}}"#, "invalid"),
+        (
+            r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"x":1}}"#,
+            "a key must be a number",
+        ),
         (
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":1e300}}"#,
-            "invalid",
+            "found 1e+300",
         ),
         (
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":18446744073709551615}}"#,

@@ -18,6 +18,7 @@ mod doctor;
 mod examples;
 mod export;
 mod formats;
+mod hostile;
 mod import;
 mod interrupted;
 mod machines;

@@ -1,7 +1,7 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
 use crate::common::Place;
-use seatmap_document::is_hidden;
+use crate::hostile::assert_shown;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 
@@ -35,11 +35,6 @@ fn hostile() -> Place {
         "plan.json",
     ]);
     place
-}
-
-pub fn assert_shown(what: &str, text: &[u8]) {
-    let text = String::from_utf8_lossy(text);
-    assert_eq!(text.lines().find(|line| line.contains(is_hidden)), None, "{what}");
 }
 
 /// The name is seen, and nothing hidden with it.

@@ -2,95 +2,15 @@
 
 use crate::auto::ALONE;
 use crate::common::Place;
-use crate::names::assert_shown;
+use crate::hostile::{
+    assert_harmless, assert_output_is_harmless, assert_shown, assert_strings_are_shown,
+    hostile_text, strings,
+};
 use serde_json::{Value, json};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Output;
 use std::sync::PoisonError;
-
-/// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls,
-/// overrides, NUL, and length.
-fn hostile_text() -> String {
-    let script = "<script>alert(1)</script>|,\"';`";
-    let long = "y".repeat(5000);
-    format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{script}{long}")
-}
-
-/// The pointers to all strings of a document. Elements of one array stand for each other.
-fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
-    match value {
-        Value::String(_) => found.push(pointer.to_owned()),
-        Value::Array(elements) => {
-            elements
-                .iter()
-                .take(1)
-                .for_each(|element| strings(element, &format!("{pointer}/0"), found));
-        }
-        Value::Object(members) => {
-            members
-                .iter()
-                .for_each(|(key, member)| strings(member, &format!("{pointer}/{key}"), found));
-        }
-        _ => {}
-    }
-}
-
-/// Looks at all that people see of a run, and at a page that it wrote. Whether the run succeeded.
-fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
-    let command = &mut place.command(&arguments.split(' ').collect::<Vec<_>>());
-    let output = command.env("SEATMAP_RUN", place.path("run")).output().unwrap();
-    assert_output_is_harmless(&output, &format!("{arguments} with {what}"));
-    if arguments.contains(PAGE) {
-        let page = std::fs::read(place.path(PAGE)).unwrap_or_default();
-        assert_shown(arguments, &page);
-        assert!(
-            !String::from_utf8_lossy(&page).contains("<script>alert"),
-            "{arguments} with {what}"
-        );
-    }
-    output.status.success()
-}
-
-/// Looks at all that people see of a run.
-fn assert_output_is_harmless(output: &Output, what: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!stderr.contains("panicked"), "{what}: {stderr}");
-    for text in [&output.stdout, &output.stderr] {
-        assert_shown(what, text);
-        let text = String::from_utf8_lossy(text);
-        let forged = text.lines().find(|line| line.starts_with("seatmap: all is well"));
-        assert_eq!(forged, None, "{what}");
-    }
-}
-
-/// The file of a page.
-const PAGE: &str = "page.html";
-
-/// Runs verbs on copies of a document, each with one hostile string, whether they take the copy or
-/// refuse it, and on one in which all strings but its format are hostile.
-fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str]) {
-    let mut pointers = Vec::new();
-    strings(document, "", &mut pointers);
-    assert!(pointers.len() > 1, "{verbs:?}: {pointers:?}");
-    let mut all = document.clone();
-    let mut taken = 0;
-    for pointer in &pointers {
-        let mut copy = document.clone();
-        *copy.pointer_mut(pointer).unwrap() = hostile_text().into();
-        if pointer != "/format" {
-            *all.pointer_mut(pointer).unwrap() = hostile_text().into();
-        }
-        place.file("copy.json", copy.to_string());
-        taken += verbs.iter().filter(|verb| assert_harmless(place, verb, pointer)).count();
-    }
-    assert!(taken > 0, "{verbs:?} refuse every copy, so that nothing is shown of any");
-    place.file("copy.json", all.to_string());
-    for verb in verbs {
-        assert_harmless(place, verb, "all strings");
-    }
-}
 
 #[test]
 fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
@@ -305,63 +225,6 @@ fn no_string_of_a_cell_commands_a_terminal_or_forges_a_line() {
             assert_cell_is_shown(&place, &record, &copies, &format!("line {at}, {pointer}"));
         }
     }
-}
-
-/// A study with text in each place that has some. One command gives all its figures.
-fn study() -> Value {
-    let command = "place --on cell-ps3 --pattern ring:3 --kicks 1";
-    json!({ "format": "seatmap-study/1", "name": "own", "title": "A title", "paper": "Nobody 2026",
-        "about": "Some words.", "conclusion": "It works.",
-        "figure": [{ "what": "a cost", "command": command, "over": command, "value": "/cost", "over_value": "/cost",
-            "published": 7.0, "unit": "ns", "kind": "check", "note": "It is not seven." }],
-        "table": [{ "title": "A table", "about": "Costs.", "rows": "placement", "value": "/cost",
-            "column": [{ "name": "once", "word": "--seed 1" }],
-            "row": [{ "what": "a row", "command": format!("{command} COLUMN"), "note": "One row." }] }],
-        "picture": [{ "title": "A picture", "file": "own.svg",
-            "command": "place --on cell-ps3 --pattern ring:3 --kicks 1 --svg FILE" }] })
-}
-
-/// A document as TOML, whose strings have the escapes of JSON.
-fn toml(value: &Value) -> String {
-    let inside = |members: &serde_json::Map<String, Value>, between: &str| {
-        members
-            .iter()
-            .map(|(key, member)| format!("{key} = {}", toml(member)))
-            .collect::<Vec<_>>()
-            .join(between)
-    };
-    match value {
-        Value::Object(members) if members.contains_key("format") => inside(members, "\n"),
-        Value::Object(members) => format!("{{ {} }}", inside(members, ", ")),
-        Value::Array(elements) => {
-            format!("[{}]", elements.iter().map(toml).collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
-#[test]
-fn no_string_of_a_study_commands_a_terminal_or_forges_a_line() {
-    let place = Place::new();
-    let study = study();
-    let mut pointers = Vec::new();
-    strings(&study, "", &mut pointers);
-    let mut pages = 0;
-    for pointer in pointers {
-        let mut copy = study.clone();
-        *copy.pointer_mut(&pointer).unwrap() = hostile_text().into();
-        place.file("copy.toml", toml(&copy));
-        if assert_harmless(&place, "study copy.toml --write pages", &pointer) {
-            let page = place.read("pages/own.md");
-            assert_shown(&pointer, page.as_bytes());
-            assert!(!page.contains("<script>"), "{pointer}: {page}");
-            pages += 1;
-        }
-    }
-    assert!(pages > 10, "{pages}");
-    let entries =
-        std::fs::read_dir(place.path("pages")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(entries.filter(|name| name != "own.md" && name != "own.svg").count(), 0);
 }
 
 #[test]

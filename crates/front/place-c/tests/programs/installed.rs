@@ -80,7 +80,12 @@ pub fn example(package: &str, name: &str) -> Command {
 impl Installed {
     fn new() -> Self {
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{}", name()));
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../scripts/install-lib");
+        // The packages of the C libraries lie at different depths below the repository.
+        let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .map(|folder| folder.join("scripts/install-lib"))
+            .find(|script| script.exists())
+            .unwrap();
         stdout(Command::new(script).arg(built()).arg(&prefix).arg(name()).env_remove("DESTDIR"));
         Installed { prefix }
     }

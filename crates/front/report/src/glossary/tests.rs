@@ -148,7 +148,6 @@ fn pages_explain_the_terms_that_they_stand_on() {
         ),
         ("place", &["lower bound", "compact", "scatter", "random, mean", "weight", "round trip"]),
         ("noise", &["FWQ", "steal", "stolen", "gap", "excess", "p99.9", "detour loop"]),
-        ("rank", &["mapping", "rank correlation", "identity", "mean", "p50"]),
         ("seating", &["verified", "seat"]),
     ];
     let pages: std::collections::BTreeMap<_, _> = pages().into_iter().collect();

@@ -81,7 +81,7 @@ fn files_that_are_wrong_are_refused() {
     insta::assert_snapshot!(refused("\"rounds\":10", "\"rounds\":0"), @"no rounds, so there is nothing to time; leave --rounds out or write 1 or more");
     insta::assert_snapshot!(refused("\"runs\":3", "\"runs\":2"), @"the times of [0321] are not those of this study, or they are there twice");
     insta::assert_snapshot!(refused("\"index\":5", "\"index\":4"), @"the times of [0312] are not those of this study, or they are there twice");
-    assert!(refused("\"tasks\":4", "\"tasks\":\"x\"").contains("expected usize"));
+    assert!(refused("\"tasks\":4", "\"tasks\":\"x\"").contains("expected a whole number"));
     insta::assert_snapshot!(refused("\"tasks\":4", "\"tasks\":5"), @"not all mappings of this study are there");
     insta::assert_snapshot!(Ranking::from_json("{\n!").unwrap_err(), @"line 2, column 1: a key must stand in double quotes");
 }

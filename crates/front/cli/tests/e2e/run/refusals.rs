@@ -115,7 +115,7 @@ fn programs_that_cannot_be_run() {
     insta::assert_snapshot!(line("no-such-program"), @"seatmap: no-such-program: there is no such program");
     insta::assert_snapshot!(line("./nowhere/program"), @"seatmap: ./nowhere/program: there is no such program");
     insta::assert_snapshot!(line("./folder"), @"seatmap: ./folder: is a folder");
-    insta::assert_snapshot!(line("./text"), @"seatmap: ./text: may not be executed; 'chmod +x' allows it");
+    insta::assert_snapshot!(line("./text"), @"seatmap: ./text: may not be executed; 'chmod +x' on it allows that");
     insta::assert_snapshot!(line(""), @"seatmap: no program to run; put it after --");
 }
 

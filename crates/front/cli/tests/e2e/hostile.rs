@@ -1,0 +1,95 @@
+//! Text that would command a terminal or forge a line, and looks at all that people see of a run.
+//! The suites of both programs share it.
+
+use crate::common::Place;
+use seatmap_document::is_hidden;
+use serde_json::Value;
+use std::process::Output;
+
+/// Text that a terminal or a table must never get: escape sequences, line ends, C1 controls,
+/// overrides, NUL, and length.
+pub fn hostile_text() -> String {
+    let script = "<script>alert(1)</script>|,\"';`";
+    let long = "y".repeat(5000);
+    format!("\u{1b}[2J\u{1b}]0;x\u{7}\nseatmap: all is well\r\u{9b}1m\u{202e}\u{0}{script}{long}")
+}
+
+/// The pointers to all strings of a document. Elements of one array stand for each other.
+pub fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(pointer.to_owned()),
+        Value::Array(elements) => {
+            elements
+                .iter()
+                .take(1)
+                .for_each(|element| strings(element, &format!("{pointer}/0"), found));
+        }
+        Value::Object(members) => {
+            members
+                .iter()
+                .for_each(|(key, member)| strings(member, &format!("{pointer}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Looks at all that people see of a run, and at a page that it wrote. Whether the run succeeded.
+pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
+    let command = &mut place.command(&arguments.split(' ').collect::<Vec<_>>());
+    let output = command.env("SEATMAP_RUN", place.path("run")).output().unwrap();
+    assert_output_is_harmless(&output, &format!("{arguments} with {what}"));
+    if arguments.contains(PAGE) {
+        let page = std::fs::read(place.path(PAGE)).unwrap_or_default();
+        assert_shown(arguments, &page);
+        assert!(
+            !String::from_utf8_lossy(&page).contains("<script>alert"),
+            "{arguments} with {what}"
+        );
+    }
+    output.status.success()
+}
+
+/// Looks at all that people see of a run.
+pub fn assert_output_is_harmless(output: &Output, what: &str) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!stderr.contains("panicked"), "{what}: {stderr}");
+    for text in [&output.stdout, &output.stderr] {
+        assert_shown(what, text);
+        let text = String::from_utf8_lossy(text);
+        let forged = text.lines().find(|line| line.starts_with("seatmap: all is well"));
+        assert_eq!(forged, None, "{what}");
+    }
+}
+
+/// The file of a page.
+pub const PAGE: &str = "page.html";
+
+/// Runs verbs on copies of a document, each with one hostile string, whether they take the copy or
+/// refuse it, and on one in which all strings but its format are hostile.
+pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str]) {
+    let mut pointers = Vec::new();
+    strings(document, "", &mut pointers);
+    assert!(pointers.len() > 1, "{verbs:?}: {pointers:?}");
+    let mut all = document.clone();
+    let mut taken = 0;
+    for pointer in &pointers {
+        let mut copy = document.clone();
+        *copy.pointer_mut(pointer).unwrap() = hostile_text().into();
+        if pointer != "/format" {
+            *all.pointer_mut(pointer).unwrap() = hostile_text().into();
+        }
+        place.file("copy.json", copy.to_string());
+        taken += verbs.iter().filter(|verb| assert_harmless(place, verb, pointer)).count();
+    }
+    assert!(taken > 0, "{verbs:?} refuse every copy, so that nothing is shown of any");
+    place.file("copy.json", all.to_string());
+    for verb in verbs {
+        assert_harmless(place, verb, "all strings");
+    }
+}
+
+/// No hidden character stands in a text that people see.
+pub fn assert_shown(what: &str, text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    assert_eq!(text.lines().find(|line| line.contains(is_hidden)), None, "{what}");
+}
