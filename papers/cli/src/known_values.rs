@@ -2,7 +2,7 @@
 
 use crate::verbs::study;
 use clap::{Arg, Command};
-use seatmap_console::completion::Values;
+use seatmap_console::running::Values;
 
 /// The values of an argument; `None` where they are not this program's to know.
 pub fn of(command: &Command, argument: &Arg) -> Option<Values> {

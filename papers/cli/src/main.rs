@@ -6,7 +6,8 @@ mod verbs;
 
 use args::{Command, Typed};
 use seatmap_console::error::CliError;
-use seatmap_console::program::{self, Program};
+use seatmap_console::program;
+use seatmap_console::running::Program;
 use seatmap_console::{completion, manual, output};
 use std::process::ExitCode;
 

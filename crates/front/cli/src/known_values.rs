@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command};
 use seatmap_cell::{GuardianCommand, Host};
-use seatmap_console::completion::Values;
+use seatmap_console::running::Values;
 
 /// Commands whose NAME is a cell that exists; one that is to be made has a new name.
 const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];

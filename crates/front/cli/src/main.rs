@@ -14,7 +14,8 @@ mod verbs;
 
 use args::{Command, Typed};
 use seatmap_console::error::CliError;
-use seatmap_console::program::{self, Program};
+use seatmap_console::program;
+use seatmap_console::running::Program;
 use std::process::ExitCode;
 
 const PROGRAM: Program = Program {

@@ -3,7 +3,7 @@
 
 use crate::error::CliError;
 use crate::output;
-use crate::program::Program;
+use crate::running::{Lookup, Program, Values};
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
@@ -11,13 +11,6 @@ use clap_complete::engine::{
 use clap_complete::env::{EnvCompleter, Shells};
 use seatmap_pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
-
-/// The values that an argument may have, but for files.
-pub type Values = fn() -> Vec<String>;
-
-/// The values of an argument of a command that both are known by name; `None` where they are not
-/// known.
-pub type Lookup = fn(&Command, &Arg) -> Option<Values>;
 
 /// zsh loads a program's function from its function path at the first press of the key: the script,
 /// called as that, must answer too.

@@ -1,6 +1,6 @@
 //! This computer's name and what is remembered of it, and today.
 
-use crate::program;
+use crate::running;
 pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
 
 /// Today, in UTC, as `YYYY-MM-DD`.
@@ -10,5 +10,5 @@ pub fn today() -> String {
 
 /// This program with its version.
 pub fn tool() -> String {
-    format!("{} {}", program::name(), env!("CARGO_PKG_VERSION"))
+    format!("{} {}", running::name(), env!("CARGO_PKG_VERSION"))
 }

@@ -7,7 +7,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`program`] | the program that runs: its name, its command line, its `main` |
+//! | [`running`], [`program`] | the program that runs: its name and command line; its `main` |
 //! | [`error`] | a failure, whose it is, and the exit code |
 //! | [`output`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
@@ -36,6 +36,7 @@ pub mod pattern_input;
 pub mod plan_input;
 pub mod printable;
 pub mod program;
+pub mod running;
 pub mod stdio;
 pub mod time;
 pub mod values;

@@ -6,7 +6,7 @@
 
 mod value;
 
-use crate::program::Program;
+use crate::running::Program;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;

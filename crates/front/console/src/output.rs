@@ -2,7 +2,7 @@
 
 use crate::error::{AtFile, CliError};
 use crate::printable::printable;
-use crate::{program, stdio};
+use crate::{running, stdio};
 pub use seatmap_document::visible;
 use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub struct OfMachine<'a, T: Serialize> {
 /// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit
 /// code shows the result.
 pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{}: {}", program::name(), visible(line));
+    let _ = writeln!(io::stderr(), "{}: {}", running::name(), visible(line));
 }
 
 /// Tells of the quotas of CPU time that were used up since the watch began: what was measured then

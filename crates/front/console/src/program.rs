@@ -1,42 +1,12 @@
-//! The program that runs: its name, its command line, and what every `main` does.
+//! What every `main` of Seatmap's programs does.
 
 use crate::error::CliError;
+use crate::running::{self, Program};
 use crate::view::{self, ColourChoice};
 use crate::{completion, misread, output};
 use clap::FromArgMatches;
 use seatmap_report::terminal::Colour;
 use std::process::ExitCode;
-use std::sync::OnceLock;
-
-/// A program of Seatmap's.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    /// Its name, which stands before each of its messages.
-    pub name: &'static str,
-    /// Its command line.
-    pub command: fn() -> clap::Command,
-    /// The variable by which a shell's script asks for completions.
-    pub completion_variable: &'static str,
-    /// The values that an argument of a command may have, for completions.
-    pub known_values: completion::Lookup,
-    /// Commands that a person may look for here, by the program that has them.
-    pub elsewhere: &'static [(&'static str, &'static [&'static str])],
-}
-
-impl Program {
-    /// The other program that has this command.
-    pub fn owner_of(&self, verb: &str) -> Option<&'static str> {
-        let owner = self.elsewhere.iter().find(|(_, verbs)| verbs.contains(&verb));
-        owner.map(|(name, _)| *name)
-    }
-}
-
-static RUNNING: OnceLock<Program> = OnceLock::new();
-
-/// The name of the program that runs; `seatmap` before it has begun, and in tests.
-pub fn name() -> &'static str {
-    RUNNING.get().map_or("seatmap", |program| program.name)
-}
 
 /// Reads the command line, does the work, reports a failure. Answers a shell that asks for
 /// completions instead.
@@ -44,7 +14,7 @@ pub fn main<T: FromArgMatches>(
     program: Program,
     work: impl FnOnce(T) -> Result<(), CliError>,
 ) -> ExitCode {
-    let program = RUNNING.get_or_init(|| program);
+    let program = running::begin(program);
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
     match done {
         Ok(()) => ExitCode::SUCCESS,

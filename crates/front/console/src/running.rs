@@ -1,0 +1,47 @@
+//! The program that runs: its name, its command line, the values that its arguments are known to
+//! have.
+
+use clap::{Arg, Command};
+use std::sync::OnceLock;
+
+/// The values that an argument may have, but for files.
+pub type Values = fn() -> Vec<String>;
+
+/// The values of an argument of a command that both are known by name; `None` where they are not
+/// known.
+pub type Lookup = fn(&Command, &Arg) -> Option<Values>;
+
+/// A program of Seatmap's.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Its name, which stands before each of its messages.
+    pub name: &'static str,
+    /// Its command line.
+    pub command: fn() -> Command,
+    /// The variable by which a shell's script asks for completions.
+    pub completion_variable: &'static str,
+    /// The values that an argument of a command may have, for completions.
+    pub known_values: Lookup,
+    /// Commands that a person may look for here, by the program that has them.
+    pub elsewhere: &'static [(&'static str, &'static [&'static str])],
+}
+
+impl Program {
+    /// The other program that has this command.
+    pub fn owner_of(&self, verb: &str) -> Option<&'static str> {
+        let owner = self.elsewhere.iter().find(|(_, verbs)| verbs.contains(&verb));
+        owner.map(|(name, _)| *name)
+    }
+}
+
+static RUNNING: OnceLock<Program> = OnceLock::new();
+
+/// Makes a program the one that runs. The first one stays it.
+pub(crate) fn begin(program: Program) -> &'static Program {
+    RUNNING.get_or_init(|| program)
+}
+
+/// The name of the program that runs; `seatmap` before it has begun, and in tests.
+pub fn name() -> &'static str {
+    RUNNING.get().map_or("seatmap", |program| program.name)
+}
