@@ -1,5 +1,6 @@
 //! Rankings in the terminal, and as a table.
 
+use seatmap_document::visible;
 use seatmap_experiments::rank::{Ranking, Variant};
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
@@ -27,8 +28,8 @@ pub(crate) fn title(ranking: &Ranking) -> String {
     let runs = counted(setup.runs as usize, "run");
     format!(
         "{} on {}: {mappings} x {runs}{part}\n{}\n",
-        setup.pattern,
-        setup.machine,
+        visible(&setup.pattern),
+        visible(&setup.machine),
         about(ranking)
     )
 }

@@ -154,8 +154,16 @@ mod tests {
         let error = started.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "'sh -c ...' had not ended after 0.5 s and was ended");
         let left: i32 = std::fs::read_to_string(note).unwrap().trim().parse().unwrap();
-        let state = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        // The kernel ends a process some time after its signal, and keeps it until it is waited for.
+        let begun = Instant::now();
+        loop {
+            let state = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
+            if state.is_empty() || state.contains(") Z ") {
+                break;
+            }
+            assert!(begun.elapsed() < LONG, "{state}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

@@ -234,16 +234,18 @@ fn a_killed_race_leaves_no_folder_behind() {
     let left = || std::fs::read_dir(&temporary).unwrap().count();
     let words = ["tune", "--budget", "70", "--", "sh", "-c", "echo $$ > began; exec sleep 1000"];
     let mut child = place.command(&words).env("TMPDIR", &temporary).spawn().unwrap();
-    let run = loop {
+    let begun = || {
         let text = std::fs::read_to_string(place.path("began")).unwrap_or_default();
-        if let Ok(pid) = text.trim().parse::<i32>() {
-            break pid;
-        }
+        text.trim().parse::<i32>().ok()
+    };
+    while begun().is_none() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(5));
-    };
+    }
     child.kill().unwrap();
     child.wait().unwrap();
+    // A run whose CPU a cell took meanwhile was void and made again: the last one is left.
+    let run = begun().unwrap();
     // Nobody is left who would end the run, which nothing has waited for, so that its number is
     // still its own. SAFETY: the call touches no memory.
     assert_eq!(unsafe { libc::kill(run, libc::SIGKILL) }, 0);
