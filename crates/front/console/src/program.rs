@@ -1,4 +1,4 @@
-//! What every `main` of Seatmap's programs does.
+//! The `main` of every program of Seatmap's.
 
 use crate::error::CliError;
 use crate::running::{self, Program};
