@@ -154,7 +154,7 @@ mod tests {
         let error = started.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "'sh -c ...' had not ended after 0.5 s and was ended");
         let left: i32 = std::fs::read_to_string(note).unwrap().trim().parse().unwrap();
-        // The kernel ends a process some time after its signal, and keeps it until it is waited for.
+        // The kernel ends a process some time after its signal.
         let begun = Instant::now();
         loop {
             let state = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
