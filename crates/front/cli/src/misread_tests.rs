@@ -23,7 +23,7 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
         (
             "rank --pattern ring:4",
-            "'rank' repeats a published experiment: type 'seatmap-papers rank'; see 'seatmap --help'",
+            "'rank' repeats a published experiment: type 'seatmap-papers rank'",
         ),
         (
             "place",

@@ -24,7 +24,7 @@ pub fn sentence(
     let verb = verb((program.command)(), words);
     let problem = match error.kind() {
         ErrorKind::UnknownArgument => unknown(error, &verb)?,
-        ErrorKind::InvalidSubcommand => unknown_command(error, &verb, program)?,
+        ErrorKind::InvalidSubcommand => unknown_command(error, &verb)?,
         ErrorKind::MissingRequiredArgument => missing(error, &verb)?,
         ErrorKind::ArgumentConflict => conflict(error)?,
         ErrorKind::InvalidValue => value::one_of(error)?,
@@ -33,6 +33,9 @@ pub fn sentence(
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         _ => return None,
     };
+    if let Some(elsewhere) = elsewhere(error, program) {
+        return Some(elsewhere);
+    }
     // A question ends the sentence: the name that is meant stands in it.
     if problem.ends_with('?') {
         return Some(problem);
@@ -65,11 +68,15 @@ fn unknown(error: &clap::Error, verb: &str) -> Option<String> {
     Some(problem + &suggestion(error, ContextKind::SuggestedArg))
 }
 
-fn unknown_command(error: &clap::Error, verb: &str, program: &Program) -> Option<String> {
+/// The command is another program's.
+fn elsewhere(error: &clap::Error, program: &Program) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
-    if let Some(owner) = program.owner_of(&word) {
-        return Some(format!("'{word}' repeats a published experiment: type '{owner} {word}'"));
-    }
+    let owner = program.owner_of(&word)?;
+    Some(format!("'{word}' repeats a published experiment: type '{owner} {word}'"))
+}
+
+fn unknown_command(error: &clap::Error, verb: &str) -> Option<String> {
+    let word = text(error, ContextKind::InvalidSubcommand)?;
     Some(format!(
         "'{verb}' has no command '{word}'{}",
         suggestion(error, ContextKind::SuggestedSubcommand)
