@@ -19,9 +19,8 @@ impl Setting {
         // Of several choices the one in brackets is made.
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         let before = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
-        let setting = Setting { path, before };
         std::fs::write(path, format!("{value}\n")).ok()?;
-        Some(setting)
+        Some(Setting { path, before })
     }
 }
 
