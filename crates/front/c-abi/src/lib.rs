@@ -85,8 +85,8 @@ pub trait Boundary: Display + Sized + From<Fault> {
         }
     }
 
-    /// Does the work of a call and hands the result over through `out`, which holds NULL if there
-    /// is no result.
+    /// Does the work of a call and hands the result over through `out`, which holds NULL without
+    /// one.
     ///
     /// # Safety
     /// `out` is NULL or can be written.

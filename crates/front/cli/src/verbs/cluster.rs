@@ -8,6 +8,7 @@ use seatmap_cluster::mpi::MpiError;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank, RankError};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::here;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{input, meet};
 use seatmap_machine::Profile;
@@ -62,7 +63,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         at_once: usize::from(typed.at_once),
         timeout: typed.timeout,
         earlier: earlier(typed, &rank)?,
-        date: Some(seatmap_console::here::today()),
+        date: Some(here::today()),
     };
     let bars = Bars::default();
     let mut keep = |found: &Measured| {
@@ -136,7 +137,7 @@ fn earlier(typed: &ClusterMeasure, rank: &Rank) -> Result<Option<Measured>, CliE
 
 fn own(typed: &ClusterMeasure) -> Own {
     let measure = typed.nodes.then(|| Box::new(profile) as Box<dyn Fn() -> Option<Profile> + Send>);
-    Own { name: seatmap_console::here::host_name(), facts: Facts::read(), profile: measure }
+    Own { name: here::host_name(), facts: Facts::read(), profile: measure }
 }
 
 /// This node's core distances, by this program: `seatmap measure` waits until nobody else measures

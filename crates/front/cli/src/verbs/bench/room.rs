@@ -6,6 +6,7 @@ use crate::myself;
 use crate::verbs::check;
 use seatmap_cell::{Backend, CellRequest, CpuChoice, Host, Name};
 use seatmap_console::error::CliError;
+use seatmap_console::output;
 use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_report::counted;
@@ -193,14 +194,10 @@ impl Drop for Lease {
         let undone = host()
             .and_then(|host| seatmap_cell::destroy(&host, &self.name).map_err(CliError::work));
         match undone {
-            Ok(left) => {
-                left.iter().for_each(|left| seatmap_console::output::tell(&left.to_string()))
+            Ok(left) => left.iter().for_each(|left| output::tell(&left.to_string())),
+            Err(error) => {
+                output::tell(&format!("the cell '{}' is still there: {}", self.name, error.text()))
             }
-            Err(error) => seatmap_console::output::tell(&format!(
-                "the cell '{}' is still there: {}",
-                self.name,
-                error.text()
-            )),
         }
     }
 }

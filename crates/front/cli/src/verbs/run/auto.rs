@@ -24,8 +24,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The time for which a program is observed before seats are tried, where nobody says: some hundred
-/// messages of each pair.
+/// The time for which a program is observed before seats are tried, where nobody says: about a
+/// hundred messages of each pair.
 const OBSERVED: Duration = Duration::from_secs(2);
 
 /// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a
