@@ -139,12 +139,13 @@ struct Program {
 fn programs(files: &mut Files, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
-    let program = |pid| {
-        let facts = files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()));
-        let (is_kernel, parent, name) = facts?;
-        (!is_kernel && pid != own).then_some(Program { pid, parent, name })
-    };
-    Ok(pids.filter_map(program).collect())
+    Ok(pids
+        .filter_map(|pid| {
+            let facts = files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()));
+            let (is_kernel, parent, name) = facts?;
+            (!is_kernel && pid != own).then_some(Program { pid, parent, name })
+        })
+        .collect())
 }
 
 fn by_number(
@@ -190,8 +191,9 @@ fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
     let status = files.proc.read_once(format_args!("{tid}/status")).ok()?;
     let pid = Status::parse(status).pid?;
     let tids = files.proc.numbers(format_args!("{pid}/task")).ok()?;
-    let lives = |tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false);
-    tids.into_iter().any(lives).then_some(pid)
+    tids.into_iter()
+        .any(|tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false))
+        .then_some(pid)
 }
 
 fn of_group(
@@ -203,20 +205,21 @@ fn of_group(
     let folders = hierarchies.folders(&files.root, path);
     let looked_for = format!("control group '{path}'");
     if folders.is_empty() {
-        let last = |path: &str| {
-            path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
-        };
         let names = hierarchies
             .all(&files.root)
             .map_err(ChoiceError::Groups)?
             .into_iter()
-            .map(|folder| last(&folder));
+            .map(|folder| last_part(&folder));
         return Err(ChoiceError::NothingMatches {
             looked_for,
-            nearest: glob::nearest(&last(path), names),
+            nearest: glob::nearest(&last_part(path), names),
         });
     }
     members(files, known, &folders, looked_for)
+}
+
+fn last_part(path: &str) -> String {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// The processes of these groups and of all below them.
@@ -231,8 +234,11 @@ fn members(
         tids.extend(members_below(&files.root, folder).map_err(ChoiceError::Groups)?);
     }
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
-    let program = |tid: Tid| process_of(files, tid).filter(|pid| *pid != own);
-    let pids: BTreeSet<Tid> = tids.difference(known).copied().filter_map(program).collect();
+    let pids: BTreeSet<Tid> = tids
+        .difference(known)
+        .copied()
+        .filter_map(|tid| process_of(files, tid).filter(|pid| *pid != own))
+        .collect();
     let programs: BTreeSet<Tid> = pids
         .into_iter()
         .filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false))
@@ -252,13 +258,19 @@ fn without_launchers(
     known: &BTreeSet<Tid>,
     programs: BTreeSet<Tid>,
 ) -> BTreeSet<Tid> {
-    let is_shown = |pid: &Tid| published::shows(&files.root, *pid, published::SEATING);
     let mut own: BTreeSet<String> = BTreeSet::new();
-    let supervisors: Vec<Tid> = programs.iter().copied().filter(is_shown).collect();
+    let supervisors: Vec<Tid> = programs
+        .iter()
+        .copied()
+        .filter(|pid| published::shows(&files.root, *pid, published::SEATING))
+        .collect();
     own.extend(supervisors.into_iter().filter_map(|pid| program_file(files, pid)));
     own.extend(files.proc.link(format_args!("self/exe")).ok());
-    let is_other = |pid: &Tid| program_file(files, *pid).is_none_or(|file| !own.contains(&file));
-    let others: BTreeSet<Tid> = programs.iter().copied().filter(is_other).collect();
+    let others: BTreeSet<Tid> = programs
+        .iter()
+        .copied()
+        .filter(|pid| program_file(files, *pid).is_none_or(|file| !own.contains(&file)))
+        .collect();
     if others.is_empty() && known.is_empty() { programs } else { others }
 }
 
@@ -268,7 +280,6 @@ fn of_unit(
     name: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
-    let unit_of = |folder: &str| folder.rsplit('/').next().unwrap_or_default().to_owned();
     let spelled = [
         name.to_owned(),
         format!("{name}.service"),
@@ -279,17 +290,20 @@ fn of_unit(
         all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
     let looked_for = format!("systemd unit '{name}' among the control groups");
     if folders.is_empty() {
-        let is_unit = |name: &String| {
+        let names = all.iter().map(|folder| unit_of(folder)).filter(|name| {
             [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
-        };
-        let names = all.iter().map(|folder| unit_of(folder)).filter(is_unit);
-        let wanted = if name.contains('.') { &spelled[0] } else { &spelled[1] };
+        });
+        let spelling = if name.contains('.') { &spelled[0] } else { &spelled[1] };
         return Err(ChoiceError::NothingMatches {
             looked_for,
-            nearest: glob::nearest(wanted, names),
+            nearest: glob::nearest(spelling, names),
         });
     }
     members(files, known, &folders, looked_for)
+}
+
+fn unit_of(folder: &str) -> String {
+    folder.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 fn by_name(

@@ -62,13 +62,14 @@ impl Expected {
     /// The seats of a plan, one a task.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        let seat = |task: usize| {
-            let name = plan.names.get(task).filter(|name| !name.is_empty()).cloned();
-            let cpus = plan.seat(task).iter().copied().collect();
-            ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
-        };
         Expected {
-            seats: (0..plan.placement.len()).map(seat).collect(),
+            seats: (0..plan.placement.len())
+                .map(|task| {
+                    let name = plan.names.get(task).filter(|name| !name.is_empty()).cloned();
+                    let cpus = plan.seat(task).iter().copied().collect();
+                    ExpectedSeat { label: label(task, name.as_deref()), cpus, name, thread: None }
+                })
+                .collect(),
             needs_all: true,
             ..Expected::default()
         }
@@ -97,12 +98,6 @@ impl Expected {
     ) -> Self {
         let mut expected = Expected { needs_all: true, is_numbered: true, ..Expected::default() };
         let mut missing: BTreeSet<usize> = here.iter().copied().collect();
-        let seat = |rank: usize, cpus: CpuSet, thread| ExpectedSeat {
-            label: format!("rank {rank}"),
-            cpus,
-            name: None,
-            thread,
-        };
         for (pid, rank) in seating
             .processes
             .iter()
@@ -119,13 +114,18 @@ impl Expected {
                 Ok(cpus) => {
                     let threads = seating.threads.iter().filter(|thread| thread.pid == pid);
                     expected.seats.extend(
-                        threads.map(|thread| seat(rank, cpus.clone(), Some((pid, thread.tid)))),
+                        threads.map(|thread| {
+                            seat_of_rank(rank, cpus.clone(), Some((pid, thread.tid)))
+                        }),
                     );
                 }
             }
         }
-        let of_missing = |rank| Some(seat(rank, seat_of(rank).ok()?, None));
-        expected.seats.extend(missing.into_iter().filter_map(of_missing));
+        expected.seats.extend(
+            missing
+                .into_iter()
+                .filter_map(|rank| Some(seat_of_rank(rank, seat_of(rank).ok()?, None))),
+        );
         expected
     }
 
@@ -140,10 +140,11 @@ impl Expected {
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };
-            let is_own = |seat: &ExpectedSeat| {
-                seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid))
-            };
-            seats.extend(report.seats.into_iter().filter(is_own));
+            seats.extend(
+                report.seats.into_iter().filter(|seat| {
+                    seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid))
+                }),
+            );
         }
         (!seats.is_empty()).then_some(Expected { seats, is_shown: true, ..Expected::default() })
     }
@@ -153,6 +154,10 @@ impl Expected {
     pub fn whole(&self) -> CpuSet {
         self.seats.iter().fold(CpuSet::default(), |whole, seat| whole.with(&seat.cpus))
     }
+}
+
+fn seat_of_rank(rank: usize, cpus: CpuSet, thread: Option<(Tid, Tid)>) -> ExpectedSeat {
+    ExpectedSeat { label: format!("rank {rank}"), cpus, name: None, thread }
 }
 
 impl Seated {

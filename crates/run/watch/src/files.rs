@@ -113,12 +113,14 @@ impl Files {
 
     /// The notes so far; the next seating begins without any.
     pub fn take_notes(&mut self) -> Vec<Unseen> {
-        let told = |((what, why), mut pids): ((&str, String), Vec<Tid>)| {
-            pids.sort_unstable();
-            pids.dedup();
-            Unseen { what: what.to_owned(), pids, why }
-        };
-        std::mem::take(&mut self.unseen).into_iter().map(told).collect()
+        std::mem::take(&mut self.unseen)
+            .into_iter()
+            .map(|((what, why), mut pids)| {
+                pids.sort_unstable();
+                pids.dedup();
+                Unseen { what: what.to_owned(), pids, why }
+            })
+            .collect()
     }
 }
 

@@ -134,16 +134,11 @@ impl Finding {
     /// Whether two findings are about the same thing: the figures of the two may differ.
     #[must_use]
     pub fn is_same(&self, other: &Finding) -> bool {
-        let key = |finding: &Finding| {
-            (
-                finding.rule.clone(),
-                finding.gravity,
-                finding.pid,
-                finding.tids.clone(),
-                finding.cpus.clone(),
-            )
-        };
-        key(self) == key(other)
+        self.rule == other.rule
+            && self.gravity == other.gravity
+            && self.pid == other.pid
+            && self.tids == other.tids
+            && self.cpus == other.cpus
     }
 }
 

@@ -37,17 +37,19 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 
 /// The names nearest to a mistyped one: those that contain it, then those with the fewest letters
 /// to change, if these are no more than a third.
-pub(crate) fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Vec<String> {
-    let wanted = wanted.trim_matches(['*', '?']).to_lowercase();
-    if wanted.is_empty() || wanted.len() > LONGEST_NAME {
+pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+    let looked_for = looked_for.trim_matches(['*', '?']).to_lowercase();
+    if looked_for.is_empty() || looked_for.len() > LONGEST_NAME {
         return Vec::new();
     }
-    let distance = |name: String| {
-        let lower = name.to_lowercase();
-        let changes = if lower.contains(&wanted) { 0 } else { edits(&wanted, &lower) };
-        (3 * changes <= wanted.len() && lower.len() <= LONGEST_NAME).then_some((changes, name))
-    };
-    let mut found: Vec<(usize, String)> = names.filter_map(distance).collect();
+    let mut found: Vec<(usize, String)> = names
+        .filter_map(|name| {
+            let lower = name.to_lowercase();
+            let changes = if lower.contains(&looked_for) { 0 } else { edits(&looked_for, &lower) };
+            (3 * changes <= looked_for.len() && lower.len() <= LONGEST_NAME)
+                .then_some((changes, name))
+        })
+        .collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(MOST_SUGGESTED).map(|(_, name)| name).collect()
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn mistyped_names_are_near() {
         let names = ["redis-server", "nginx", "postgres", "nginx"].map(str::to_owned);
-        let found = |wanted| nearest(wanted, names.clone().into_iter());
+        let found = |looked_for| nearest(looked_for, names.clone().into_iter());
         assert_eq!(
             (found("redis"), found("nginex*"), found("*")),
             (vec!["redis-server".into()], vec!["nginx".into()], vec![])

@@ -28,11 +28,11 @@ mod strangers;
 pub mod told;
 mod variables;
 
-use crate::expected::{Expected, ExpectedSeat};
+use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Thread, Unseen};
-pub(crate) use facts::{Facts, Sitter};
+pub(crate) use facts::Facts;
 use seatmap_machine::Topology;
 use seatmap_os::{Root, Tid};
 use serde::{Deserialize, Serialize};
@@ -80,13 +80,16 @@ pub struct ThreadSeat {
 pub fn seats(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<ThreadSeat> {
     let Some(expected) = &asked.expected else { return Vec::new() };
     let facts = Facts::new(seating, topology, Some(expected));
-    let seat = |(sitter, seat): (&Sitter, &ExpectedSeat)| ThreadSeat {
-        pid: sitter.thread.pid,
-        tid: sitter.tid(),
-        label: seat.label.clone(),
-        cpus: seat.cpus.to_string(),
-    };
-    let mut seats: Vec<ThreadSeat> = facts.seated(expected).into_iter().map(seat).collect();
+    let mut seats: Vec<ThreadSeat> = facts
+        .seated(expected)
+        .into_iter()
+        .map(|(sitter, seat)| ThreadSeat {
+            pid: sitter.thread.pid,
+            tid: sitter.tid(),
+            label: seat.label.clone(),
+            cpus: seat.cpus.to_string(),
+        })
+        .collect();
     seats.sort_by_key(|seat| (seat.pid, seat.tid));
     seats
 }

@@ -92,8 +92,9 @@ impl Limiting {
 
     /// Keeps the group of a thread that may use other CPUs than its process.
     fn note_apart(&mut self, tid: Tid, own: &Groups, of_process: &Groups) {
-        let cpus = |groups: &Groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref());
-        if cpus(own) != cpus(of_process)
+        let [own_cpus, process_cpus] = [own, of_process]
+            .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
+        if own_cpus != process_cpus
             && let Some(limits) = self.now.get(own)
         {
             self.apart.insert(tid, group(limits, &self.at_first));
@@ -117,9 +118,12 @@ impl Limiting {
             }
         };
         let Limiting { hierarchies, by_membership, .. } = self;
-        let read =
-            |text: &[u8]| hierarchies.groups(&files.root, tid, &String::from_utf8_lossy(text));
-        let groups = by_membership.entry(membership).or_insert_with_key(|text| read(text)).clone();
+        let groups = by_membership
+            .entry(membership)
+            .or_insert_with_key(|text| {
+                hierarchies.groups(&files.root, tid, &String::from_utf8_lossy(text))
+            })
+            .clone();
         if let Some(why) = groups.unseen() {
             files.note("quota", Some(pid), why);
         }
@@ -160,9 +164,10 @@ impl Limiting {
             }
         }
         let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
-        let is_real_time = |thread: &&Thread| ["fifo", "rr"].contains(&thread.policy.as_str());
-        let real_time: HashSet<Tid> =
-            threads.filter(is_real_time).map(|thread| thread.tid).collect();
+        let real_time: HashSet<Tid> = threads
+            .filter(|thread| ["fifo", "rr"].contains(&thread.policy.as_str()))
+            .map(|thread| thread.tid)
+            .collect();
         for brake in &mut brakes {
             brake.tids.retain(|tid| brake.real_time_percent.is_none() || real_time.contains(tid));
             brake.tids.sort_unstable();
@@ -220,14 +225,18 @@ fn since(at_first: &HashMap<String, u64>, quota: &seatmap_os::quota::Quota) -> O
 
 fn group(limits: &Limits, at_first: &HashMap<String, u64>) -> Group {
     let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota));
-    let level = |level: &seatmap_os::hierarchy::Cpuset| CpusetLevel {
-        file: level.file.clone(),
-        cpus: level.cpus.clone(),
-        unit: level.unit.clone(),
-    };
     Group {
         path: limits.path.clone(),
-        cpusets: limits.cpusets.iter().filter(|_| !limits.is_read_only).map(level).collect(),
+        cpusets: limits
+            .cpusets
+            .iter()
+            .filter(|_| !limits.is_read_only)
+            .map(|level| CpusetLevel {
+                file: level.file.clone(),
+                cpus: level.cpus.clone(),
+                unit: level.unit.clone(),
+            })
+            .collect(),
         cpus: limits.cpus.clone(),
         nodes: limits.nodes.clone(),
         quota_cpus: limits.quota_cpus(),

@@ -219,15 +219,15 @@ impl Live {
         let now_ns = (self.clock)();
         let key = (pid, tid);
         let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
-        let may_wait = |seen: &&mut Seen| seen.rests(times, now_ns, is_due);
-        if let Some(seen) = self.seen.get_mut(&key).filter(may_wait) {
+        let seen = self.seen.get_mut(&key).filter(|seen| seen.rests(times, now_ns, is_due));
+        if let Some(seen) = seen {
             seen.pass(self.looks, times, now_ns);
         } else if !self.read_whole(key, times, now_ns) {
             self.seen.remove(&key);
             return;
         }
-        let asked = self.files.asked_mask(tid);
-        if let (Some(seen), Some(mask)) = (self.seen.get_mut(&key), asked)
+        let own_mask = self.files.asked_mask(tid);
+        if let (Some(seen), Some(mask)) = (self.seen.get_mut(&key), own_mask)
             && (mask != seen.mask || seen.thread.mask.is_empty())
         {
             seen.thread.mask = mask.to_string();
@@ -302,8 +302,11 @@ impl Live {
         let mut ran: Vec<&mut Seen> = ran.collect();
         // Before the first shares are known, those are likely to be busy that have run most since
         // they began.
-        let key = |seen: &Seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent };
-        ran.sort_by(|a, b| key(b).total_cmp(&key(a)));
+        ran.sort_by(|a, b| {
+            let [a, b] = [a, b]
+                .map(|seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent });
+            b.total_cmp(&a)
+        });
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -350,13 +353,15 @@ impl Live {
 
     fn cpus(&mut self) -> Vec<Cpu> {
         let now = cpu_times(&mut self.files);
-        let cpu = |cpu| {
-            let shares = now.since(&self.cpu_times, cpu);
-            let busy_percent = shares.map(|shares| shares.busy_percent);
-            let steal_percent = shares.map(|shares| shares.steal_percent);
-            Cpu { cpu, busy_percent, steal_percent, ..Cpu::default() }
-        };
-        let cpus = now.cpus().map(cpu).collect();
+        let cpus = now
+            .cpus()
+            .map(|cpu| {
+                let shares = now.since(&self.cpu_times, cpu);
+                let busy_percent = shares.map(|shares| shares.busy_percent);
+                let steal_percent = shares.map(|shares| shares.steal_percent);
+                Cpu { cpu, busy_percent, steal_percent, ..Cpu::default() }
+            })
+            .collect();
         self.cpu_times = now;
         cpus
     }
@@ -453,10 +458,10 @@ impl Seen {
     }
 
     fn moved(&mut self, count: Option<u64>, at_ns: u64) {
-        let rate = |(before, then_ns): (u64, u64)| {
-            Some(per_second(count?.saturating_sub(before), at_ns - then_ns))
-        };
-        self.rates.migrations = self.moves.filter(|(_, then_ns)| *then_ns < at_ns).and_then(rate);
+        self.rates.migrations =
+            self.moves.filter(|(_, then_ns)| *then_ns < at_ns).and_then(|(before, then_ns)| {
+                Some(per_second(count?.saturating_sub(before), at_ns - then_ns))
+            });
         self.thread.migrations = count;
         self.moves = count.map(|count| (count, at_ns));
     }

@@ -80,7 +80,7 @@ impl Last {
 
 /// The result of the last look.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct LastLook {
     /// By process, then by number.
     pub threads: Vec<Thread>,
     pub leaders: BTreeMap<Tid, Leader>,
@@ -149,8 +149,8 @@ impl Looks {
         pids: &BTreeSet<Tid>,
         most_sched: usize,
         clock: &dyn Fn() -> u64,
-    ) -> Found {
-        let mut found = Found::default();
+    ) -> LastLook {
+        let mut found = LastLook::default();
         let mut next = BTreeMap::new();
         let begun_ns = clock();
         let all: Vec<(Tid, Vec<Tid>)> =
@@ -273,11 +273,14 @@ impl Seen {
     /// The CPUs, most frequent first.
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
-        let share = |(cpu, found): (&u32, &u32)| RanOn {
-            cpu: *cpu,
-            percent: percent(u64::from(*found), looks.into()),
-        };
-        let mut shares: Vec<RanOn> = self.found_on.iter().map(share).collect();
+        let mut shares: Vec<RanOn> = self
+            .found_on
+            .iter()
+            .map(|(cpu, found)| RanOn {
+                cpu: *cpu,
+                percent: percent(u64::from(*found), looks.into()),
+            })
+            .collect();
         shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
         shares
     }

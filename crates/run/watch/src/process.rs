@@ -63,17 +63,22 @@ fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
             return Vec::new();
         }
     };
-    let target = |file| files.proc.link(format_args!("{pid}/fd/{file}")).ok();
-    let mut names: Vec<String> =
-        open.into_iter().filter_map(target).filter(|name| name.starts_with("/dev/")).collect();
+    let mut names: Vec<String> = open
+        .into_iter()
+        .filter_map(|file| files.proc.link(format_args!("{pid}/fd/{file}")).ok())
+        .filter(|name| name.starts_with("/dev/"))
+        .collect();
     names.sort_unstable();
     names.dedup();
-    let device = |device: devices::Device| {
-        let name = device.name;
-        let kind = device.kind.to_owned();
-        Device { name, kind, node: device.node, cpus: device.cpus }
-    };
-    names.iter().filter_map(|name| devices::of(&files.root, name)).map(device).collect()
+    names
+        .iter()
+        .filter_map(|name| devices::of(&files.root, name))
+        .map(|device| {
+            let name = device.name;
+            let kind = device.kind.to_owned();
+            Device { name, kind, node: device.node, cpus: device.cpus }
+        })
+        .collect()
 }
 
 /// The memory of a process, by node; `None` where it cannot be read.
@@ -104,33 +109,36 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
 }
 
 fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) -> Memory {
-    let sums = |mappings: &mut dyn Iterator<Item = &numa_maps::Mapping>| {
-        let mut nodes = OnNodes::new();
-        for (node, bytes) in mappings.flat_map(|mapping| &mapping.nodes) {
-            let sum = nodes.entry(*node).or_default();
-            *sum = sum.saturating_add(*bytes);
-        }
-        on_nodes(nodes)
-    };
-    let nodes = sums(&mut mappings.iter());
-    let own = sums(&mut mappings.iter().filter(|mapping| !mapping.has_file));
+    let nodes = sums(mappings.iter());
+    let own = sums(mappings.iter().filter(|mapping| !mapping.has_file));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
     mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
     mappings.truncate(MOST_MAPPINGS);
-    let mapping = |mapping: numa_maps::Mapping| Mapping {
-        name: mapping.name,
-        address: mapping.address,
-        policy: mapping.policy,
-        nodes: on_nodes(mapping.nodes),
-        page_bytes: mapping.page_bytes,
-    };
     Memory {
         nodes,
         own,
-        mappings: mappings.into_iter().map(mapping).collect(),
+        mappings: mappings
+            .into_iter()
+            .map(|mapping| Mapping {
+                name: mapping.name,
+                address: mapping.address,
+                policy: mapping.policy,
+                nodes: on_nodes(mapping.nodes),
+                page_bytes: mapping.page_bytes,
+            })
+            .collect(),
         huge_bytes: resident.map_or(pool, |resident| resident.huge_bytes),
     }
+}
+
+fn sums<'m>(mappings: impl Iterator<Item = &'m numa_maps::Mapping>) -> Vec<OnNode> {
+    let mut nodes = OnNodes::new();
+    for (node, bytes) in mappings.flat_map(|mapping| &mapping.nodes) {
+        let sum = nodes.entry(*node).or_default();
+        *sum = sum.saturating_add(*bytes);
+    }
+    on_nodes(nodes)
 }
 
 fn on_nodes(nodes: OnNodes) -> Vec<OnNode> {

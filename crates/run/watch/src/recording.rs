@@ -228,19 +228,17 @@ impl Recording {
         let mut recording = Recording { header, ..Recording::default() };
         let mut known = BTreeSet::new();
         for (at, text) in lines.enumerate() {
-            let damaged = |what: String| RecordingError::Line { line: at + 2, what };
             match serde_json::from_str::<Moment>(text) {
                 Ok(moment) => {
                     let before_s = recording.moments.last().map_or(0.0, |moment| moment.at_s);
-                    check(&moment, before_s, &mut known).map_err(damaged)?;
+                    check(&moment, before_s, &mut known)
+                        .map_err(|what| RecordingError::Line { line: at + 2, what })?;
                     recording.moments.push(moment);
                 }
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
-                    return Err(damaged(format!(
-                        "not a look: {}",
-                        seatmap_document::json_problem(error)
-                    )));
+                    let what = format!("not a look: {}", seatmap_document::json_problem(error));
+                    return Err(RecordingError::Line { line: at + 2, what });
                 }
             }
         }

@@ -80,8 +80,13 @@ impl Remedy {
 
     /// Binds each of these threads.
     pub fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> Self {
-        let one = |tid: Tid| format!("taskset -cp {cpus} {tid}");
-        Remedy::new(RemedyKind::Bind, tids.into_iter().map(one).collect::<Vec<_>>().join("; "))
+        Remedy::new(
+            RemedyKind::Bind,
+            tids.into_iter()
+                .map(|tid| format!("taskset -cp {cpus} {tid}"))
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
     }
 
     /// Binds all threads of a process.
@@ -147,13 +152,12 @@ impl Remedy {
         irqs: impl IntoIterator<Item = &'a str>,
         cpus: &CpuSet,
     ) -> Option<Self> {
-        let one = |irq: &str| {
+        Remedy::joined(irqs.into_iter().map(|irq| {
             Remedy::new(
                 RemedyKind::MoveInterrupt,
                 format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"),
             )
-        };
-        Remedy::joined(irqs.into_iter().map(one))
+        }))
     }
 }
 

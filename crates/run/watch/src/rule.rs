@@ -158,11 +158,10 @@ fn nearest(typed: &str) -> Option<String> {
         return None;
     }
     let begun = words.iter().find(|word| word.starts_with(typed)).cloned();
-    let close = || {
+    begun.or_else(|| {
         let nearest = words.iter().min_by_key(|word| edits(typed, word))?;
         (3 * edits(typed, nearest) <= nearest.len()).then(|| nearest.clone())
-    };
-    begun.or_else(close)
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
 use crate::limiting::Limiting;
-use crate::looks::{Found, Looks, seconds};
+use crate::looks::{LastLook, Looks, seconds};
 use crate::options::WatchOptions;
 use crate::others::Others;
 use crate::process;
@@ -185,7 +185,7 @@ impl Watcher {
         }
     }
 
-    fn processes(&mut self, found: &Found, now_ns: u64) -> Vec<Process> {
+    fn processes(&mut self, found: &LastLook, now_ns: u64) -> Vec<Process> {
         let mut threads: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
         for thread in &found.threads {
             threads.entry(thread.pid).or_default().push(thread.tid);
@@ -229,26 +229,28 @@ impl Watcher {
         let mut strangers = others.since(&self.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
         let masks = masks.into_iter().filter_map(CpuSet::of_list);
-        let wanted = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        let shown = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
         let known: CpuSet = cpu_times.cpus().collect();
-        let wanted = match (known.is_empty(), self.options.every_cpu) {
-            (true, _) => wanted,
+        let shown = match (known.is_empty(), self.options.every_cpu) {
+            (true, _) => shown,
             (false, true) => known,
-            (false, false) => wanted.within(&known),
+            (false, false) => shown.within(&known),
         };
         let root = self.files.root.clone();
-        let cpu = |cpu| {
-            let shares = cpu_times.since(&self.cpu_times, cpu);
-            let came = interrupts.since(&self.interrupts, cpu).into_iter();
-            Cpu {
-                cpu,
-                busy_percent: shares.map(|shares| shares.busy_percent),
-                steal_percent: shares.map(|shares| shares.steal_percent),
-                interrupts: came.map(|came| interrupt(&root, came, watched_s)).collect(),
-                strangers: strangers.remove(&cpu).unwrap_or_default(),
-            }
-        };
-        let cpus = wanted.iter().map(cpu).collect();
+        let cpus = shown
+            .iter()
+            .map(|cpu| {
+                let shares = cpu_times.since(&self.cpu_times, cpu);
+                let came = interrupts.since(&self.interrupts, cpu).into_iter();
+                Cpu {
+                    cpu,
+                    busy_percent: shares.map(|shares| shares.busy_percent),
+                    steal_percent: shares.map(|shares| shares.steal_percent),
+                    interrupts: came.map(|came| interrupt(&root, came, watched_s)).collect(),
+                    strangers: strangers.remove(&cpu).unwrap_or_default(),
+                }
+            })
+            .collect();
         (self.cpu_times, self.interrupts, self.others) = (cpu_times, interrupts, others);
         cpus
     }

@@ -85,13 +85,13 @@ impl Trace {
     /// Writes into the threads where they ran since the call before. A process that is not counted
     /// yet is from now on.
     pub fn tell(&mut self, threads: &mut [Thread], files: &mut Files) {
-        let told = match &mut self.0 {
+        let result = match &mut self.0 {
             Ok(counting) => {
                 counting.tell(threads).map_err(|error| format!("the scheduler's count: {error}"))
             }
             Err(why) => Err(why.clone()),
         };
-        if let Err(why) = told {
+        if let Err(why) = result {
             files.note("trace", None, format!("{why}; the CPUs are those that short looks found"));
         }
     }
@@ -180,8 +180,9 @@ impl Counting {
     /// living was made.
     fn keep(&mut self, now: HashMap<Tid, Times>, now_ns: u64, alive: &HashSet<Tid>) {
         let earlier = std::mem::replace(&mut self.before, now);
-        let has_ended = |tid: &Tid| earlier.contains_key(tid) && !alive.contains(tid);
-        for (tid, times) in self.before.extract_if(|tid, _| has_ended(tid)) {
+        for (tid, times) in
+            self.before.extract_if(|tid, _| earlier.contains_key(tid) && !alive.contains(tid))
+        {
             for cpu in times.keys() {
                 // The kernel's answer for one that is not there is of no interest.
                 let _ = self.tables.times.remove(&key(tid, *cpu));
@@ -193,9 +194,6 @@ impl Counting {
     /// The time of each thread on each CPU up to now, which is told too.
     fn times(&self) -> io::Result<(HashMap<Tid, Times>, u64)> {
         let mut all: HashMap<Tid, Times> = HashMap::new();
-        let mut add = |tid: Tid, cpu: u32, ns: u64| {
-            *all.entry(tid).or_default().entry(cpu).or_default() += ns
-        };
         // The time of a thread that is switched between the two reads is in both, and is taken off
         // the next time.
         let mut running = Vec::new();
@@ -204,10 +202,13 @@ impl Counting {
         self.tables.times.entries(|key, value| {
             if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0))
             {
-                add(tid as Tid, cpu, ns);
+                *all.entry(tid as Tid).or_default().entry(cpu).or_default() += ns;
             }
         })?;
-        running.iter().for_each(|run| add(run.tid, run.cpu, now_ns.saturating_sub(run.since_ns)));
+        for run in running {
+            let ns = now_ns.saturating_sub(run.since_ns);
+            *all.entry(run.tid).or_default().entry(run.cpu).or_default() += ns;
+        }
         Ok((all, now_ns))
     }
 }
@@ -248,17 +249,23 @@ fn double(bytes: &[u8], at: usize) -> Option<u64> {
 /// The time on each CPU between two counts. A thread whose first switch came late had its time
 /// before the window, too, so that no CPU gets more than the window.
 fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
-    let earlier = |cpu: &u32| before.and_then(|times| times.get(cpu)).copied().unwrap_or(0);
-    let new = |(cpu, ns): (&u32, &u64)| (*cpu, ns.saturating_sub(earlier(cpu)).min(window_ns));
-    now.into_iter().flatten().map(new).filter(|(_, ns)| *ns > 0).collect()
+    now.into_iter()
+        .flatten()
+        .map(|(cpu, ns)| {
+            let earlier = before.and_then(|times| times.get(cpu)).copied().unwrap_or(0);
+            (*cpu, ns.saturating_sub(earlier).min(window_ns))
+        })
+        .filter(|(_, ns)| *ns > 0)
+        .collect()
 }
 
 /// The CPUs with their shares, the largest first.
 fn shares(times: &Times) -> Vec<RanOn> {
     let all: u64 = times.values().sum();
-    let share =
-        |(cpu, ns): (&u32, &u64)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 };
-    let mut shares: Vec<RanOn> = times.iter().map(share).collect();
+    let mut shares: Vec<RanOn> = times
+        .iter()
+        .map(|(cpu, ns)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 })
+        .collect();
     shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
     shares
 }
@@ -383,7 +390,7 @@ mod tests {
     #[test]
     fn another_computer_is_not_asked() {
         let folder = tempfile::tempdir().unwrap();
-        let told = Trace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();
-        assert!(told.contains("another computer"), "{told}");
+        let result = Trace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();
+        assert!(result.contains("another computer"), "{result}");
     }
 }

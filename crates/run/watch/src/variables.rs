@@ -56,12 +56,14 @@ const MOST_PLACES: usize = 1 << 12;
 /// byte behind each variable, as `/proc/PID/environ` has it.
 #[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
-    let variable = |bytes: &[u8]| {
-        let at = bytes.iter().position(|byte| *byte == b'=')?;
-        let name = std::str::from_utf8(&bytes[..at]).ok().filter(|name| binds(name))?;
-        Some(read(name, &String::from_utf8_lossy(&bytes[at + 1..])))
-    };
-    environment.split(|byte| *byte == 0).filter_map(variable).collect()
+    environment
+        .split(|byte| *byte == 0)
+        .filter_map(|bytes| {
+            let at = bytes.iter().position(|byte| *byte == b'=')?;
+            let name = std::str::from_utf8(&bytes[..at]).ok().filter(|name| binds(name))?;
+            Some(read(name, &String::from_utf8_lossy(&bytes[at + 1..])))
+        })
+        .collect()
 }
 
 /// Whether a variable of this name binds threads or memory, or says how many threads there are.

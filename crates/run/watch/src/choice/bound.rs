@@ -19,14 +19,14 @@ pub(super) fn processes(
     for program in programs(files, known)? {
         let allowed = defaults.of(files, program.pid);
         let tids = files.threads(program.pid);
-        let is_bound = |tid| {
+        let is_bound = tids.into_iter().any(|tid| {
             let mask = files.asked_mask(tid).or_else(|| {
                 let status = files.proc.status(program.pid, tid).ok()?;
                 Status::parse(status).mask()
             });
             mask.is_some_and(|mask| !allowed.contains(&mask))
-        };
-        if tids.into_iter().any(is_bound) {
+        });
+        if is_bound {
             found.insert(program.pid);
         }
     }
@@ -64,16 +64,13 @@ impl Defaults {
         let groups = membership
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))
             .unwrap_or_default();
-        let masks = || {
-            let cpus = Hierarchies::limits(&files.root, &groups).cpus;
-            let all =
-                cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
-            vec![all.without(&self.isolated).without(&self.cells), all]
-        };
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }
-        let masks = masks();
+        let cpus = Hierarchies::limits(&files.root, &groups).cpus;
+        let all =
+            cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
+        let masks = vec![all.without(&self.isolated).without(&self.cells), all];
         self.known.insert(groups, masks.clone());
         masks
     }

@@ -26,37 +26,48 @@ pub(super) fn processes(
 /// The part of a group's path that is the step: `/slurm/uid_1000/job_5/step_0` of
 /// `.../step_0/task_1`. In a script of the whole job it is the job.
 fn step_of(path: &str) -> Option<&str> {
-    let end_of = |beginning: &str| {
-        let at = path.find(beginning)? + 1;
-        Some(path[at..].find('/').map_or(path.len(), |length| at + length))
-    };
-    let job = end_of("/job_").filter(|_| path.contains("slurm"))?;
-    Some(&path[..end_of("/step_").unwrap_or(job)])
+    let job = end_of_part(path, "/job_").filter(|_| path.contains("slurm"))?;
+    Some(&path[..end_of_part(path, "/step_").unwrap_or(job)])
+}
+
+/// The place where the part of a path ends that begins like this.
+fn end_of_part(path: &str, beginning: &str) -> Option<usize> {
+    let at = path.find(beginning)? + 1;
+    Some(path[at..].find('/').map_or(path.len(), |length| at + length))
 }
 
 fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
     let text =
         files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
-    let own = |name: &str| {
-        let mut variables = text.split(|byte| *byte == 0);
-        let value =
-            variables.find_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
-        Some(String::from_utf8_lossy(value).into_owned())
-    };
-    let job = own("SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
-    let step = own("SLURM_STEP_ID").or_else(|| own("SLURM_STEPID"));
-    let is_same = |files: &Files, pid: Tid| {
-        let has = |name: &str, value: &str| variable(files, pid, name).as_deref() == Some(value);
-        let has_step = |step: &String| has("SLURM_STEP_ID", step) || has("SLURM_STEPID", step);
-        has("SLURM_JOB_ID", &job) && step.as_ref().is_none_or(has_step)
-    };
+    let job = own_variable(&text, "SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
+    let step = own_variable(&text, "SLURM_STEP_ID").or_else(|| own_variable(&text, "SLURM_STEPID"));
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
-    let found: BTreeSet<Tid> = all.filter(|pid| is_same(files, *pid)).collect();
+    let found: BTreeSet<Tid> =
+        all.filter(|pid| is_of_step(files, *pid, &job, step.as_deref())).collect();
     if found.is_empty() {
         Err(ChoiceError::Empty(format!("the Slurm step of job {job}")))
     } else {
         Ok(without_launchers(files, known, found))
     }
+}
+
+/// Whether a process was started in this step, or in any of the job where none is named.
+fn is_of_step(files: &Files, pid: Tid, job: &str, step: Option<&str>) -> bool {
+    if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
+        return false;
+    }
+    step.is_none_or(|step| {
+        ["SLURM_STEP_ID", "SLURM_STEPID"]
+            .iter()
+            .any(|name| variable(files, pid, name).as_deref() == Some(step))
+    })
+}
+
+fn own_variable(environment: &[u8], name: &str) -> Option<String> {
+    let mut variables = environment.split(|byte| *byte == 0);
+    let value =
+        variables.find_map(|text| text.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    Some(String::from_utf8_lossy(value).into_owned())
 }
 
 #[cfg(test)]

@@ -24,12 +24,15 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     let tids: HashSet<_> = brake.tids.iter().collect();
-    let is_held = |sitter: &&Sitter| {
-        tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter)
-    };
-    let busy: Vec<&Sitter> = facts.sitters.iter().filter(is_held).collect();
-    let waits = |sitter: &&Sitter| sitter.thread.wait_percent.unwrap_or(0.0);
-    let most = busy.iter().map(waits).fold(0.0, f64::max);
+    let busy: Vec<&Sitter> = facts
+        .sitters
+        .iter()
+        .filter(|sitter| {
+            tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter)
+        })
+        .collect();
+    let most =
+        busy.iter().map(|sitter| sitter.thread.wait_percent.unwrap_or(0.0)).fold(0.0, f64::max);
     let GroupBrake { group, file, words, .. } = brake;
     let threads = count(busy.len(), "busy thread");
     let what = match file.rsplit('/').next().unwrap_or_default() {

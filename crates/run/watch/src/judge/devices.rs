@@ -8,18 +8,23 @@ use seatmap_os::CpuSet;
 
 /// Processes whose threads may not run next to a device that they have open.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-        process.devices.iter().filter_map(|device| far(facts, process, &sitters, device)).collect()
-    };
-    facts.programs().flat_map(of_program).collect()
+    facts
+        .programs()
+        .flat_map(|(process, sitters)| {
+            process
+                .devices
+                .iter()
+                .filter_map(|device| far(facts, process, &sitters, device))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -> Option<Finding> {
     let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
-    let of_node = || {
+    let Some(near) = listed.or_else(|| {
         device.node.map(|node| facts.cpus_of(|pu| pu.numa, node)).filter(|near| !near.is_empty())
-    };
-    let Some(near) = listed.or_else(of_node) else {
+    }) else {
         let what = format!("the kernel does not say which CPUs are next to {}", device.name);
         // On one node all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
@@ -39,20 +44,20 @@ fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -
     if away.is_empty() && all.is_subset(&near) {
         return None;
     }
-    let told = if away.is_empty() { &meant } else { &away };
-    let first = told.first()?;
+    let subjects = if away.is_empty() { &meant } else { &away };
+    let first = subjects.first()?;
     let what = format!(
         "{} has {} open, which is next to {}, and {} may run on {}",
         super::named_process(process),
         device.name,
         cpus(&near),
-        super::facts::listed(told),
-        cpus(&union(told))
+        super::facts::listed(subjects),
+        cpus(&union(subjects))
     );
     let finding = Finding::wrong("device-near", what)
         .of(process.pid)
-        .tids(told.iter().map(|sitter| sitter.tid()));
-    let finding = finding.on(&union(told).without(&near)).since(first.thread.age_s);
+        .tids(subjects.iter().map(|sitter| sitter.tid()));
+    let finding = finding.on(&union(subjects).without(&near)).since(first.thread.age_s);
     Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
 }
 

@@ -44,38 +44,42 @@ fn elsewhere(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
 /// Threads that have their seat at the end, and had not all the time. The launcher that shows its
 /// seats may have given them meanwhile, so that this is a remark there.
 fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
-    let one = |(sitter, seat): &Pair| {
-        let elsewhere =
-            Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
-        let label = &seat.label;
-        let seated = cpus(&seat.cpus);
-        let what = format!(
-            "{} has the seat of {label}, {seated}, but {}",
-            sitter.named(),
-            elsewhere.told()
-        );
-        // A thread that slept under another mask harmed nobody.
-        let has_run = !elsewhere.found_on.is_empty();
-        let finding = Finding::remark(RULE, what)
-            .grave_if(has_run && !expected.is_shown)
-            .of(sitter.thread.pid);
-        let finding = finding.tids([sitter.tid()]).on(&elsewhere.found_on);
-        Some(finding.measured(elsewhere.percent, "percent of the looks"))
-    };
-    pairs.iter().filter_map(one).collect()
+    pairs.iter().filter_map(|pair| elsewhere_of_pair(expected, pair)).collect()
+}
+
+fn elsewhere_of_pair(expected: &Expected, (sitter, seat): &Pair) -> Option<Finding> {
+    let elsewhere =
+        Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
+    let label = &seat.label;
+    let seated = cpus(&seat.cpus);
+    let what = format!(
+        "{} has the seat of {label}, {seated}, but {}",
+        sitter.named(),
+        elsewhere.described()
+    );
+    // A thread that slept under another mask harmed nobody.
+    let has_run = !elsewhere.found_on.is_empty();
+    let finding =
+        Finding::remark(RULE, what).grave_if(has_run && !expected.is_shown).of(sitter.thread.pid);
+    let finding = finding.tids([sitter.tid()]).on(&elsewhere.found_on);
+    Some(finding.measured(elsewhere.percent, "percent of the looks"))
 }
 
 fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
-    let told = |(sitter, seat): &Pair| {
-        let may = cpus(&sitter.mask);
-        let label = &seat.label;
-        format!(
-            "{} may run on {may}, and the seat of {label} is {}",
-            sitter.named(),
-            cpus(&seat.cpus)
-        )
-    };
-    let mut what = wrong.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
+    let mut what = wrong
+        .iter()
+        .take(MOST)
+        .map(|(sitter, seat)| {
+            let may = cpus(&sitter.mask);
+            let label = &seat.label;
+            format!(
+                "{} may run on {may}, and the seat of {label} is {}",
+                sitter.named(),
+                cpus(&seat.cpus)
+            )
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
     if wrong.len() > MOST {
         what += &format!("; and so on for {}", count(wrong.len() - MOST, "more thread"));
     }
@@ -94,8 +98,10 @@ fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Findin
 
 /// A command for each thread whose control group allows its seat. The others are [`impossible`].
 fn remedies<'p>(facts: &'p Facts, wrong: &'p [Pair]) -> impl Iterator<Item = Remedy> + 'p {
-    let can_sit = |(sitter, seat): &&Pair| seat.cpus.is_subset(&facts.allowed_to(sitter));
-    wrong.iter().filter(can_sit).map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
+    wrong
+        .iter()
+        .filter(|(sitter, seat)| seat.cpus.is_subset(&facts.allowed_to(sitter)))
+        .map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
 }
 
 /// Processes that belong on another computer.
@@ -109,25 +115,26 @@ fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
 
 /// Seats that the control group of their thread forbids.
 fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
-    let forbidden = |(sitter, seat): &Pair| {
-        let pid = sitter.thread.pid;
-        let outside = seat.cpus.without(&facts.allowed_to(sitter));
-        let runs = outside.is_subset(&facts.online);
-        let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
-        let why = match group {
-            Some(group) => format!("are outside its control group {}", group.path),
-            None => "do not run here".to_owned(),
-        };
-        let what =
-            format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
-        let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
-        let mended = match group {
-            Some(group) => variables::widened_for(finding, group, &seat.cpus, sitter.tid()),
-            None => finding,
-        };
-        (!outside.is_empty()).then_some(mended)
+    pairs.iter().filter_map(|pair| impossible_seat(facts, pair)).collect()
+}
+
+fn impossible_seat(facts: &Facts, (sitter, seat): &Pair) -> Option<Finding> {
+    let pid = sitter.thread.pid;
+    let outside = seat.cpus.without(&facts.allowed_to(sitter));
+    let runs = outside.is_subset(&facts.online);
+    let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
+    let why = match group {
+        Some(group) => format!("are outside its control group {}", group.path),
+        None => "do not run here".to_owned(),
     };
-    pairs.iter().filter_map(forbidden).collect()
+    let what =
+        format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
+    let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
+    let mended = match group {
+        Some(group) => variables::widened_for(finding, group, &seat.cpus, sitter.tid()),
+        None => finding,
+    };
+    (!outside.is_empty()).then_some(mended)
 }
 
 /// Threads for which no seat is meant: wrong where they are busy on the seats of others.
@@ -141,13 +148,14 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
         .filter(|sitter| sitter.is_busy() && sitter.mask.meets(&whole))
         .copied()
         .collect();
-    let told = if busy.is_empty() { &extra } else { &busy };
-    let first = told.first()?;
+    let subjects = if busy.is_empty() { &extra } else { &busy };
+    let first = subjects.first()?;
     let how = if busy.is_empty() { "" } else { ", and may run on the seats of others" };
-    let has = if told.len() == 1 { "has" } else { "have" };
-    let what = format!("{} {has} no seat in the file{how}", super::facts::listed(told));
+    let has = if subjects.len() == 1 { "has" } else { "have" };
+    let what = format!("{} {has} no seat in the file{how}", super::facts::listed(subjects));
     let finding = Finding::remark(RULE, what).grave_if(!busy.is_empty()).of(first.thread.pid);
-    let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    let finding =
+        finding.tids(subjects.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let rest = facts.usual.without(&whole);
     Some(if busy.is_empty() || rest.is_empty() {
         finding
@@ -222,7 +230,7 @@ mod tests {
             _ => Err("n9".to_owned()),
         };
         let found = found(&made, Expected::of_ranks(&made.seating, &[0, 4, 5], rank_of, seat_of));
-        let told: Vec<&str> = found
+        let subjects: Vec<&str> = found
             .iter()
             .filter(|finding| finding.is_wrong())
             .map(|finding| finding.what.as_str())
@@ -232,7 +240,7 @@ mod tests {
             "thread 9 'main' may run on CPUs 0-3, and the seat of rank 5 is CPU 3",
             "rank 6 runs here, and it should run on n9",
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(subjects, wanted);
     }
 
     #[test]

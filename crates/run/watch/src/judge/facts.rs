@@ -133,11 +133,10 @@ impl<'a> Facts<'a> {
         }
         let in_order = self.in_order().into_iter().zip(&expected.seats).collect();
         let by_name = self.by_name(expected);
-        let fits = |pairs: &[(&Sitter, &ExpectedSeat)]| {
-            pairs.iter().all(|(sitter, seat)| sitter.mask == seat.cpus)
-        };
         match by_name {
-            Some(by_name) if fits(&by_name) => by_name,
+            Some(by_name) if by_name.iter().all(|(sitter, seat)| sitter.mask == seat.cpus) => {
+                by_name
+            }
             _ => in_order,
         }
     }
@@ -152,12 +151,15 @@ impl<'a> Facts<'a> {
     }
 
     fn by_name<'e>(&self, expected: &'e Expected) -> Option<Vec<(&Sitter<'a>, &'e ExpectedSeat)>> {
-        let one = |seat: &'e ExpectedSeat| {
-            let name = seat.name.as_deref()?;
-            let mut named = self.sitters.iter().filter(|sitter| sitter.thread.name == name);
-            named.next().filter(|_| named.next().is_none()).map(|sitter| (sitter, seat))
-        };
-        expected.seats.iter().map(one).collect()
+        expected
+            .seats
+            .iter()
+            .map(|seat| {
+                let name = seat.name.as_deref()?;
+                let mut named = self.sitters.iter().filter(|sitter| sitter.thread.name == name);
+                named.next().filter(|_| named.next().is_none()).map(|sitter| (sitter, seat))
+            })
+            .collect()
     }
 
     /// The threads in order of creation over all processes. Ages are read one after the other, so
@@ -165,8 +167,9 @@ impl<'a> Facts<'a> {
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
-        let are_close = |a: &&Sitter, b: &&Sitter| a.thread.age_s - b.thread.age_s < SAME_AGE_S;
-        sitters.chunk_by_mut(are_close).for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid()));
+        sitters
+            .chunk_by_mut(|a: &&Sitter, b: &&Sitter| a.thread.age_s - b.thread.age_s < SAME_AGE_S)
+            .for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid()));
         sitters
     }
 
@@ -202,8 +205,7 @@ impl<'a> Facts<'a> {
 
     /// The control group of a thread.
     pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a Group> {
-        let of_process = || self.process(sitter.thread.pid)?.group.as_ref();
-        sitter.thread.group.as_ref().or_else(of_process)
+        sitter.thread.group.as_ref().or_else(|| self.process(sitter.thread.pid)?.group.as_ref())
     }
 
     /// The CPUs that a process may be seated on: those of its cell, or the usual ones that its
@@ -216,8 +218,7 @@ impl<'a> Facts<'a> {
             .filter(|sitter| sitter.thread.pid == pid)
             .map(|sitter| &sitter.mask);
         let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
-        let is_inside = |cell: &&CpuSet| !whole.is_empty() && whole.is_subset(cell);
-        match self.cells.iter().find(is_inside) {
+        match self.cells.iter().find(|cell| !whole.is_empty() && whole.is_subset(cell)) {
             Some(cell) => allowed.within(cell),
             None => allowed.within(&self.usual),
         }

@@ -1,6 +1,6 @@
 //! `interrupts` and `no-irq`: interrupts of devices on the seats.
 
-use super::facts::{Facts, Sitter};
+use super::facts::Facts;
 use super::real_time::is_real_time;
 use super::strangers::seats;
 use crate::finding::Finding;
@@ -18,19 +18,22 @@ const SOME_PER_SECOND: f64 = 10.0;
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     let quiet = facts.isolated.with(&no_hz_full);
-    let owner = |cpu: u32| {
-        let sits = |one: &&Sitter| one.is_bound && one.is_busy() && one.seat() == Some(cpu);
-        facts.sitters.iter().find(sits)
-    };
-    let on_cpu = |cpu: &Cpu| {
-        let owner = owner(cpu.cpu)?;
-        let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
-        let finding = found(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
-        let what = format!("{}, where {} sits", finding.what, owner.named());
-        let tids = [owner.tid()];
-        Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
-    };
-    facts.seating.cpus.iter().filter_map(on_cpu).collect()
+    facts
+        .seating
+        .cpus
+        .iter()
+        .filter_map(|cpu| {
+            let owner = facts
+                .sitters
+                .iter()
+                .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu))?;
+            let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
+            let finding = found(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
+            let what = format!("{}, where {} sits", finding.what, owner.named());
+            let tids = [owner.tid()];
+            Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
+        })
+        .collect()
 }
 
 /// Any interrupts of devices on the CPUs of bound threads.

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 /// first.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
-    let is_piled =
-        |sitter: &&Sitter| sitter.mask.len() > 1 && sitter.mask.is_subset(&facts.isolated);
-    for sitter in facts.sitters.iter().filter(is_piled) {
+    for sitter in &facts.sitters {
+        if sitter.mask.len() < 2 || !sitter.mask.is_subset(&facts.isolated) {
+            continue;
+        }
         together.entry(&sitter.mask).or_default().push(sitter);
     }
     together.into_iter().filter_map(|(mask, sitters)| on_mask(mask, &sitters)).collect()
@@ -21,19 +22,22 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let busy: Vec<&Sitter> = sitters.iter().filter(|sitter| sitter.is_busy()).copied().collect();
-    let told = if busy.is_empty() { sitters } else { &busy };
+    let subjects = if busy.is_empty() { sitters } else { &busy };
     let what = format!(
         "{} may all run on {}, which are isolated: the kernel moves no thread between them ({} there)",
-        listed(told),
+        listed(subjects),
         cpus(mask),
         count(busy.len(), "busy thread")
     );
     let finding =
         Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
-    let finding = finding.tids(told.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
-    let one = |(sitter, cpu): (&&Sitter, u32)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]);
+    let finding =
+        finding.tids(subjects.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let seats: Vec<u32> = mask.iter().collect();
-    let bound = told.iter().zip(seats.iter().copied().cycle()).map(one);
+    let bound = subjects
+        .iter()
+        .zip(seats.iter().copied().cycle())
+        .map(|(sitter, cpu)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]));
     Some(finding.mended_by_all(bound))
 }
 

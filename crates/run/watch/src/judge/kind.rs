@@ -11,17 +11,22 @@ use seatmap_os::CpuSet;
 /// to yield is not meant.
 pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
-    let yields = |sitter: &Sitter| {
-        sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
-    };
-    let is_slow = |sitter: &&Sitter| {
-        sitter.is_bound
-            && sitter.is_busy()
-            && !sitter.is_as_planned
-            && !yields(sitter)
-            && sitter.mask.is_subset(&slow)
-    };
-    facts.sitters.iter().filter(is_slow).filter_map(|sitter| on_slow(facts, sitter)).collect()
+    facts
+        .sitters
+        .iter()
+        .filter(|sitter| {
+            sitter.is_bound
+                && sitter.is_busy()
+                && !sitter.is_as_planned
+                && !yields(sitter)
+                && sitter.mask.is_subset(&slow)
+        })
+        .filter_map(|sitter| on_slow(facts, sitter))
+        .collect()
+}
+
+fn yields(sitter: &Sitter) -> bool {
+    sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
 }
 
 fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
@@ -45,33 +50,42 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
 /// Threads that may run on another kind of core.
 pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
-    let wanted = facts.of_kind(kind);
+    let cores = facts.of_kind(kind);
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
         return vec![Finding::unseen(
             &rule,
             "the kernel does not tell kinds of core apart on this computer",
         )];
     }
-    let of_program = |(process, sitters): (&crate::Process, Vec<&Sitter>)| {
-        let elsewhere: Vec<&Sitter> =
-            sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(&wanted)).collect();
-        let first = elsewhere.first()?;
-        let others = union(&elsewhere).without(&wanted);
-        let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
-        let finding = Finding::wrong(&rule, what)
-            .of(process.pid)
-            .tids(elsewhere.iter().map(|sitter| sitter.tid()));
-        let to = wanted.within(&facts.allowed(process.pid));
-        let finding = finding.on(&others).since(first.thread.age_s);
-        Some(if to.is_empty() {
-            finding.advised(
-                "this computer has no such core that the control group of the program allows",
-            )
-        } else {
-            finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
-        })
-    };
-    facts.programs().filter_map(of_program).collect()
+    facts
+        .programs()
+        .filter_map(|(process, sitters)| off_kind(facts, &rule, &cores, process, sitters))
+        .collect()
+}
+
+fn off_kind(
+    facts: &Facts,
+    rule: &str,
+    cores: &CpuSet,
+    process: &crate::Process,
+    sitters: Vec<&Sitter>,
+) -> Option<Finding> {
+    let elsewhere: Vec<&Sitter> =
+        sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(cores)).collect();
+    let first = elsewhere.first()?;
+    let others = union(&elsewhere).without(cores);
+    let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
+    let finding = Finding::wrong(rule, what)
+        .of(process.pid)
+        .tids(elsewhere.iter().map(|sitter| sitter.tid()));
+    let to = cores.within(&facts.allowed(process.pid));
+    let finding = finding.on(&others).since(first.thread.age_s);
+    Some(if to.is_empty() {
+        finding
+            .advised("this computer has no such core that the control group of the program allows")
+    } else {
+        finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
+    })
 }
 
 #[cfg(test)]

@@ -29,13 +29,13 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
     let youngest_bound =
         narrow.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    let is_older =
-        |sitter: &&Sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound;
     // Without younger threads, the main thread alone was bound.
-    if narrow.len() > 1 && !wide.iter().all(is_older) || main.is_as_planned {
+    let are_older = wide
+        .iter()
+        .all(|sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound);
+    if narrow.len() > 1 && !are_older || main.is_as_planned {
         return None;
     }
-    let has_worked = |sitter: &&Sitter| sitter.is_busy() || sitter.thread.run_s >= WORKED_S;
     let kept = if wide.len() == 1 { "keeps its old mask" } else { "keep their old masks" };
     let what = format!(
         "the main thread was bound to {}, but {} {kept}, {}: a binding after the start moves one thread",
@@ -43,8 +43,9 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         listed(&wide),
         cpus(&first.mask)
     );
-    let finding =
-        Finding::remark("late-binding", what).grave_if(wide.iter().any(has_worked)).of(process.pid);
+    let finding = Finding::remark("late-binding", what)
+        .grave_if(wide.iter().any(|sitter| sitter.is_busy() || sitter.thread.run_s >= WORKED_S))
+        .of(process.pid);
     let finding = finding
         .tids(wide.iter().map(|sitter| sitter.tid()))
         .on(&first.mask)

@@ -132,9 +132,10 @@ fn kept_away(
 /// Binds the threads to the CPUs of the nodes that the group may take memory from.
 fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
-    let near = |node: u32| facts.cpus_of(|pu| pu.numa, node);
     let open = allowed(process).unwrap_or_default();
-    let beside = open.into_iter().fold(CpuSet::default(), |all, node| all.with(&near(node)));
+    let beside = open
+        .into_iter()
+        .fold(CpuSet::default(), |all, node| all.with(&facts.cpus_of(|pu| pu.numa, node)));
     let beside = beside.within(&facts.allowed(process.pid)).within(&facts.usual);
     if beside.is_empty() {
         finding.advised(format!(
@@ -153,14 +154,17 @@ fn own(memory: &Memory) -> &[OnNode] {
 
 /// The bytes on each node elsewhere, without those of mappings that ask for it.
 fn far_bytes(memory: &Memory, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
-    let is_far = |on: &&OnNode| !near.contains(&on.node);
-    let mut far: BTreeMap<u32, u64> =
-        own(memory).iter().filter(is_far).map(|on| (on.node, on.bytes)).collect();
-    let asked = memory
+    let mut far: BTreeMap<u32, u64> = own(memory)
+        .iter()
+        .filter(|on| !near.contains(&on.node))
+        .map(|on| (on.node, on.bytes))
+        .collect();
+    let chosen = memory
         .mappings
         .iter()
         .filter(|mapping| !["", "default"].contains(&mapping.policy.as_str()));
-    for on in asked.flat_map(|mapping| &mapping.nodes).filter(is_far) {
+    for on in chosen.flat_map(|mapping| &mapping.nodes) {
+        // Near nodes are not in the map.
         far.entry(on.node).and_modify(|bytes| *bytes = bytes.saturating_sub(on.bytes));
     }
     far.retain(|_, bytes| *bytes > 0);

@@ -47,7 +47,7 @@ impl Elsewhere {
 
     /// The history, in words: `could run on CPUs 0-3 at the first look, and was found on CPU 1 in
     /// 40 % of the looks`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
             format!("was found on {} in {:.0} % of the {of}", cpus(&self.found_on), self.percent);
@@ -92,10 +92,19 @@ fn of_process(
     finding: fn(&str, String) -> Finding,
     why: &str,
 ) -> Finding {
-    let told = |(sitter, elsewhere): &(&Sitter, Elsewhere)| {
-        format!("{} may run on {}, but {}", sitter.named(), cpus(&sitter.mask), elsewhere.told())
-    };
-    let mut what = moved.iter().take(MOST).map(told).collect::<Vec<_>>().join("; ");
+    let mut what = moved
+        .iter()
+        .take(MOST)
+        .map(|(sitter, elsewhere)| {
+            format!(
+                "{} may run on {}, but {}",
+                sitter.named(),
+                cpus(&sitter.mask),
+                elsewhere.described()
+            )
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
     if moved.len() > MOST {
         what += &format!("; and so on for {}", count(moved.len() - MOST, "more thread"));
     }

@@ -37,13 +37,14 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
             on.entry(part).or_default().push(sitter);
         }
     }
-    let confined = |sitter: &&Sitter| facts.only_part(&sitter.mask, level).is_some();
     let mut found: Vec<Finding> = Vec::new();
     for sitters in on.values().filter(|sitters| sitters.len() > 1) {
         found.push(crowded(facts, rule, noun, sitters));
     }
     for (process, sitters) in facts.programs() {
-        found.extend(loose(rule, noun, process, &sitters, &confined));
+        found.extend(loose(rule, noun, process, &sitters, &|sitter: &&Sitter| {
+            facts.only_part(&sitter.mask, level).is_some()
+        }));
     }
     found
 }
@@ -79,15 +80,15 @@ fn loose(
     let busy: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
-    let told = if busy.is_empty() { sitters } else { &busy };
-    let first = told.first().filter(|_| !busy.is_empty() || !has_any)?;
-    let is = if told.len() == 1 { "is" } else { "are" };
-    let on = super::facts::union(told);
+    let subjects = if busy.is_empty() { sitters } else { &busy };
+    let first = subjects.first().filter(|_| !busy.is_empty() || !has_any)?;
+    let is = if subjects.len() == 1 { "is" } else { "are" };
+    let on = super::facts::union(subjects);
     let what =
-        format!("{} {is} not bound to one {noun}, but may run on {}", listed(told), cpus(&on));
+        format!("{} {is} not bound to one {noun}, but may run on {}", listed(subjects), cpus(&on));
     let finding = Finding::wrong(rule, what)
         .of(process.pid)
-        .tids(told.iter().map(|sitter| sitter.tid()))
+        .tids(subjects.iter().map(|sitter| sitter.tid()))
         .on(&on);
     let list = on.to_string();
     Some(finding.since(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))

@@ -51,10 +51,10 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
         programs(facts, families),
         cpus(&on)
     );
-    let sitters = || seats.iter().flat_map(|(_, there)| there);
-    let age_s = sitters().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let sitters: Vec<&&Sitter> = seats.iter().flat_map(|(_, there)| there).collect();
+    let age_s = sitters.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
-    let finding = finding.tids(sitters().map(|sitter| sitter.tid())).on(&on);
+    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.since(age_s);
     let finding =
         if wanted_percent > 0.0 { finding.measured(wanted_percent, WANTED) } else { finding };
@@ -71,9 +71,11 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
 /// Programs in a sentence, the first of many.
 fn programs(facts: &Facts, families: &[Tid]) -> String {
     const MOST: usize = 3;
-    let name =
-        |pid: &Tid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process);
-    let named: Vec<String> = families.iter().take(MOST).map(name).collect();
+    let named: Vec<String> = families
+        .iter()
+        .take(MOST)
+        .map(|pid| facts.process(*pid).map_or_else(|| pid.to_string(), super::named_process))
+        .collect();
     match families.len() {
         ..=MOST => {
             format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1])
@@ -84,9 +86,10 @@ fn programs(facts: &Facts, families: &[Tid]) -> String {
 
 /// The CPU time that the busy threads on a CPU want, where they are of several programs.
 fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
-    let busy = || there.iter().filter(|sitter| sitter.is_busy());
-    let families: BTreeSet<Tid> = busy().map(|sitter| facts.family(sitter.thread.pid)).collect();
-    if families.len() > 1 { busy().map(|sitter| sitter.wanted_percent()).sum() } else { 0.0 }
+    let busy: Vec<&&Sitter> = there.iter().filter(|sitter| sitter.is_busy()).collect();
+    let families: BTreeSet<Tid> =
+        busy.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
+    if families.len() > 1 { busy.iter().map(|sitter| sitter.wanted_percent()).sum() } else { 0.0 }
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.

@@ -11,28 +11,41 @@ use std::collections::BTreeMap;
 /// All threads of a process in one part.
 pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
-    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| {
-        let all = union(&sitters);
-        let Some(parts) = facts.parts(&all, |pu| level.of(pu)) else {
-            return Some(unknown(&rule, level));
-        };
-        let first = sitters.first().filter(|_| parts.len() > 1)?;
-        let what = format!(
-            "{} may run on {} of {}: {}",
-            super::named_process(process),
-            cpus(&all),
-            count(parts.len(), level.name()),
-            listed(&sitters)
-        );
-        let finding = Finding::wrong(&rule, what)
-            .of(process.pid)
-            .tids(sitters.iter().map(|sitter| sitter.tid()));
-        let allowed = facts.allowed(process.pid);
-        let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
-        let finding = finding.on(&all).since(first.thread.age_s);
-        Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
+    distinct(
+        facts
+            .programs()
+            .filter_map(|(process, sitters)| {
+                on_several_parts(facts, &rule, level, process, &sitters)
+            })
+            .collect(),
+    )
+}
+
+fn on_several_parts(
+    facts: &Facts,
+    rule: &str,
+    level: Level,
+    process: &Process,
+    sitters: &[&Sitter],
+) -> Option<Finding> {
+    let all = union(sitters);
+    let Some(parts) = facts.parts(&all, |pu| level.of(pu)) else {
+        return Some(unknown(rule, level));
     };
-    distinct(facts.programs().filter_map(of_program).collect())
+    let first = sitters.first().filter(|_| parts.len() > 1)?;
+    let what = format!(
+        "{} may run on {} of {}: {}",
+        super::named_process(process),
+        cpus(&all),
+        count(parts.len(), level.name()),
+        listed(sitters)
+    );
+    let finding =
+        Finding::wrong(rule, what).of(process.pid).tids(sitters.iter().map(|sitter| sitter.tid()));
+    let allowed = facts.allowed(process.pid);
+    let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
+    let finding = finding.on(&all).since(first.thread.age_s);
+    Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
 }
 
 /// The confined threads of a program divided evenly over all parts that it may use. Processes with
@@ -57,15 +70,18 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
     let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else {
         return Some(unknown(&rule, level));
     };
-    let part = |sitter: &&Sitter| facts.only_part(&sitter.mask, |pu| level.of(pu));
     let mut on: BTreeMap<u32, usize> = parts.into_iter().map(|part| (part, 0)).collect();
     sitters
         .iter()
         .copied()
-        .filter_map(|one| part(&one))
+        .filter_map(|one| facts.only_part(&one.mask, |pu| level.of(pu)))
         .for_each(|part| *on.entry(part).or_default() += 1);
-    let loose: Vec<&Sitter> =
-        sitters.iter().filter(|one| one.is_busy() && part(one).is_none()).copied().collect();
+    let loose: Vec<&Sitter> = sitters
+        .iter()
+        .filter(|one| one.is_busy())
+        .filter(|one| facts.only_part(&one.mask, |pu| level.of(pu)).is_none())
+        .copied()
+        .collect();
     let least = on.values().min()?;
     let most = on.values().max()?;
     let what = match (*most, loose.is_empty()) {
@@ -83,9 +99,9 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
             )
         }
     };
-    let told = if loose.is_empty() { sitters } else { &loose };
+    let subjects = if loose.is_empty() { sitters } else { &loose };
     let finding =
-        Finding::wrong(&rule, what).of(family).tids(told.iter().map(|sitter| sitter.tid()));
+        Finding::wrong(&rule, what).of(family).tids(subjects.iter().map(|sitter| sitter.tid()));
     let seats = sitters
         .iter()
         .enumerate()
@@ -93,7 +109,7 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
         .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
     let remedy = Remedy::seat(&seats.join(","), [family]);
-    Some(finding.on(&union(told)).since(told[0].thread.age_s).mended_by(remedy))
+    Some(finding.on(&union(subjects)).since(subjects[0].thread.age_s).mended_by(remedy))
 }
 
 /// The CPU for the thread of this number, where each takes the next part in turn.

@@ -67,13 +67,15 @@ fn members<'f, 'a>(facts: &'f Facts<'a>, quota: &Quota) -> Vec<&'f Sitter<'a>> {
 /// comes first.
 fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     let tids: HashSet<_> = quota.tids.iter().collect();
-    let is_on_the_way = |other: &&Quota| {
-        let holds =
-            |outer: &str, inner: &str| outer == "/" || inner.starts_with(&format!("{outer}/"));
-        let is_related = holds(&other.group, &quota.group) || holds(&quota.group, &other.group);
-        is_related && other.tids.iter().any(|tid| tids.contains(tid))
-    };
-    let mut low: Vec<&Quota> = facts.seating.quotas.iter().filter(is_on_the_way).collect();
+    let mut low: Vec<&Quota> = facts
+        .seating
+        .quotas
+        .iter()
+        .filter(|other| {
+            is_below(&quota.group, &other.group) || is_below(&other.group, &quota.group)
+        })
+        .filter(|other| other.tids.iter().any(|tid| tids.contains(tid)))
+        .collect();
     low.retain(|other| other.file != quota.file && other.cpus < needed_cpus(facts, other) as f64);
     low.push(quota);
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
@@ -93,6 +95,10 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
         )
     });
     finding.mended_by_all(raised)
+}
+
+fn is_below(inner: &str, outer: &str) -> bool {
+    outer == "/" || inner.starts_with(&format!("{outer}/"))
 }
 
 /// A CPU for each busy thread, and one for all that do a little. Nobody needs more CPUs than run,

@@ -24,11 +24,10 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
     let waits = sitter.thread.wait_percent.filter(|percent| *percent >= WAITS_PERCENT)?;
-    let takes = |other: &&Sitter| {
+    let taker = facts.sitters.iter().find(|other| {
         let runs = other.thread.run_percent >= TAKES_PERCENT;
         other.seat() == Some(cpu) && is_real_time(&other.thread.policy) && runs
-    };
-    let taker = facts.sitters.iter().find(takes)?;
+    })?;
     let what = format!(
         "{} waits {waits:.0} % of the time for CPU {cpu}, which {} takes by its policy {} {}",
         sitter.named(),

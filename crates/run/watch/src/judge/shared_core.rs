@@ -24,9 +24,9 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 /// The one CPU on which a thread must or does run.
 fn place(sitter: &Sitter) -> Option<u32> {
-    let most =
-        || sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu);
-    sitter.seat().or_else(most)
+    sitter.seat().or_else(|| {
+        sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu)
+    })
 }
 
 fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
@@ -54,11 +54,13 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
 /// The CPUs of cores all of whose hardware threads idle.
 fn idle_cores(facts: &Facts, allowed: &CpuSet) -> CpuSet {
     let idle = facts.idle(&facts.online);
-    let is_whole = |cpu: &u32| {
-        let core = facts.topology.pu(*cpu).and_then(|pu| pu.core);
-        core.is_some_and(|core| facts.cpus_of(|pu| pu.core, core).is_subset(&idle))
-    };
-    allowed.iter().filter(is_whole).collect()
+    allowed
+        .iter()
+        .filter(|cpu| {
+            let core = facts.topology.pu(*cpu).and_then(|pu| pu.core);
+            core.is_some_and(|core| facts.cpus_of(|pu| pu.core, core).is_subset(&idle))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
         !sitters.is_empty()
             && sitters.iter().all(|sitter| ['T', 't'].contains(&sitter.thread.state))
     });
-    let told = stopped.map(|(process, sitters)| {
+    let findings = stopped.map(|(process, sitters)| {
         let what = format!(
             "{} is stopped: its masks could be checked, but not where it runs",
             named_process(process)
@@ -21,7 +21,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
             .tids(sitters.iter().map(|sitter| sitter.tid()))
             .mended_by(Remedy::go_on(process.pid))
     });
-    told.collect()
+    findings.collect()
 }
 
 #[cfg(test)]

@@ -17,46 +17,54 @@ const SOME_PERCENT: f64 = 1.0;
 
 /// Busy strangers on the one CPU of a bound thread that has to wait for them.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
-    let waits =
-        |sitter: &Sitter| sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT);
-    let owner = |cpu: u32| {
-        facts
-            .sitters
-            .iter()
-            .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu) && waits(one))
-    };
-    let on_cpu = |cpu: &Cpu| {
-        let owner = owner(cpu.cpu)?;
-        let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
-        let what = format!(
-            "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it",
-            owner.named(),
-            cpu.cpu,
-            stranger.tid,
-            stranger.name,
-            stranger.run_percent
-        );
-        let seat = CpuSet::single(cpu.cpu);
-        Some(found(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
-    };
-    facts.seating.cpus.iter().filter_map(on_cpu).collect()
+    facts
+        .seating
+        .cpus
+        .iter()
+        .filter_map(|cpu| {
+            let owner = facts.sitters.iter().find(|one| {
+                one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu) && waits(one)
+            })?;
+            let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
+            let what = format!(
+                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it",
+                owner.named(),
+                cpu.cpu,
+                stranger.tid,
+                stranger.name,
+                stranger.run_percent
+            );
+            let seat = CpuSet::single(cpu.cpu);
+            Some(found(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
+        })
+        .collect()
+}
+
+fn waits(sitter: &Sitter) -> bool {
+    sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT)
 }
 
 /// Any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     let seats = seats(facts);
-    let on_cpu = |cpu: &Cpu| {
-        let stranger = cpu.strangers.iter().find(|one| one.run_percent >= SOME_PERCENT)?;
-        let number = cpu.cpu;
-        let more = cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
-        let others = if more == 0 { String::new() } else { format!(", and {more} more") };
-        let what = format!(
-            "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
-            stranger.tid, stranger.name, stranger.run_percent
-        );
-        Some(found(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
-    };
-    facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu)).filter_map(on_cpu).collect()
+    facts
+        .seating
+        .cpus
+        .iter()
+        .filter(|cpu| seats.contains(cpu.cpu))
+        .filter_map(|cpu| {
+            let stranger = cpu.strangers.iter().find(|one| one.run_percent >= SOME_PERCENT)?;
+            let number = cpu.cpu;
+            let more =
+                cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
+            let others = if more == 0 { String::new() } else { format!(", and {more} more") };
+            let what = format!(
+                "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
+                stranger.tid, stranger.name, stranger.run_percent
+            );
+            Some(found(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
+        })
+        .collect()
 }
 
 /// The CPUs of bound threads, or of all where none is bound.
@@ -76,12 +84,13 @@ fn found(
 ) -> Finding {
     let finding =
         Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
-    let those = || cpu.strangers.iter().filter(|one| one.run_percent >= least_percent);
-    let Some(busiest) = those().next() else { return finding };
+    let those: Vec<_> =
+        cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).collect();
+    let Some(busiest) = those.first() else { return finding };
     let finding = finding.tids([busiest.tid]).measured(busiest.run_percent, "percent of one CPU");
     let rest = facts.usual.without(seats);
-    if those().all(|one| is_movable(one, &rest)) {
-        let pids: BTreeSet<Tid> = those().map(|one| one.pid).collect();
+    if those.iter().all(|one| is_movable(one, &rest)) {
+        let pids: BTreeSet<Tid> = those.iter().map(|one| one.pid).collect();
         finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)))
     } else {
         finding

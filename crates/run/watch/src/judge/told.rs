@@ -106,18 +106,16 @@ impl<'a> Judged<'a> {
 
     /// The findings about a process: those that are wrong, and remarks.
     fn counts(&self, process: &Process, threads: &[&Thread]) -> [usize; 2] {
-        let is_about = |finding: &&Finding| {
-            let has = |tid: &Tid| threads.iter().any(|thread| thread.tid == *tid);
-            finding.pid.map_or_else(|| finding.tids.iter().any(has), |pid| pid == process.pid)
-        };
-        let count = |gravity| {
-            self.findings
-                .iter()
-                .filter(is_about)
-                .filter(|finding| finding.gravity == gravity)
-                .count()
-        };
-        [count(Gravity::Wrong), count(Gravity::Remark)]
+        let own: Vec<&Finding> = self
+            .findings
+            .iter()
+            .filter(|finding| match finding.pid {
+                Some(pid) => pid == process.pid,
+                None => threads.iter().any(|thread| finding.tids.contains(&thread.tid)),
+            })
+            .collect();
+        [Gravity::Wrong, Gravity::Remark]
+            .map(|gravity| own.iter().filter(|finding| finding.gravity == gravity).count())
     }
 
     fn state(
@@ -127,14 +125,14 @@ impl<'a> Judged<'a> {
         wrong: usize,
         remarks: usize,
     ) -> String {
-        let concerns =
-            |unseen: &&Unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid);
-        let is_unjudged = |finding: &Finding| {
-            let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
-            finding.gravity == Gravity::Unseen && concerns
-        };
-        let is_hidden = self.missed.iter().copied().any(|unseen| concerns(&unseen))
-            || self.findings.iter().any(is_unjudged);
+        let is_hidden = self
+            .missed
+            .iter()
+            .any(|unseen| unseen.pids.is_empty() || unseen.pids.contains(&process.pid))
+            || self.findings.iter().any(|finding| {
+                let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
+                finding.gravity == Gravity::Unseen && concerns
+            });
         let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
@@ -169,21 +167,8 @@ fn traced(threads: &[&Thread]) -> String {
     let mut ran: Vec<&&Thread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
-    let line = |thread: &&&Thread| {
-        let on: Vec<String> = thread
-            .ran_on
-            .iter()
-            .map(|on| format!("CPU {} {}", on.cpu, share(on.percent)))
-            .collect();
-        let name = visible(&thread.name);
-        format!(
-            "  {:>7} {name:<15} {:>7}  {}\n",
-            thread.tid,
-            share(thread.run_percent),
-            on.join(", ")
-        )
-    };
-    let mut text: String = ran.iter().take(MOST_HEALTHY).map(line).collect();
+    let mut text: String =
+        ran.iter().take(MOST_HEALTHY).map(|thread| traced_line(thread)).collect();
     if ran.len() > MOST_HEALTHY {
         text.push_str(&format!(
             "  ... and {} that ran less\n",
@@ -191,6 +176,13 @@ fn traced(threads: &[&Thread]) -> String {
         ));
     }
     text
+}
+
+fn traced_line(thread: &Thread) -> String {
+    let on: Vec<String> =
+        thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
+    let name = visible(&thread.name);
+    format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
 /// A share in percent; a very small one is not told as none.
@@ -233,8 +225,6 @@ fn painted(word: &str, sgr: &str, coloured: bool) -> String {
 /// are gone.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
-    let is_in =
-        |finding: &Finding, others: &[Finding]| others.iter().any(|other| other.is_same(finding));
     let new = now
         .iter()
         .filter(|finding| !is_in(finding, before))
@@ -249,6 +239,10 @@ pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
         )
     });
     new.chain(gone).collect()
+}
+
+fn is_in(finding: &Finding, others: &[Finding]) -> bool {
+    others.iter().any(|other| other.is_same(finding))
 }
 
 #[cfg(test)]

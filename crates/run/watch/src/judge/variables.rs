@@ -16,21 +16,23 @@ const OFF: [(&str, &[&str]); 2] =
 
 /// Masks that differ from the CPUs that a variable names, and more busy threads than it has places.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
-    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-        let asked = process.variables.iter().filter(|_| !is_off(process));
-        let unmet = asked.clone().find_map(|variable| unmet(facts, process, variable, &sitters));
-        let crowded = asked.filter_map(|variable| crowded(variable, &sitters)).next();
-        unmet.into_iter().chain(crowded).collect()
-    };
-    facts.programs().flat_map(of_program).collect()
+    facts
+        .programs()
+        .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
+            let active = process.variables.iter().filter(|_| !is_off(process));
+            let unmet =
+                active.clone().find_map(|variable| unmet(facts, process, variable, &sitters));
+            let crowded = active.filter_map(|variable| crowded(variable, &sitters)).next();
+            unmet.into_iter().chain(crowded).collect()
+        })
+        .collect()
 }
 
 fn is_off(process: &Process) -> bool {
-    let is_off = |variable: &Variable| {
+    process.variables.iter().any(|variable| {
         let value = variable.value.to_lowercase();
         OFF.iter().any(|(name, values)| variable.name == *name && values.contains(&value.as_str()))
-    };
-    process.variables.iter().any(is_off)
+    })
 }
 
 fn is_of_launcher(variable: &Variable) -> bool {
@@ -38,7 +40,7 @@ fn is_of_launcher(variable: &Variable) -> bool {
 }
 
 /// The CPUs that a variable names.
-fn asked(variable: &Variable) -> Option<CpuSet> {
+fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
     CpuSet::of_list(variable.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
@@ -50,39 +52,39 @@ fn unmet(
     variable: &Variable,
     sitters: &[&Sitter],
 ) -> Option<Finding> {
-    let wanted = asked(variable)?.within(&facts.allowed(process.pid));
+    let requested = requested_cpus(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
-    let is_follower = |sitter: &&Sitter| sitter.mask.is_subset(&wanted);
     let is_used = is_of_launcher(variable) || sitters.len() > 1;
     let is_harmful = is_of_launcher(variable) || busy > 1;
-    if wanted.is_empty() || !is_used || sitters.iter().copied().any(|sitter| is_follower(&sitter)) {
+    let is_followed = sitters.iter().any(|sitter| sitter.mask.is_subset(&requested));
+    if requested.is_empty() || !is_used || is_followed {
         return None;
     }
     let what = format!(
         "{}={} asks for {}, and no thread has such a mask: {} may run on {}",
         variable.name,
         variable.value,
-        cpus(&wanted),
+        cpus(&requested),
         count(sitters.len(), "thread"),
         cpus(&union(sitters))
     );
     let finding =
-        Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&wanted);
+        Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&requested);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(process.age_s);
-    Some(finding.mended_by(Remedy::bind_all(&wanted, process.pid)))
+    Some(finding.mended_by(Remedy::bind_all(&requested, process.pid)))
 }
 
 /// More threads that work than a variable has CPUs for.
 fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
-    let wanted = asked(variable)?;
+    let requested = requested_cpus(variable)?;
     let busy: Vec<&&Sitter> = sitters
         .iter()
-        .filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&wanted))
+        .filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&requested))
         .collect();
     let percent: f64 = busy.iter().map(|sitter| sitter.wanted_percent()).sum();
     if is_of_launcher(variable)
-        || busy.len() <= wanted.len()
-        || percent < 110.0 * wanted.len() as f64
+        || busy.len() <= requested.len()
+        || percent < 110.0 * requested.len() as f64
     {
         return None;
     }
@@ -90,37 +92,39 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
         "{}={} has {} for {}, which want {:.1} CPUs",
         variable.name,
         variable.value,
-        count(wanted.len(), "CPU"),
+        count(requested.len(), "CPU"),
         count(busy.len(), "busy thread"),
         percent / 100.0
     );
     let first = busy.first()?;
-    let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&wanted);
+    let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&requested);
     let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     Some(
         finding
             .measured(percent, "percent of one CPU")
-            .advised(format!("start it again with OMP_NUM_THREADS={}", wanted.len())),
+            .advised(format!("start it again with OMP_NUM_THREADS={}", requested.len())),
     )
 }
 
 /// Masks and variables with CPUs that the control group does not allow, or that do not run.
 pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
-    let of_program = |(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-        let cut = process
-            .variables
-            .iter()
-            .find_map(|variable| cut(facts, process, variable, sitters.len()));
-        cut.into_iter().chain(outside(facts, process, &sitters)).collect()
-    };
-    facts.programs().flat_map(of_program).collect()
+    facts
+        .programs()
+        .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
+            let cut = process
+                .variables
+                .iter()
+                .find_map(|variable| cut(facts, process, variable, sitters.len()));
+            cut.into_iter().chain(outside(facts, process, &sitters)).collect()
+        })
+        .collect()
 }
 
 /// A variable that asks for more than the control group gives.
 fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) -> Option<Finding> {
-    let wanted = asked(variable)?;
+    let requested = requested_cpus(variable)?;
     let allowed = facts.allowed(process.pid);
-    let outside = wanted.without(&allowed);
+    let outside = requested.without(&allowed);
     let is_used = is_of_launcher(variable) || threads > 1;
     if outside.is_empty() || is_off(process) || !is_used {
         return None;
@@ -134,20 +138,20 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
     let value = &variable.value;
     let what = format!(
         "{name}={value} asks for {}, but {why}: {} cannot be had",
-        cpus(&wanted),
+        cpus(&requested),
         cpus(&outside)
     );
     let finding = Finding::wrong("partial", what).of(process.pid).on(&outside).since(process.age_s);
     Some(match group {
-        Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &wanted),
+        Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &requested),
         _ => finding.advised(format!("name CPUs that run: {}", facts.online)),
     })
 }
 
 /// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
 /// CPU that the group above it does not have.
-fn widened(finding: Finding, group: &Group, wanted: &CpuSet) -> Finding {
-    mended_by_width(finding, widening(group, wanted))
+fn widened(finding: Finding, group: &Group, requested: &CpuSet) -> Finding {
+    mended_by_width(finding, widening(group, requested))
 }
 
 /// The same, and seats a thread there afterwards.
@@ -167,12 +171,12 @@ fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
     }
 }
 
-fn widening(group: &Group, wanted: &CpuSet) -> Vec<Remedy> {
+fn widening(group: &Group, requested: &CpuSet) -> Vec<Remedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
         let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
-        if !wanted.is_subset(&has) {
-            let cpus = has.with(wanted);
+        if !requested.is_subset(&has) {
+            let cpus = has.with(requested);
             low.push(match &level.unit {
                 Some(unit) => Remedy::widen_unit(unit, &cpus),
                 None => Remedy::widen_group(&level.file, &cpus),
@@ -187,10 +191,11 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
     // A mask that has every CPU of the computer asks for nothing.
-    let asks = |sitter: &&&Sitter| {
-        !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed)
-    };
-    let cut: Vec<&Sitter> = sitters.iter().filter(asks).copied().collect();
+    let cut: Vec<&Sitter> = sitters
+        .iter()
+        .filter(|sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed))
+        .copied()
+        .collect();
     let first = cut.first()?;
     let beyond = union(&cut).without(&allowed);
     let what = format!(
@@ -327,9 +332,9 @@ mod tests {
         let group = Group { cpusets: levels, ..Group::default() };
         let found =
             widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
-        let wanted = "echo 0-3 > /c/system.slice/cpuset.cpus; \
+        let requested = "echo 0-3 > /c/system.slice/cpuset.cpus; \
             systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
-        assert_eq!(found.remedy.as_deref(), Some(wanted));
+        assert_eq!(found.remedy.as_deref(), Some(requested));
         let locked = widened(
             Finding::wrong("partial", ""),
             &Group::default(),

@@ -26,12 +26,13 @@ pub(super) fn gomp(text: &str) -> Option<Vec<CpuSet>> {
 /// One list a place, with this character between them: `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
 pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
     let mut room = MOST_CPUS;
-    let place = |part: &str| {
-        let cpus = list(part)?;
-        room = room.checked_sub(cpus.len())?;
-        Some(cpus.into_iter().collect())
-    };
-    text.split(separator).map(place).collect()
+    text.split(separator)
+        .map(|part| {
+            let cpus = list(part)?;
+            room = room.checked_sub(cpus.len())?;
+            Some(cpus.into_iter().collect())
+        })
+        .collect()
 }
 
 /// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one a CPU, or
@@ -61,10 +62,9 @@ pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
 /// Slurm's binding (srun(1), `--cpu-bind`): words between commas, and the list behind the last of
 /// them.
 pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
-    let behind = |word: &str| text.split_once(word).map(|(_, list)| list);
-    match (behind("map_cpu:"), behind("mask_cpu:")) {
-        (Some(list), _) => maps(list),
-        (None, Some(list)) => masks(list),
+    match (text.split_once("map_cpu:"), text.split_once("mask_cpu:")) {
+        (Some((_, list)), _) => maps(list),
+        (None, Some((_, list))) => masks(list),
         (None, None) => None,
     }
 }
