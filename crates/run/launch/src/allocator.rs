@@ -267,11 +267,10 @@ impl SeatAllocator {
     /// Handles a thread's name. Returns whether the name moves the thread.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
         let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
-        let fits = |rule: &SeatRule| rule.who.is(tid, pid, name);
-        if guest.rule.is_some_and(|rule| fits(&self.rules[rule])) {
+        if guest.rule.is_some_and(|rule| self.rules[rule].who.is(tid, pid, name)) {
             return Move::Stay;
         }
-        let fitting = self.rules.iter().enumerate().filter(|(_, rule)| fits(rule));
+        let fitting = self.rules.iter().enumerate().filter(|(_, rule)| rule.who.is(tid, pid, name));
         let found = fitting.filter_map(|(at, rule)| Some((at, self.open_seat(at, rule)?))).next();
         match found {
             Some((rule, seat)) => self.moved(tid, &guest, rule, seat),
@@ -385,9 +384,10 @@ impl SeatAllocator {
 
     /// The first seat of a rule that has room.
     fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
-        let has_room =
-            |seat: &&Seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task)));
-        rule.seats.iter().find(has_room).cloned()
+        rule.seats
+            .iter()
+            .find(|seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task))))
+            .cloned()
     }
 
     fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> Move {

@@ -125,12 +125,12 @@ fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<D
 
 fn binding(name: &str, value: &str, harmless: &[&str]) -> Option<Disagreement> {
     let binds = !value.is_empty() && !harmless.contains(&value.to_lowercase().as_str());
-    let what = || {
-        format!(
+    binds.then(|| Disagreement {
+        what: format!(
             "{name}={value} makes the program bind its threads itself, after Seatmap; unset {name}"
-        )
-    };
-    binds.then(|| Disagreement { what: what(), is_grave: true })
+        ),
+        is_grave: true,
+    })
 }
 
 /// The program's own option and its value.

@@ -18,8 +18,7 @@ const LOOKS: usize = 16;
 /// # Errors
 /// [`LaunchError::NeedsForce`] for the first that is one of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
-    let needs_force = |pid: &&Tid| **pid == 1 || task::is_of_kernel(**pid);
-    match pids.iter().find(needs_force) {
+    match pids.iter().find(|pid| **pid == 1 || task::is_of_kernel(**pid)) {
         Some(&pid) if pid == 1 => {
             Err(LaunchError::NeedsForce { pid, kind: "the one on which all others depend" })
         }

@@ -47,7 +47,7 @@ impl Child {
     /// The kernel's error: too many processes or open files.
     pub fn new(program: &Executable, signals: &Signals) -> io::Result<Self> {
         let (wait, go) = io::pipe()?;
-        let (refusal, told) = io::pipe()?;
+        let (refusal, reporter) = io::pipe()?;
         unblock(&refusal)?;
         let memory = program.memory().map(MemoryPolicy::call);
         let environment = program.environment();
@@ -71,9 +71,14 @@ impl Child {
                     program.closed_streams().iter().for_each(|stream| {
                         libc::close(*stream);
                     });
-                    prepare_memory(memory.as_ref(), program.huge_pages(), told.as_raw_fd());
-                    close(program.fence(), told.as_raw_fd());
-                    execute(program.path(), [&arguments, &by_shell], &environment, told.as_raw_fd())
+                    prepare_memory(memory.as_ref(), program.huge_pages(), reporter.as_raw_fd());
+                    close(program.fence(), reporter.as_raw_fd());
+                    execute(
+                        program.path(),
+                        [&arguments, &by_shell],
+                        &environment,
+                        reporter.as_raw_fd(),
+                    )
                 }
             }
             pid => Ok(Child { pid, go: Some(go), refusal }),
@@ -132,25 +137,29 @@ unsafe fn wait_for_the_word(wait: i32) {
 ///
 /// # Safety
 /// Only in the child.
-unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, told: i32) {
+unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, reporter: i32) {
     let is_refused = memory.is_some_and(|call| call.make().is_err());
-    let forbid = |allowed: bool| libc::c_ulong::from(!allowed);
-    // SAFETY: sets an attribute of this process, and touches no memory.
-    let disable =
-        |allowed| unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, forbid(allowed), 0, 0, 0) };
-    if is_refused || huge_pages.is_some_and(|allowed| disable(allowed) < 0) {
+
+    if is_refused || huge_pages.is_some_and(|allowed| !allow_huge_pages(allowed)) {
         // SAFETY: as the caller promises.
-        unsafe { give_up(told, -1) }
+        unsafe { give_up(reporter, -1) }
     }
+}
+
+/// Allows or forbids this process huge pages, and returns whether the kernel agreed.
+fn allow_huge_pages(allowed: bool) -> bool {
+    let is_forbidden = libc::c_ulong::from(!allowed);
+    // SAFETY: sets an attribute of this process, and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, is_forbidden, 0, 0, 0) >= 0 }
 }
 
 /// # Safety
 /// Only in the child.
-unsafe fn close(fence: Option<&Fence>, told: i32) {
+unsafe fn close(fence: Option<&Fence>, reporter: i32) {
     if fence.is_some_and(|fence| fence.close().is_err()) {
         // SAFETY: as the caller promises; the program must not run with rights that were to be
         // taken.
-        unsafe { give_up(told, 1) }
+        unsafe { give_up(reporter, 1) }
     }
 }
 
@@ -160,7 +169,7 @@ unsafe fn execute(
     path: &CStr,
     arguments: [&[*const c_char]; 2],
     environment: &[*const c_char],
-    told: i32,
+    reporter: i32,
 ) -> ! {
     let [own, by_shell] = arguments;
     // SAFETY: as the caller promises; the error number is this thread's own.
@@ -169,7 +178,7 @@ unsafe fn execute(
         if *libc::__errno_location() == libc::ENOEXEC {
             libc::execve(SHELL.as_ptr(), by_shell.as_ptr(), environment.as_ptr());
         }
-        give_up(told, 1)
+        give_up(reporter, 1)
     }
 }
 
@@ -177,11 +186,11 @@ unsafe fn execute(
 ///
 /// # Safety
 /// Only in the child.
-unsafe fn give_up(told: i32, sign: i32) -> ! {
+unsafe fn give_up(reporter: i32, sign: i32) -> ! {
     // SAFETY: the error number is this thread's own, and its copy outlives the write.
     unsafe {
         let code: i32 = sign * *libc::__errno_location();
-        libc::write(told, (&raw const code).cast(), size_of::<i32>());
+        libc::write(reporter, (&raw const code).cast(), size_of::<i32>());
         libc::_exit(NOT_EXECUTED)
     }
 }

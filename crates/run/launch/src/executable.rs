@@ -72,10 +72,8 @@ impl Executable {
         } else {
             in_path(name)?
         };
-        let text =
-            |text: &OsString| CString::new(text.clone().into_vec()).map_err(|_| ProgramError::Zero);
-        let arguments = command.iter().map(text).collect::<Result<Vec<_>, _>>()?;
-        let path = text(&path.into_os_string())?;
+        let arguments = command.iter().cloned().map(c_text).collect::<Result<Vec<_>, _>>()?;
+        let path = c_text(path.into_os_string())?;
         let variables = Vec::new();
         let closed = Vec::new();
         Ok(Executable {
@@ -177,13 +175,14 @@ impl Executable {
     /// Its environment: this process's variables, and those that were added.
     #[must_use]
     pub fn environment(&self) -> Vec<CString> {
-        let added = |name: &OsString| self.variables.iter().any(|(other, _)| other == name);
-        let own = std::env::vars_os().filter(|(name, _)| !added(name));
-        let joined = |(name, value): (OsString, OsString)| [name, value].join(OsStr::new("="));
+        let own = std::env::vars_os()
+            .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));
         // Neither list can hold a zero byte: the kernel handed over the one, and the others are
         // checked as arguments are.
         own.chain(self.variables.clone())
-            .filter_map(|pair| CString::new(joined(pair).into_vec()).ok())
+            .filter_map(|(name, value)| {
+                CString::new([name, value].join(OsStr::new("=")).into_vec()).ok()
+            })
             .collect()
     }
 
@@ -198,6 +197,10 @@ impl Executable {
     pub fn arguments(&self) -> &[CString] {
         &self.arguments
     }
+}
+
+fn c_text(text: OsString) -> Result<CString, ProgramError> {
+    CString::new(text.into_vec()).map_err(|_| ProgramError::Zero)
 }
 
 /// Whether a file gives its owner's or group's rights to the user who executes it.
@@ -228,23 +231,24 @@ fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
 }
 
 fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
-    let shown = || path.display().to_string();
-    let refused = |reason| Err(ProgramError::NotExecutable { path: shown(), reason });
-    match std::fs::metadata(&path) {
+    let shown = path.display().to_string();
+    let reason = match std::fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            refused("its folder may not be entered")
+            "its folder may not be entered"
         }
-        Err(_) => Err(ProgramError::Absent(shown())),
-        Ok(found) if found.is_dir() => refused("is a folder"),
+        Err(_) => return Err(ProgramError::Absent(shown)),
+        Ok(found) if found.is_dir() => "is a folder",
         Ok(found) if !may_execute(&path) && found.mode() & 0o111 == 0 => {
-            refused("may not be executed; 'chmod +x' on it allows that")
+            "may not be executed; 'chmod +x' on it allows that"
         }
-        Ok(_) if !may_execute(&path) => refused(
-            "may be executed by others alone, or lies on a file system that is mounted 'noexec'; copy it elsewhere",
-        ),
-        Ok(found) if gains_rights(&path, &found) => Err(ProgramError::Privileged(shown())),
-        Ok(_) => Ok(path),
-    }
+        Ok(_) if !may_execute(&path) => {
+            "may be executed by others alone, or lies on a file system that is mounted 'noexec'; \
+             copy it elsewhere"
+        }
+        Ok(found) if gains_rights(&path, &found) => return Err(ProgramError::Privileged(shown)),
+        Ok(_) => return Ok(path),
+    };
+    Err(ProgramError::NotExecutable { path: shown, reason })
 }
 
 fn may_execute(path: &Path) -> bool {

@@ -33,7 +33,7 @@ pub enum Side {
 #[derive(Debug)]
 pub struct Front {
     supervisor: Tid,
-    told: PipeReader,
+    messages: PipeReader,
     signals: Signals,
     /// Can be waited for beside the pipe.
     pending: OwnedFd,
@@ -80,12 +80,12 @@ enum News {
 pub fn split() -> io::Result<Side> {
     let signals = Signals::hold()?;
     let pending = signals.descriptor()?;
-    let (told, pipe) = io::pipe()?;
+    let (messages, pipe) = io::pipe()?;
     // SAFETY: there is one thread, so the child may go on as this process would.
     match unsafe { libc::fork() } {
         ..0 => Err(io::Error::last_os_error()),
         0 => {
-            drop((told, pending));
+            drop((messages, pending));
             // SAFETY: cannot fail, and touches no memory.
             let front = unsafe { libc::getppid() };
             adopt_orphans();
@@ -98,7 +98,7 @@ pub fn split() -> io::Result<Side> {
             }))
         }
         supervisor => {
-            Ok(Side::Front(Front { supervisor, told, signals, pending, awaits_answer: false }))
+            Ok(Side::Front(Front { supervisor, messages, signals, pending, awaits_answer: false }))
         }
     }
 }
@@ -159,8 +159,7 @@ impl Front {
 
     /// Waits for a signal or for a message. Returns whether there are messages.
     fn is_told(&self) -> bool {
-        let waited = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut both = [waited(self.told.as_raw_fd()), waited(self.pending.as_raw_fd())];
+        let mut both = [readable(self.messages.as_raw_fd()), readable(self.pending.as_raw_fd())];
         // SAFETY: the array is writable and of that length.
         let found = unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) };
         found > 0 && both[0].revents != 0
@@ -168,16 +167,21 @@ impl Front {
 
     /// Whether news wait to be read.
     fn has_news(&self) -> bool {
-        let mut told = libc::pollfd { fd: self.told.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut messages =
+            libc::pollfd { fd: self.messages.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one element, which is writable.
-        unsafe { libc::poll(&raw mut told, 1, 0) > 0 }
+        unsafe { libc::poll(&raw mut messages, 1, 0) > 0 }
     }
 
     fn hear(&mut self) -> Option<News> {
         let mut message = [0; MESSAGE_BYTES];
-        self.told.read_exact(&mut message).ok()?;
+        self.messages.read_exact(&mut message).ok()?;
         News::of(message)
     }
+}
+
+fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
 
 impl Link {

@@ -4,7 +4,6 @@
 use crate::executable;
 use seatmap_os::Tid;
 use serde::Serialize;
-use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -34,7 +33,7 @@ impl Hampered {
     }
 
     /// The parts that were missed, a line each.
-    pub(crate) fn told(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(
                 "{program} was to run with another's rights, and ran without: the kernel denies them to a program that \
@@ -63,11 +62,12 @@ fn add(to: &mut Vec<String>, path: &Path) {
 fn lost_rights(tid: Tid) -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let me = unsafe { libc::geteuid() };
-    let lends = |found: Metadata| {
-        executable::lends_rights(&found) && (found.uid() != me || found.mode() & libc::S_ISGID != 0)
-    };
     // Through the link: the file may have been replaced since.
-    me != 0 && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(lends)
+    me != 0
+        && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(|found| {
+            executable::lends_rights(&found)
+                && (found.uid() != me || found.mode() & libc::S_ISGID != 0)
+        })
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
             add(&mut hampered.tracers, Path::new(path));
         }
         add(&mut hampered.unprivileged, Path::new("/usr/bin/su"));
-        insta::assert_snapshot!(hampered.told().collect::<Vec<_>>().join("\n"), @r"
+        insta::assert_snapshot!(hampered.sentences().collect::<Vec<_>>().join("\n"), @r"
         /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside
         /usr/bin/strace may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone
         /opt/gdb may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone

@@ -115,10 +115,9 @@ impl<'a> Launch<'a> {
             front::leave_session();
         }
         // Returning closes the child's pipe, which ends the child.
-        let enter = |members: &Path| std::fs::write(members, child.pid.to_string());
         program
             .group()
-            .map_or(Ok(()), enter)
+            .map_or(Ok(()), |members: &Path| std::fs::write(members, child.pid.to_string()))
             .map_err(LaunchError::system("move the program into its control group"))?;
         let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());
         let mut tracer =
@@ -203,10 +202,10 @@ impl<'a> Launch<'a> {
 
     /// The report on its memory, where something was asked about it.
     fn memory_report(&self) -> Option<MemoryReport> {
-        let asked = self.memory.as_ref();
+        let wish = self.memory.as_ref();
         match &self.tracer.verifier {
-            Some(verifier) => Some(verifier.report(asked)),
-            None => asked.map(|memory| MemoryReport::of(Some(memory))),
+            Some(verifier) => Some(verifier.report(wish)),
+            None => wish.map(|memory| MemoryReport::of(Some(memory))),
         }
     }
 

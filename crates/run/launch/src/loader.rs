@@ -23,10 +23,9 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
     if file.read_exact(&mut header).is_err() || !header.starts_with(b"\x7fELF\x02") {
         return Ok(false);
     }
-    let half = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
     let segments_at = header[32..40].try_into().map_or(u64::MAX, u64::from_ne_bytes);
-    let size = half(54);
-    let count = half(56);
+    let size = half(&header, 54);
+    let count = half(&header, 56);
     if usize::from(size) != SEGMENT_BYTES || file.seek(SeekFrom::Start(segments_at)).is_err() {
         return Ok(false);
     }
@@ -37,6 +36,11 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// The 16-bit number at this offset of an ELF header.
+pub(crate) fn half(header: &[u8], at: usize) -> u16 {
+    u16::from_ne_bytes([header[at], header[at + 1]])
 }
 
 #[cfg(test)]

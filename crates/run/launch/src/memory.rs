@@ -83,28 +83,33 @@ impl MemoryWish {
         plan: Option<&Plan>,
     ) -> Result<ProgramMemory, MemoryWishError> {
         let asked = self.to_string();
-        let of_all = |policy: MemoryPolicy, nodes: CpuSet| ProgramMemory {
-            asked: asked.clone(),
-            tasks: Vec::new(),
-            all: Some(policy),
-            nodes: Some(nodes),
-        };
-        let chosen = |wanted: &Option<CpuSet>| wanted.clone().unwrap_or_else(|| nodes.usable());
-        let checked = |wanted: CpuSet| nodes.check(&wanted).map(|()| wanted);
-        Ok(match self {
-            MemoryWish::Local => of_all(MemoryPolicy::local(), near.clone()),
+        let (policy, nodes) = match self {
+            MemoryWish::Local => (MemoryPolicy::local(), near.clone()),
             MemoryWish::Nodes(wanted) => {
-                of_all(MemoryPolicy::bind(wanted.clone()), checked(wanted.clone())?)
+                (MemoryPolicy::bind(wanted.clone()), checked(nodes, wanted.clone())?)
             }
             MemoryWish::Interleave(wanted) => {
-                of_all(MemoryPolicy::interleave(chosen(wanted)), checked(chosen(wanted))?)
+                let chosen = checked(nodes, chosen(nodes, wanted))?;
+                (MemoryPolicy::interleave(chosen.clone()), chosen)
             }
             MemoryWish::Weighted(wanted) => {
-                of_all(MemoryPolicy::weighted_interleave(chosen(wanted)), checked(chosen(wanted))?)
+                let chosen = checked(nodes, chosen(nodes, wanted))?;
+                (MemoryPolicy::weighted_interleave(chosen.clone()), chosen)
             }
-            MemoryWish::Plan => planned(asked, nodes, plan.ok_or(MemoryWishError::NoPlan)?)?,
-        })
+            MemoryWish::Plan => return planned(asked, nodes, plan.ok_or(MemoryWishError::NoPlan)?),
+        };
+        Ok(ProgramMemory { asked, tasks: Vec::new(), all: Some(policy), nodes: Some(nodes) })
     }
+}
+
+/// The named nodes, or all that may be used.
+fn chosen(nodes: &MemoryNodes, named: &Option<CpuSet>) -> CpuSet {
+    named.clone().unwrap_or_else(|| nodes.usable())
+}
+
+fn checked(nodes: &MemoryNodes, named: CpuSet) -> Result<CpuSet, MemoryWishError> {
+    nodes.check(&named)?;
+    Ok(named)
 }
 
 fn planned(
@@ -147,21 +152,23 @@ impl FromStr for MemoryWish {
     fn from_str(text: &str) -> Result<Self, MemoryWishError> {
         let (word, list) =
             text.split_once(':').map_or((text, None), |(word, list)| (word, Some(list)));
-        let nodes = || -> Result<Option<CpuSet>, MemoryWishError> {
-            let read = list.map(str::parse::<CpuList>).transpose();
-            let read =
-                read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
-            Ok(read.map(|list| CpuSet::from(&list)))
-        };
         match (word, list) {
             ("local", None) => Ok(MemoryWish::Local),
             ("plan", None) => Ok(MemoryWish::Plan),
-            ("node", Some(_)) => Ok(MemoryWish::Nodes(nodes()?.unwrap_or_default())),
-            ("interleave", _) => Ok(MemoryWish::Interleave(nodes()?)),
-            ("weighted", _) => Ok(MemoryWish::Weighted(nodes()?)),
+            ("node", Some(_)) => {
+                Ok(MemoryWish::Nodes(listed_nodes(text, list)?.unwrap_or_default()))
+            }
+            ("interleave", _) => Ok(MemoryWish::Interleave(listed_nodes(text, list)?)),
+            ("weighted", _) => Ok(MemoryWish::Weighted(listed_nodes(text, list)?)),
             _ => Err(MemoryWishError::Shape(text.to_owned())),
         }
     }
+}
+
+fn listed_nodes(text: &str, list: Option<&str>) -> Result<Option<CpuSet>, MemoryWishError> {
+    let read = list.map(str::parse::<CpuList>).transpose();
+    let read = read.map_err(|source| MemoryWishError::Nodes { text: text.to_owned(), source })?;
+    Ok(read.map(|list| CpuSet::from(&list)))
 }
 
 impl fmt::Display for MemoryWish {

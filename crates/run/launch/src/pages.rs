@@ -43,11 +43,7 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
 /// The process does not exist or is another user's, or the kernel knows no NUMA.
 pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
     let root = Root::new("/");
-    let look = || {
-        Pages::of_process(&root, pid)
-            .map_err(LaunchError::system("read where the process's pages are"))
-    };
-    let before = look()?;
+    let before = look(&root, pid)?;
     let elsewhere = MemoryNodes::read(&root).with_memory.without(nodes);
     let refused_pages = if elsewhere.is_empty() {
         0
@@ -55,11 +51,15 @@ pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
         pages::migrate(pid, &elsewhere, nodes)
             .map_err(LaunchError::system("move the process's pages"))?
     };
-    let after = look()?;
+    let after = look(&root, pid)?;
     let stayed_bytes = after.own_outside(nodes);
     let moved_bytes = before.own_outside(nodes).saturating_sub(stayed_bytes);
     let there_bytes = before.own().saturating_sub(before.own_outside(nodes));
     Ok(Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages })
+}
+
+fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
+    Pages::of_process(root, pid).map_err(LaunchError::system("read where the process's pages are"))
 }
 
 impl Moved {

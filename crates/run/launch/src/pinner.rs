@@ -247,8 +247,11 @@ impl Pinner {
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = Task::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
-        let wanted = self.start_at.clone().unwrap_or_default();
-        if script.into_iter().chain(file).any(|name| rule::fits(wanted.as_bytes(), name.as_bytes()))
+        let start_at = self.start_at.clone().unwrap_or_default();
+        if script
+            .into_iter()
+            .chain(file)
+            .any(|name| rule::fits(start_at.as_bytes(), name.as_bytes()))
         {
             self.threads.begin(tid, tid, false, false);
             self.seating.born(tid, tid);
@@ -304,8 +307,11 @@ impl Pinner {
         let Some(living) = self.threads.living(*tid) else { return };
         let runtime = self.runtimes.of(living.pid);
         let roams = runtime.asks_again() && fit(&self.seating, self.widens, runtime) == Fit::Roams;
-        let whole = |seat: &Seat| Seat { cpus: self.seating.whole().clone(), ..seat.clone() };
-        let seat = &seat.as_ref().map(|seat| if roams { whole(seat) } else { seat.clone() });
+        let mut seat = seat.clone();
+        if let Some(seat) = seat.as_mut().filter(|_| roams) {
+            seat.cpus = self.seating.whole().clone();
+        }
+        let seat = &seat;
         let has_waited = living.waits_since.is_some();
         if *shares {
             living.shares =

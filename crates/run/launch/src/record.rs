@@ -140,9 +140,10 @@ impl Record {
 
     /// Removes the problem from a look that saw the mask of another thread.
     pub(crate) fn ignore_look(&mut self, others: &CpuList) {
-        let is_others =
-            |trouble: &mut Trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others);
-        if self.trouble.take_if(is_others).is_some() {
+        let taken = self
+            .trouble
+            .take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others));
+        if taken.is_some() {
             self.elsewhere = Elsewhere::default();
         }
     }
@@ -151,11 +152,9 @@ impl Record {
     /// waking, still shows the CPU that it fell asleep on.
     pub(crate) fn note_cpu(&mut self, task: &Task) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
-        let elsewhere = |task: &Task| task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu));
-        let runs_elsewhere = |task: &Task| elsewhere(task) && task.state == 'R';
-        let strays =
-            runs_elsewhere(task) && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again));
-        if (strays || !elsewhere(task)) && !self.seen_on.contains(&cpu) {
+        let strays = runs_elsewhere(task, seat)
+            && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));
+        if (strays || seat.cpus.contains(cpu)) && !self.seen_on.contains(&cpu) {
             self.seen_on.push(cpu);
         }
     }
@@ -169,6 +168,10 @@ impl Record {
         }
         all
     }
+}
+
+fn runs_elsewhere(task: &Task, seat: &Seat) -> bool {
+    task.state == 'R' && task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu))
 }
 
 /// A time as a person says it: `3 s`, `0.6 s`.

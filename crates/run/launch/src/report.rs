@@ -114,9 +114,8 @@ pub struct SeatedThread {
 impl Report {
     pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
         let seats = pinner.seating.seats();
-        let named = |record| thread(record, &seats.names);
-        let threads: Vec<SeatedThread> = pinner.threads.records().iter().map(named).collect();
-        let of_path = |path: &std::path::Path| path.display().to_string();
+        let threads: Vec<SeatedThread> =
+            pinner.threads.records().iter().map(|record| thread(record, &seats.names)).collect();
         let cpus = pinner.seating.whole().len();
         let narrowed = pinner.narrowed().iter();
         let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
@@ -128,9 +127,9 @@ impl Report {
             created: pinner.threads.created(),
             helpers: pinner.threads.helpers(),
             widened: pinner.widened(),
-            roaming: pinner.roaming().iter().map(|path| of_path(path)).collect(),
+            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
             narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
-            narrowed: narrowed.map(|narrowed| of_path(&narrowed.file)).collect(),
+            narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.own().len(),

@@ -70,27 +70,24 @@ impl SeatRule {
         seats: &SeatList,
         computer: &dyn Fn() -> Result<Computer, String>,
     ) -> Result<Self, RuleError> {
-        let shape = || RuleError::Shape(text.to_owned());
-        let (who, places) =
-            text.rsplit_once('=').filter(|(who, _)| !who.is_empty()).ok_or_else(shape)?;
+        let (who, places) = text
+            .rsplit_once('=')
+            .filter(|(who, _)| !who.is_empty())
+            .ok_or_else(|| RuleError::Shape(text.to_owned()))?;
         let who = Who::parse(who).ok_or_else(|| RuleError::Number(text.to_owned()))?;
-        let member = |member: &str| {
-            if sets::is_set(member) {
+        let mut rule = SeatRule { who, seats: Vec::new() };
+        for member in places.split(',').map(str::trim) {
+            rule.seats.extend(if sets::is_set(member) {
                 shared(member, computer)
-                    .map_err(|source| RuleError::Set { rule: text.to_owned(), source })
+                    .map_err(|source| RuleError::Set { rule: text.to_owned(), source })?
             } else {
                 tasks(member, seats).ok_or_else(|| RuleError::NoSuchTask {
                     rule: text.to_owned(),
                     seats: described(seats),
-                })
-            }
-        };
-        let seats = places
-            .split(',')
-            .map(|text| member(text.trim()))
-            .collect::<Result<Vec<_>, _>>()?
-            .concat();
-        Ok(SeatRule { who, seats })
+                })?
+            });
+        }
+        Ok(rule)
     }
 }
 
@@ -124,8 +121,8 @@ impl Who {
     pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
         match self {
             Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes()),
-            Who::Tid(wanted) => *wanted == tid,
-            Who::Pid(wanted) => *wanted == pid,
+            Who::Tid(named) => *named == tid,
+            Who::Pid(named) => *named == pid,
         }
     }
 }

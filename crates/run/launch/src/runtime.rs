@@ -1,5 +1,6 @@
 //! The treatment of threads by a program's language, as far as seats depend on it.
 
+use crate::loader::half;
 use seatmap_statistics::words::counted;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -102,13 +103,13 @@ fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let mut header = [0; HEADER_BYTES];
     file.read_exact(&mut header)?;
-    let half = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-    if !header.starts_with(b"\x7fELF\x02") || half(58) != SECTION_BYTES {
+    if !header.starts_with(b"\x7fELF\x02") || usize::from(half(&header, 58)) != SECTION_BYTES {
         return Ok(false);
     }
     // The names stand in a section of their own, whose number is the header's last field.
     let sections_at = word(&header[40..48]);
-    let names_header = sections_at.saturating_add((half(62) * SECTION_BYTES) as u64);
+    let names_header =
+        sections_at.saturating_add((usize::from(half(&header, 62)) * SECTION_BYTES) as u64);
     let mut section = [0; SECTION_BYTES];
     file.seek(SeekFrom::Start(names_header))?;
     file.read_exact(&mut section)?;

@@ -115,11 +115,10 @@ pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: Runtime) -> Fi
 fn is_sized(runtime: Runtime, pid: Tid) -> bool {
     let root = Root::new("/");
     let variables = task::environment(&root, pid);
-    let variable = |wanted: &str| {
-        let found = variables.iter().find(|(name, _)| name == wanted)?;
-        Some(found.1.clone())
-    };
-    runtime.is_sized(&task::arguments(&root, pid), &variable)
+    runtime.is_sized(&task::arguments(&root, pid), &|name| {
+        let (_, value) = variables.iter().find(|(known, _)| known == name)?;
+        Some(value.clone())
+    })
 }
 
 #[cfg(test)]

@@ -93,11 +93,14 @@ impl SeatList {
     /// The tasks that were seen with a thread's name: `reader#3` is the fourth of several called
     /// `reader`.
     pub(crate) fn called<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let is_it = move |known: &str| {
-            let number = known.strip_prefix(name).and_then(|rest| rest.strip_prefix('#'));
-            known == name || number.is_some_and(|number| number.parse::<usize>().is_ok())
-        };
-        self.names.iter().enumerate().filter(move |(_, known)| is_it(known)).map(|(task, _)| task)
+        self.names
+            .iter()
+            .enumerate()
+            .filter(move |(_, known)| {
+                let number = known.strip_prefix(name).and_then(|rest| rest.strip_prefix('#'));
+                *known == name || number.is_some_and(|number| number.parse::<usize>().is_ok())
+            })
+            .map(|(task, _)| task)
     }
 
     /// The task that a name or number stands for; a name goes before a number. Numbers count the

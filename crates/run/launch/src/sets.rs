@@ -145,24 +145,33 @@ fn of_level(
     computer: &Computer,
 ) -> Result<Vec<CpuSet>, SetError> {
     let groups = parts(level, computer);
-    let group = |number: &u32| groups.get(number).ok_or_else(|| absent(member, level, &groups));
-    let mask = |numbers: &[u32]| -> Result<CpuSet, SetError> {
-        let groups = numbers.iter().map(group).collect::<Result<Vec<_>, _>>()?;
-        Ok(groups.into_iter().flatten().collect())
-    };
     if which == "*" && groups.is_empty() {
         return Err(absent(member, level, &groups));
     }
     if which == "*" {
-        let is_usual = |cpus: &&CpuSet| !cpus.is_subset(&computer.set_apart);
-        let usual: Vec<CpuSet> = groups.values().filter(is_usual).cloned().collect();
+        let usual: Vec<CpuSet> =
+            groups.values().filter(|cpus| !cpus.is_subset(&computer.set_apart)).cloned().collect();
         return Ok(if usual.is_empty() { groups.into_values().collect() } else { usual });
     }
     let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
     match &parts[..] {
-        [one] => one.iter().map(|number| mask(&[*number])).collect(),
-        several => Ok(vec![mask(&several.concat())?]),
+        [one] => one.iter().map(|number| joined(&[*number], &groups, member, level)).collect(),
+        several => Ok(vec![joined(&several.concat(), &groups, member, level)?]),
     }
+}
+
+/// All CPUs of these groups.
+fn joined(
+    numbers: &[u32],
+    groups: &BTreeMap<u32, CpuSet>,
+    member: &str,
+    level: Level,
+) -> Result<CpuSet, SetError> {
+    let mut all = CpuSet::default();
+    for number in numbers {
+        all.extend(groups.get(number).ok_or_else(|| absent(member, level, groups))?);
+    }
+    Ok(all)
 }
 
 fn absent(member: &str, level: Level, groups: &BTreeMap<u32, CpuSet>) -> SetError {

@@ -169,13 +169,16 @@ fn counted_seats(count: usize) -> String {
 /// # Errors
 /// [`ShareError`]: a variable is damaged, or workers of `xargs` cannot be told apart.
 pub fn this_start(root: &Root, here_cpus: usize) -> Result<Start, ShareError> {
-    let look = |name: &str| std::env::var(name).ok();
-    let start = Start::find(&look, here_cpus)?;
-    if start != Start::Alone || look(OWN).is_some_and(|own| !own.is_empty()) {
+    let start = Start::find(&variable, here_cpus)?;
+    if start != Start::Alone || variable(OWN).is_some_and(|own| !own.is_empty()) {
         return Ok(start);
     }
-    let worker = xargs::worker(root, seatmap_os::task::own_tid(), &look)?;
+    let worker = xargs::worker(root, seatmap_os::task::own_tid(), &variable)?;
     Ok(worker.map_or(Start::Alone, Start::OneOf))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 impl SeatList {

@@ -41,7 +41,7 @@ impl Report {
             .into_iter()
             .chain(of_threads)
             .chain(pages)
-            .chain(self.hampered.told())
+            .chain(self.hampered.sentences())
             .collect()
     }
 
@@ -216,18 +216,21 @@ impl SeatedThread {
 }
 
 fn row(thread: &SeatedThread) -> [String; 7] {
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let task = thread.task_label();
     let seen = CpuList(thread.seen_on.clone()).to_string();
     [
         thread.order.to_string(),
         thread.tid.to_string(),
-        or_none(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
-        or_none(task),
-        or_none(Some(CpuList(thread.cpus.clone()).to_string()).filter(|_| thread.has_seat())),
-        or_none(Some(seen).filter(|seen| !seen.is_empty())),
+        or_dash(Some(visible(&thread.name)).filter(|name| !name.is_empty())),
+        or_dash(task),
+        or_dash(Some(CpuList(thread.cpus.clone()).to_string()).filter(|_| thread.has_seat())),
+        or_dash(Some(seen).filter(|seen| !seen.is_empty())),
         verdict(thread).to_owned(),
     ]
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "-".to_owned())
 }
 
 fn verdict(thread: &SeatedThread) -> &'static str {

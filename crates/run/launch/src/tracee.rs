@@ -249,9 +249,9 @@ pub(crate) fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
     whole(written, from.len())
 }
 
-fn whole(bytes: isize, wanted: usize) -> io::Result<()> {
+fn whole(bytes: isize, expected: usize) -> io::Result<()> {
     match usize::try_from(bytes) {
-        Ok(bytes) if bytes == wanted => Ok(()),
+        Ok(bytes) if bytes == expected => Ok(()),
         Ok(_) => Err(io::Error::from_raw_os_error(libc::EFAULT)),
         Err(_) => Err(io::Error::last_os_error()),
     }

@@ -92,11 +92,10 @@ impl Verifier {
         if begun < self.due {
             return;
         }
-        let known =
-            |found: &BTreeMap<Tid, ProcessMemory>, pid| found.get(&pid).is_some_and(|it| it.at_end);
         for pid in processes {
             // A process that is about to end has no more to show.
-            if !known(&self.found, pid) {
+            let ends = self.found.get(&pid).is_some_and(|memory| memory.at_end);
+            if !ends {
                 self.note(pid, false);
             }
         }
@@ -106,9 +105,9 @@ impl Verifier {
 
     /// Looks at the process of a thread that is about to end, if the process ends with it.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
-        let ends_all =
-            || task::system_call(tid).is_some_and(|call| call == libc::SYS_exit_group.to_string());
-        if ends_all() || task::threads(pid).is_ok_and(|tids| tids.len() <= 1) {
+        let call = task::system_call(tid);
+        let ends_all = call.is_some_and(|call| call == libc::SYS_exit_group.to_string());
+        if ends_all || task::threads(pid).is_ok_and(|tids| tids.len() <= 1) {
             self.note(pid, true);
         }
     }
@@ -125,21 +124,23 @@ impl Verifier {
     }
 
     fn process(&self, pid: Tid, name: String, pages: &Pages, at_end: bool) -> ProcessMemory {
-        let of = |bytes: &BTreeMap<u32, u64>, node: u32| bytes.get(&node).copied().unwrap_or(0);
-        let on = |node: u32| PagesOnNode {
-            node,
-            own_bytes: of(&pages.own_bytes, node),
-            shared_bytes: of(&pages.shared_bytes, node),
-        };
-        let under = |(policy, bytes): (&String, &u64)| PagesUnderPolicy {
-            policy: policy.clone(),
-            bytes: *bytes,
-        };
         ProcessMemory {
             pid,
             name,
-            nodes: pages.nodes().iter().map(on).collect(),
-            policies: pages.policies.iter().map(under).collect(),
+            nodes: pages
+                .nodes()
+                .iter()
+                .map(|node| PagesOnNode {
+                    node,
+                    own_bytes: bytes_on(&pages.own_bytes, node),
+                    shared_bytes: bytes_on(&pages.shared_bytes, node),
+                })
+                .collect(),
+            policies: pages
+                .policies
+                .iter()
+                .map(|(policy, bytes)| PagesUnderPolicy { policy: policy.clone(), bytes: *bytes })
+                .collect(),
             elsewhere_bytes: self.nodes.as_ref().map(|nodes| pages.own_outside(nodes)),
             at_end,
         }
@@ -152,6 +153,10 @@ impl Verifier {
             ..MemoryReport::of(memory)
         }
     }
+}
+
+fn bytes_on(bytes: &BTreeMap<u32, u64>, node: u32) -> u64 {
+    bytes.get(&node).copied().unwrap_or(0)
 }
 
 impl MemoryReport {
@@ -177,8 +182,12 @@ impl ProcessMemory {
     #[must_use]
     pub fn told(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
-        let on = |on: &PagesOnNode| format!("{} on node {}", size(on.own_bytes), on.node);
-        let parts: Vec<String> = self.nodes.iter().filter(|on| on.own_bytes > 0).map(on).collect();
+        let parts: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|on| on.own_bytes > 0)
+            .map(|on| format!("{} on node {}", size(on.own_bytes), on.node))
+            .collect();
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {
             Some(0) => ", none elsewhere than asked".to_owned(),

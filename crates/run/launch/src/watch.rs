@@ -124,9 +124,8 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         return false;
     }
     let me = std::process::id() as Tid;
-    let traced_here = || Family::of(tid).is_none_or(|family| family.tracer == me);
     let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
-    if !lives || (tracer.is_tracing() && traced_here()) {
+    if !lives || tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me) {
         return false;
     }
     let Some(birth) = Birth::of(tid, true) else { return false };
