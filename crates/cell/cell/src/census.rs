@@ -41,9 +41,12 @@ impl Stragglers {
     #[must_use]
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
-        let name =
-            |pid: Tid| task::name(root, pid).map_or(String::new(), |name| format!(" {name}"));
-        pids.into_iter().map(|pid| format!("{pid}{}", name(pid))).collect()
+        pids.into_iter()
+            .map(|pid| match task::name(root, pid) {
+                Some(name) => format!("{pid} {name}"),
+                None => pid.to_string(),
+            })
+            .collect()
     }
 }
 
@@ -52,10 +55,11 @@ impl Stragglers {
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
 pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Stragglers, FileError> {
-    let counts = |task: &Task| !spared.contains(&task.pid) && !task.has_ended();
-    let comes = |task: &Task| counts(task) && task.cpus().is_some_and(|cpus| cpus.meets(cell));
-    let (bound, free): (Vec<Task>, Vec<Task>) =
-        task::all(root)?.into_iter().filter(comes).partition(|task| task.is_bound);
+    let (bound, free): (Vec<Task>, Vec<Task>) = task::all(root)?
+        .into_iter()
+        .filter(|task| !spared.contains(&task.pid) && !task.has_ended())
+        .filter(|task| task.cpus().is_some_and(|cpus| cpus.meets(cell)))
+        .partition(|task| task.is_bound);
     Ok(Stragglers { bound: bound.len(), free })
 }
 
@@ -70,10 +74,9 @@ pub fn is_helper(root: &Root, task: &Task) -> bool {
 /// Seatmap itself started it.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
-    let wanted = (VARIABLE.to_owned(), record.name.to_string());
-    let says_so = |pid: Tid| task::environment(root, pid).contains(&wanted);
+    let variable = (VARIABLE.to_owned(), record.name.to_string());
     parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid))
-        || line_of(root, pid).any(says_so)
+        || line_of(root, pid).any(|pid| task::environment(root, pid).contains(&variable))
 }
 
 /// Whether nothing shows where a process comes from: it began after the cell, has no environment
@@ -83,10 +86,10 @@ pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
-    let is_younger =
-        |process: &Task| began_ticks.is_some_and(|began| process.started_ticks >= began);
-    process.is_some_and(|process| process.parent <= 1 && is_younger(&process))
-        && task::environment(root, pid).is_empty()
+    process.is_some_and(|process| {
+        let is_younger = began_ticks.is_some_and(|began| process.started_ticks >= began);
+        process.parent <= 1 && is_younger
+    }) && task::environment(root, pid).is_empty()
 }
 
 /// A process and those that it descends from, but for the first.
@@ -109,8 +112,9 @@ pub fn mark(root: &Root, group: &str, journal: &Path) {
 /// there.
 #[must_use]
 pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
-    let path = |note: Vec<u8>| PathBuf::from(OsString::from_vec(note));
-    attribute::get(&root.path(group), NOTE).map(path).find(|journal| journal.is_file())
+    attribute::get(&root.path(group), NOTE)
+        .map(|note| PathBuf::from(OsString::from_vec(note)))
+        .find(|journal| journal.is_file())
 }
 
 #[cfg(test)]

@@ -65,10 +65,12 @@ impl CpuChoice {
         if tasks >= free {
             return Err(CellError::TooMany { wanted: tasks, free });
         }
-        let is_quiet = |cpu: &u32| *cpu != 0 && !self.unmovable.contains_key(cpu);
-        let quiet: Vec<u32> = self.free.iter().filter(is_quiet).collect();
-        let all = || self.free.iter().rev().take(free - 1).collect();
-        Ok(if quiet.len() >= tasks { quiet } else { all() })
+        let quiet: Vec<u32> =
+            self.free.iter().filter(|cpu| *cpu != 0 && !self.unmovable.contains_key(cpu)).collect();
+        if quiet.len() >= tasks {
+            return Ok(quiet);
+        }
+        Ok(self.free.iter().rev().take(free - 1).collect())
     }
 
     /// The best CPUs for a cell: `wanted` CPUs, or the best core where no number is given.
@@ -84,11 +86,11 @@ impl CpuChoice {
         let mut chosen = CpuSet::default();
         while chosen.len() < wanted {
             let missing = wanted - chosen.len();
-            let cost = |core: &CpuSet| self.cost(core, missing, &chosen, near);
             let open = self.cores.iter().filter(|core| !core.meets(&chosen));
-            let Some(core) = open
-                .min_by(|a, b| cost(a).partial_cmp(&cost(b)).unwrap_or(std::cmp::Ordering::Equal))
-            else {
+            let Some(core) = open.min_by(|a, b| {
+                let costs = [a, b].map(|core| self.cost(core, missing, &chosen, near));
+                costs[0].partial_cmp(&costs[1]).unwrap_or(std::cmp::Ordering::Equal)
+            }) else {
                 break;
             };
             // CPU 0 is left out of a core that is not needed whole.
@@ -142,14 +144,17 @@ fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
     let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };
-    let rank = |cpu: u32| distance.pus.iter().position(|pu| *pu == cpu);
-    let pairs = core
-        .iter()
-        .filter_map(rank)
-        .flat_map(|a| others.iter().filter_map(rank).map(move |b| (a, b)));
+    let others = ranks(&distance.pus, &others);
+    let pairs =
+        ranks(&distance.pus, core).into_iter().flat_map(|a| others.iter().map(move |b| (a, *b)));
     let known: Vec<f64> =
         pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     if known.is_empty() { f64::INFINITY } else { known.iter().sum::<f64>() / known.len() as f64 }
+}
+
+/// The rows of a matrix that belong to these CPUs.
+fn ranks(pus: &[u32], cpus: &CpuSet) -> Vec<usize> {
+    cpus.iter().filter_map(|cpu| pus.iter().position(|pu| *pu == cpu)).collect()
 }
 
 #[cfg(test)]

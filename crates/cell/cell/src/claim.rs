@@ -7,7 +7,7 @@
 //! can be written there, as for users without privileges, a cell has no second record.
 
 use crate::change::{Change, What};
-use crate::journal::{Header, Journal, Line};
+use crate::journal::{Header, Journal, JournalEntry};
 use crate::name::Name;
 use crate::settings_lock::FOLDER;
 use seatmap_os::CpuSet;
@@ -45,8 +45,12 @@ impl Claim {
         // In a control group's cpuset every thread looks narrowed; few threads are, and each is
         // noted.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
-        let is_one = |change: &&Change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd));
-        let changes = journal.changes.iter().filter(is_one).cloned().collect();
+        let changes = journal
+            .changes
+            .iter()
+            .filter(|change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd)))
+            .cloned()
+            .collect();
         Claim {
             journal: journal.path().to_owned(),
             header: journal.header.clone(),
@@ -80,10 +84,8 @@ impl Claim {
     #[must_use]
     pub fn all(root: &Root) -> Vec<Claim> {
         let folder = root.path(FOLDER);
-        let own = rustix::process::geteuid().as_raw();
-        let is_trusted =
-            |found: std::fs::Metadata| [0, own].contains(&found.uid()) && found.mode() & 0o022 == 0;
-        if !std::fs::metadata(&folder).is_ok_and(is_trusted) {
+
+        if !is_trusted(&folder) {
             return Vec::new();
         }
         let cells = attribute::names(&folder, PREFIX)
@@ -96,16 +98,18 @@ impl Claim {
 
     /// Forgets a cell's record, if it is that of this journal.
     pub fn forget(root: &Root, cell: &Name, journal: &Path) {
-        let is_its =
-            |bytes: &[u8]| parsed(cell, bytes).is_some_and(|claim| claim.journal == journal);
-        attribute::remove(&root.path(FOLDER), &name(cell), is_its);
+        attribute::remove(&root.path(FOLDER), &name(cell), |bytes: &[u8]| {
+            parsed(cell, bytes).is_some_and(|claim| claim.journal == journal)
+        });
     }
 
     /// Writes the records of cells that have one again, whose journals have changed.
     pub(crate) fn renew(root: &Root, journals: &[Journal]) {
         let all = Claim::all(root);
-        let has_one = |journal: &&Journal| all.iter().any(|claim| claim.journal == journal.path());
-        journals.iter().filter(has_one).for_each(|journal| Claim::of(journal).write(root));
+        journals
+            .iter()
+            .filter(|journal| all.iter().any(|claim| claim.journal == journal.path()))
+            .for_each(|journal| Claim::of(journal).write(root));
     }
 
     /// The cell's CPUs.
@@ -139,36 +143,48 @@ impl Claim {
             .map(|crowd| self.masks(root, crowd))
             .transpose()
             .map_err(io::Error::other)?;
-        let lines: Vec<Line> = masks
+        let lines: Vec<JournalEntry> = masks
             .into_iter()
             .flatten()
             .chain(self.changes.iter().cloned())
-            .map(Line::Change)
+            .map(JournalEntry::Change)
             .collect();
         journal.append(&lines)?;
-        journal.append(&[Line::Done])
+        journal.append(&[JournalEntry::Done])
     }
 
     /// The crowd, by the mask that its threads have still: those that are older than the cell and
     /// not noted otherwise.
     fn masks(&self, root: &Root, (old, new): &(String, String)) -> Result<Vec<Change>, FileError> {
         let narrow = CpuSet::of_list(new);
-        let is_older = |ticks: u64| self.header.began_ticks.is_some_and(|began| ticks < began);
-        let is_noted = |path: &str| self.changes.iter().any(|change| change.path == path);
-        let may_be = |task: &task::Task| {
-            !task.is_bound && !task.is_spared(&[]) && is_older(task.started_ticks)
-        };
-        let found =
-            task::all(root)?.into_iter().filter(|task| may_be(task) && task.cpus() == narrow);
-        let change = |task: task::Task| Change {
-            what: What::Affinity,
-            path: task.folder(),
-            old: old.clone(),
-            new: new.clone(),
-            started_ticks: Some(task.started_ticks),
-        };
-        Ok(found.map(change).filter(|change| !is_noted(&change.path)).collect())
+        let found = task::all(root)?
+            .into_iter()
+            .filter(|task| self.may_have_narrowed(task) && task.cpus() == narrow);
+        Ok(found
+            .map(|task| Change {
+                what: What::Affinity,
+                path: task.folder(),
+                old: old.clone(),
+                new: new.clone(),
+                started_ticks: Some(task.started_ticks),
+            })
+            .filter(|change| self.changes.iter().all(|noted| noted.path != change.path))
+            .collect())
     }
+
+    /// Whether a thread was there, free to run everywhere, when the cell narrowed all threads.
+    fn may_have_narrowed(&self, task: &task::Task) -> bool {
+        !task.is_bound
+            && !task.is_spared(&[])
+            && self.header.began_ticks.is_some_and(|began| task.started_ticks < began)
+    }
+}
+
+/// Whether no other user can put a record into this folder.
+fn is_trusted(folder: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    std::fs::metadata(folder)
+        .is_ok_and(|found| [0, own].contains(&found.uid()) && found.mode() & 0o022 == 0)
 }
 
 fn name(cell: &Name) -> String {
@@ -233,7 +249,7 @@ mod tests {
             change(What::Affinity, "/proc/21", "0", "0"),
             change(What::CpuMask, "/proc/irq/default_smp_affinity", "3", "1"),
         ];
-        journal.append(&crowd.chain(others).map(Line::Change).collect::<Vec<_>>()).unwrap();
+        journal.append(&crowd.chain(others).map(JournalEntry::Change).collect::<Vec<_>>()).unwrap();
         journal
     }
 
@@ -271,7 +287,7 @@ mod tests {
         let (folder, root) = computer();
         let mut journal = journal(folder.path());
         journal
-            .append(&[Line::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))])
+            .append(&[JournalEntry::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))])
             .unwrap();
         let claim = Claim::of(&journal);
         assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));

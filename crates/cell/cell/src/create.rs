@@ -7,7 +7,7 @@ use crate::error::CellError;
 use crate::guardian::{self, Posted};
 use crate::host::Host;
 use crate::hygiene;
-use crate::journal::{self, Header, Journal, Line};
+use crate::journal::{self, Header, Journal, JournalEntry};
 use crate::memory;
 use crate::name::Name;
 use crate::partition;
@@ -90,9 +90,10 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
         return Err(CellError::Taken { cpus, cell: cell.name.clone() });
     }
     let foreign = host.foreign();
-    let conflicts =
-        |claim: &&Claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus);
-    if let Some(claim) = foreign.iter().find(conflicts) {
+    let conflict = foreign
+        .iter()
+        .find(|claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus));
+    if let Some(claim) = conflict {
         return Err(CellError::of_claim(claim));
     }
     let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
@@ -118,7 +119,7 @@ fn build(
     let mut degraded = Vec::new();
     for backend in Backend::ALL.into_iter().filter(|backend| *backend >= request.require) {
         if let Err(error) = partition::offers(backend, &layout) {
-            degraded.push(format!("{backend}: {}", told(&error)));
+            degraded.push(format!("{backend}: {}", cause(&error)));
             continue;
         }
         let mut journal = begin(host, request)?;
@@ -137,7 +138,7 @@ fn build(
                 }
                 return furnish(host, request, &mut site, posted, backend, group, degraded);
             }
-            Err(error) => degraded.push(format!("{backend}: {}", told(&error))),
+            Err(error) => degraded.push(format!("{backend}: {}", cause(&error))),
         }
         // The changes of a backend that failed must not stand in the way of the next one.
         host.dismantle(&request.name)?;
@@ -158,7 +159,7 @@ fn begin(host: &Host, request: &CellRequest) -> Result<Journal, CellError> {
 }
 
 /// An error and its cause, on one line.
-fn told(error: &partition::ClosingError) -> String {
+fn cause(error: &partition::ClosingError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }
@@ -220,13 +221,11 @@ fn accept(
     limit: Option<f64>,
     judge: &mut NoiseJudge<'_>,
 ) -> Result<f64, CellError> {
-    let own = std::process::id().to_string();
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));
-    let enter = |group: &str| host.root.write(&group::members_file(&host.root, group), &own);
-    group.map_or(Ok(()), enter)?;
+    group.map_or(Ok(()), |group| enter(host, group))?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);
-    let left: Result<(), FileError> = home.as_deref().map_or(Ok(()), enter);
+    let left: Result<(), FileError> = home.as_deref().map_or(Ok(()), |group| enter(host, group));
     left?;
     match (found?, limit) {
         (found, Some(limit)) if found > limit => Err(CellError::TooNoisy { found, limit }),
@@ -234,10 +233,15 @@ fn accept(
     }
 }
 
+fn enter(host: &Host, group: &str) -> Result<(), FileError> {
+    let own = std::process::id().to_string();
+    host.root.write(&group::members_file(&host.root, group), &own)
+}
+
 fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
     host.run.remember(record).map_err(CellError::remembering)?;
     let journal = host.journals()?.into_iter().find(|journal| journal.header.cell == record.name);
     let Some(mut journal) = journal else { return Ok(()) };
     Claim::of(&journal).write(&host.root);
-    journal.append(&[Line::Done]).map_err(CellError::remembering)
+    journal.append(&[JournalEntry::Done]).map_err(CellError::remembering)
 }

@@ -144,12 +144,15 @@ fn orphans(host: &Host) -> Result<Vec<String>, FileError> {
 
 /// Groups whose journal is still there belong to another run folder; so does the rest beside them.
 fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
-    let group = |name: &String| format!("{base}/{name}");
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));
-    let (kept, orphans): (Vec<String>, Vec<String>) =
-        cells.iter().map(group).partition(|group| census::journal_of(&host.root, group).is_some());
-    let rest =
-        others.iter().filter(|name| *name == partition::v1::REST && kept.is_empty()).map(group);
+    let (kept, orphans): (Vec<String>, Vec<String>) = cells
+        .iter()
+        .map(|name| format!("{base}/{name}"))
+        .partition(|group| census::journal_of(&host.root, group).is_some());
+    let rest = others
+        .iter()
+        .filter(|name| *name == partition::v1::REST && kept.is_empty())
+        .map(|name| format!("{base}/{name}"));
     Ok(orphans.into_iter().chain(rest).collect())
 }

@@ -74,10 +74,13 @@ impl Posted {
 /// Posts a guardian, and returns when it is there.
 pub(crate) fn post(host: &Host, name: &Name) -> Result<Posted, CellError> {
     let mut child = start(&host.keeper, name).map_err(CellError::Guardian)?;
-    let dead = || CellError::Guardian(io::Error::other("it ended at once"));
     let (pipe, answers) = child.stdin.take().zip(child.stdout.take()).ok_or_else(dead)?;
     let mut posted = Posted { pid: child.id() as Tid, pipe, answers };
     if posted.hear() == Some(YES) { Ok(posted) } else { Err(dead()) }
+}
+
+fn dead() -> CellError {
+    CellError::Guardian(io::Error::other("it ended at once"))
 }
 
 fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {

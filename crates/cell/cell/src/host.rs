@@ -12,7 +12,6 @@ use crate::undo::{self, Left};
 use seatmap_os::CpuSet;
 use seatmap_os::boot;
 use seatmap_os::root::Root;
-use std::io;
 
 /// This computer as cells see it.
 #[derive(Clone, Debug)]
@@ -45,9 +44,11 @@ impl Host {
 
     /// Whether a cell was made whole, and no program has begun to undo it.
     pub(crate) fn stands(&self, name: &Name) -> bool {
-        let is_it =
-            |journal: &Journal| journal.header.cell == *name && journal.stage == Stage::Standing;
-        self.journals().is_ok_and(|journals| journals.iter().any(is_it))
+        self.journals().is_ok_and(|journals| {
+            journals
+                .iter()
+                .any(|journal| journal.header.cell == *name && journal.stage == Stage::Standing)
+        })
     }
 
     /// Undoes cells that another program began to make or undo and did not finish, ends leases that
@@ -98,9 +99,10 @@ impl Host {
         others.extend(self.journals_elsewhere());
         others.sort_by_key(|journal| journal.header.serial);
         let mut left = Vec::new();
-        let failed = |error: io::Error| CellError::remembering(error);
         for journal in own {
-            left.extend(undo::undo(&self.root, journal, &mut others).map_err(failed)?);
+            left.extend(
+                undo::undo(&self.root, journal, &mut others).map_err(CellError::remembering)?,
+            );
         }
         Ok(left)
     }
@@ -119,9 +121,10 @@ impl Host {
     /// The cells that this folder does not remember: another folder does, or none any more.
     #[must_use]
     pub fn foreign(&self) -> Vec<Claim> {
-        let is_own =
-            |claim: &Claim| self.run.lies_at(claim.folder()) && !claim.has_lost_its_journal();
-        Claim::all(&self.root).into_iter().filter(|claim| !is_own(claim)).collect()
+        Claim::all(&self.root)
+            .into_iter()
+            .filter(|claim| !self.run.lies_at(claim.folder()) || claim.has_lost_its_journal())
+            .collect()
     }
 
     /// The journals of cells that other folders remember. Where two cells have changed the same
@@ -129,8 +132,10 @@ impl Host {
     /// folder, hold the same [lock](crate::settings_lock). A journal that cannot be trusted is not
     /// among them.
     fn journals_elsewhere(&self) -> Vec<Journal> {
-        let read = |claim: &Claim| Journal::read(&claim.journal, &self.boot_id).ok().flatten();
-        self.foreign().iter().filter_map(read).collect()
+        self.foreign()
+            .iter()
+            .filter_map(|claim| Journal::read(&claim.journal, &self.boot_id).ok().flatten())
+            .collect()
     }
 
     /// The number of the next cell: cells of all folders count upwards together, so that it is
@@ -164,7 +169,7 @@ impl Host {
 mod tests {
     use super::*;
     use crate::change::{Change, What};
-    use crate::journal::{FORMAT, Header, Line};
+    use crate::journal::{FORMAT, Header, JournalEntry};
     use crate::settings;
     use std::os::unix::fs::PermissionsExt;
 
@@ -212,7 +217,7 @@ mod tests {
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();
         let new = old.without(&journal.header.set()).to_mask();
         let change = Change::of_file(&host.root, What::CpuMask, SETTING, &new).unwrap();
-        journal.append(&[Line::Change(change.clone()), Line::Done]).unwrap();
+        journal.append(&[JournalEntry::Change(change.clone()), JournalEntry::Done]).unwrap();
         change.make(&host.root).unwrap();
         Claim::of(&journal).write(&host.root);
         serial

@@ -59,7 +59,7 @@ pub enum Stage {
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
-pub enum Line {
+pub enum JournalEntry {
     /// The first line.
     Begin(Header),
     /// A change is about to be made.
@@ -83,7 +83,7 @@ pub enum Line {
 struct Stamped {
     boot_id: String,
     #[serde(flatten)]
-    line: Line,
+    line: JournalEntry,
 }
 
 /// The journal of one cell.
@@ -111,7 +111,7 @@ impl Journal {
         trusted::open(path, Open::New)?;
         let path = path.to_owned();
         let boot_id = boot_id.to_owned();
-        let begin = Line::Begin(header.clone());
+        let begin = JournalEntry::Begin(header.clone());
         let mut journal =
             Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
         journal.append(&[begin])?;
@@ -149,17 +149,17 @@ impl Journal {
         &self.path
     }
 
-    fn take(&mut self, line: Line) {
+    fn take(&mut self, line: JournalEntry) {
         match line {
-            Line::Begin(_) => {}
-            Line::Change(change) => self.changes.push(change),
-            Line::Rebase { path, old, new } => {
+            JournalEntry::Begin(_) => {}
+            JournalEntry::Change(change) => self.changes.push(change),
+            JournalEntry::Rebase { path, old, new } => {
                 for change in self.changes.iter_mut().filter(|change| change.path == path) {
                     (change.old, change.new) = (old.clone(), new.clone());
                 }
             }
-            Line::Done => self.stage = Stage::Standing,
-            Line::Undo => self.stage = Stage::Leaving,
+            JournalEntry::Done => self.stage = Stage::Standing,
+            JournalEntry::Undo => self.stage = Stage::Leaving,
         }
     }
 
@@ -167,7 +167,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be written: what they describe must not be done then.
-    pub fn append(&mut self, lines: &[Line]) -> io::Result<()> {
+    pub fn append(&mut self, lines: &[JournalEntry]) -> io::Result<()> {
         let mut text = String::new();
         if !self.ends_whole()? {
             text.push('\n');
@@ -184,7 +184,7 @@ impl Journal {
 
     /// Adds lines, and believes them where they cannot be written: undoing must not hang on room
     /// that is left.
-    pub(crate) fn append_or_take(&mut self, lines: Vec<Line>) {
+    pub(crate) fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
         }
@@ -231,7 +231,9 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// The header in the first line, or the one that it must have held.
 fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
     match &lines.first()?.line {
-        Line::Begin(header) => Some(header.clone()).filter(|header| header.format == FORMAT),
+        JournalEntry::Begin(header) => {
+            Some(header.clone()).filter(|header| header.format == FORMAT)
+        }
         _ => {
             let cell = path.file_stem()?.to_str()?.parse().ok()?;
             Some(Header {

@@ -69,11 +69,13 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
     let everybodys = free.div_ceil(EVERYBODYS);
     let open = free - everybodys;
-    let why = || {
-        let [wanted, free, stays] = [wanted_bytes, free, everybodys].map(|bytes| bytes >> 20);
-        format!("{wanted} MiB are wanted, and {free} are free; {stays} stay for everybody else")
-    };
-    if wanted_bytes > open { Err(io::Error::other(why())) } else { Ok(()) }
+    if wanted_bytes <= open {
+        return Ok(());
+    }
+    let [wanted, free, stays] = [wanted_bytes, free, everybodys].map(|bytes| bytes >> 20);
+    Err(io::Error::other(format!(
+        "{wanted} MiB are wanted, and {free} are free; {stays} stay for everybody else"
+    )))
 }
 
 /// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them
@@ -95,11 +97,10 @@ pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, 
 }
 
 fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, SiteError> {
-    let file = |node: u32| {
-        format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages")
-    };
     let mut made = Vec::new();
-    for path in nodes.iter().map(file) {
+    for node in nodes.iter() {
+        let path =
+            format!("/sys/devices/system/node/node{node}/hugepages/hugepages-2048kB/nr_hugepages");
         if add_to(site, &path, each, &mut made)? {
             continue;
         }

@@ -27,14 +27,17 @@ impl FromStr for Name {
     type Err = NameError;
 
     fn from_str(text: &str) -> Result<Self, NameError> {
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        if begins && text.len() <= LONGEST && text.bytes().all(allowed) {
+        if begins && text.len() <= LONGEST && text.bytes().all(is_allowed) {
             Ok(Name(text.to_owned()))
         } else {
             Err(NameError(text.to_owned()))
         }
     }
+}
+
+fn is_allowed(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
 }
 
 impl TryFrom<String> for Name {

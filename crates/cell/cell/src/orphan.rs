@@ -44,18 +44,23 @@ fn list(root: &Root, path: &str) -> Option<CpuSet> {
 }
 
 fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
-    let is_narrow = |irq: &String| list(root, &irq::affinity_file(irq)).as_ref() == Some(narrow);
-    let told = |irq: String| {
-        let path = irq::affinity_file(&irq);
-        let why = format!(
-            "nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go everywhere"
-        );
-        Left { path, why }
-    };
     match irq::all(root) {
-        Ok(all) => all.into_iter().filter(is_narrow).map(told).collect(),
+        Ok(all) => all
+            .into_iter()
+            .map(|irq| irq::affinity_file(&irq))
+            .filter(|path| list(root, path).as_ref() == Some(narrow))
+            .map(|path| left_narrow(path, narrow, online))
+            .collect(),
         Err(error) => vec![Left::unlisted(&error)],
     }
+}
+
+fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
+    let why = format!(
+        "nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go \
+         everywhere"
+    );
+    Left { path, why }
 }
 
 fn interval(root: &Root) -> Option<Left> {

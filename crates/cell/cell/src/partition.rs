@@ -70,12 +70,14 @@ fn chosen_masks(
     let everywhere = site.rest.with(&site.cell);
     let forgets = seatmap_os::affinity::forgets_offline();
     let forgotten = if forgets { seatmap_os::affinity::offline() } else { CpuSet::default() };
-    let mask = |task: task::Task| {
-        let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
-        let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
-        is_noted.then(|| narrowing(site, &task, &old))
-    };
-    Ok(task::all(site.root)?.into_iter().filter_map(mask).collect())
+    Ok(task::all(site.root)?
+        .into_iter()
+        .filter_map(|task| {
+            let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
+            let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
+            is_noted.then(|| narrowing(site, &task, &old))
+        })
+        .collect())
 }
 
 fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {
@@ -98,11 +100,11 @@ fn given(mask: CpuSet) -> CpuSet {
 /// Gives threads the masks that they should have now, where the kernel has changed or not yet
 /// narrowed them.
 fn renew(site: &Site<'_>, masks: &[Change]) {
-    let differs = |change: &&Change| {
-        change.current(site.root).is_ok_and(|now| !change.same(&now, &change.new))
-    };
-    for change in masks.iter().filter(differs) {
-        // One that refuses is found when stragglers are counted.
-        let _ = site.make(change);
+    for change in masks {
+        let now = change.current(site.root);
+        if now.is_ok_and(|now| !change.same(&now, &change.new)) {
+            // One that refuses is found when stragglers are counted.
+            let _ = site.make(change);
+        }
     }
 }

@@ -29,14 +29,16 @@ pub struct Lock {
 /// The path of the folder, as this user's environment names it.
 fn usual() -> Option<PathBuf> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let above = || {
-        // SAFETY: the call cannot fail and touches nothing.
-        if unsafe { libc::geteuid() } == 0 {
-            return Some(PathBuf::from("/run"));
-        }
-        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute())
-    };
     named.or_else(|| Some(above()?.join("seatmap")))
+}
+
+/// The folder in which this user may keep what lives as long as the computer is up.
+fn above() -> Option<PathBuf> {
+    // SAFETY: the call cannot fail and touches nothing.
+    if unsafe { libc::geteuid() } == 0 {
+        return Some(PathBuf::from("/run"));
+    }
+    std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 impl RunFolder {
@@ -83,9 +85,6 @@ impl RunFolder {
     /// Whether this is the folder of that path: one folder may have several names.
     #[must_use]
     pub fn lies_at(&self, path: &Path) -> bool {
-        use std::os::unix::fs::MetadataExt;
-        let number =
-            |path: &Path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
@@ -235,10 +234,20 @@ impl RunFolder {
     }
 
     fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
-        let name =
-            |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok();
-        Ok(self.0.names()?.into_iter().filter_map(name).collect())
+        Ok(self
+            .0
+            .names()?
+            .into_iter()
+            .filter_map(|name| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok())
+            .collect())
     }
+}
+
+/// The device and inode, which tell a folder under two names.
+fn number(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 fn record_file(name: &Name) -> String {

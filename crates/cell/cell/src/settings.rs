@@ -38,11 +38,14 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
 /// The pages that a pool of huge pages was set to have. Its number counts pages as well that the
 /// kernel made beyond that for programs, and takes away after them (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
-    let number = |path: &str| root.read(path).ok()?.parse::<u64>().ok();
     let surplus = path
         .strip_suffix("nr_hugepages")
-        .and_then(|folder| number(&format!("{folder}surplus_hugepages")));
-    Some(number(path)?.saturating_sub(surplus.unwrap_or(0)))
+        .and_then(|folder| number(root, &format!("{folder}surplus_hugepages")));
+    Some(number(root, path)?.saturating_sub(surplus.unwrap_or(0)))
+}
+
+fn number(root: &Root, path: &str) -> Option<u64> {
+    root.read(path).ok()?.parse::<u64>().ok()
 }
 
 /// The CPUs that the watchdog looks at.
@@ -60,18 +63,14 @@ pub fn may_be(change: &Change, cell: &Name, layout: &Layout) -> bool {
 
 fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
     let path = change.path.as_str();
-    let below = |base: &Option<String>, name: &str| {
-        base.as_deref()
-            .and_then(|base| path.strip_prefix(base))
-            .is_some_and(|rest| rest.strip_prefix('/') == Some(name))
-    };
-    let either = |name: &str| below(&layout.v1, name) || below(&layout.v2, name);
     match change.what {
-        What::Value => path == STAT_INTERVAL || below(&layout.v1, "cpuset.sched_load_balance"),
+        What::Value => {
+            path == STAT_INTERVAL || is_below(path, &layout.v1, "cpuset.sched_load_balance")
+        }
         What::Cpus => {
             path == WATCHDOG
                 || has_number(path, "/proc/irq/", "/smp_affinity_list")
-                || below(&layout.v1, &format!("{}/cpuset.cpus", v1::REST))
+                || is_below(path, &layout.v1, &format!("{}/cpuset.cpus", v1::REST))
         }
         What::CpuMask => [DEFAULT_AFFINITY, WORKQUEUES].contains(&path),
         What::Count => has_number(
@@ -79,10 +78,18 @@ fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
             "/sys/devices/system/node/node",
             "/hugepages/hugepages-2048kB/nr_hugepages",
         ),
-        What::Controller => below(&layout.v2, "cgroup.subtree_control"),
-        What::Folder => either(v1::REST) || either(&format!("{PREFIX}.{cell}")),
+        What::Controller => is_below(path, &layout.v2, "cgroup.subtree_control"),
+        What::Folder => [v1::REST, &format!("{PREFIX}.{cell}")]
+            .iter()
+            .any(|name| is_below(path, &layout.v1, name) || is_below(path, &layout.v2, name)),
         What::Affinity => change.started_ticks.is_some() && has_number(path, "/proc/", ""),
     }
+}
+
+fn is_below(path: &str, base: &Option<String>, name: &str) -> bool {
+    base.as_deref()
+        .and_then(|base| path.strip_prefix(base))
+        .is_some_and(|rest| rest.strip_prefix('/') == Some(name))
 }
 
 fn has_number(path: &str, before: &str, after: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use crate::change::{Change, What};
 use crate::fault;
-use crate::journal::{Journal, Line};
+use crate::journal::{Journal, JournalEntry};
 use crate::settings;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
@@ -42,7 +42,7 @@ impl Site<'_> {
     /// # Errors
     /// [`SiteError::Journal`]: none may be made.
     pub fn note(&mut self, changes: &[Change]) -> Result<(), SiteError> {
-        let lines: Vec<Line> = changes.iter().cloned().map(Line::Change).collect();
+        let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
         if lines.is_empty() {
             Ok(())
         } else {
@@ -75,8 +75,10 @@ impl Site<'_> {
     /// [`SiteError::Journal`]: none was made.
     pub fn try_all(&mut self, changes: Vec<Change>) -> Result<Vec<Change>, SiteError> {
         self.note(&changes)?;
-        let refused = |change: &Change| self.make(change).is_err_and(|error| !error.is_absent());
-        Ok(changes.into_iter().filter(refused).collect())
+        Ok(changes
+            .into_iter()
+            .filter(|change| self.make(change).is_err_and(|error| !error.is_absent()))
+            .collect())
     }
 
     /// Notes that nothing was added after all.
@@ -87,7 +89,7 @@ impl Site<'_> {
         let path = change.path.clone();
         let old = change.old.clone();
         self.journal
-            .append(&[Line::Rebase { path, new: old.clone(), old }])
+            .append(&[JournalEntry::Rebase { path, new: old.clone(), old }])
             .map_err(SiteError::Journal)
     }
 
@@ -106,11 +108,10 @@ impl Site<'_> {
     #[must_use]
     pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
         let old = settings::value(self.root, path).ok()?;
-        let spell =
-            |set: &CpuSet| if what == What::CpuMask { set.to_mask() } else { set.to_string() };
         let found =
             if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
-        let new = spell(&found.outside(&self.cell, &self.rest));
+        let new = found.outside(&self.cell, &self.rest);
+        let new = if what == What::CpuMask { new.to_mask() } else { new.to_string() };
         found.meets(&self.cell).then(|| Change {
             what,
             path: path.to_owned(),

@@ -10,7 +10,7 @@ mod heirs;
 use crate::change::{Change, What};
 use crate::claim::Claim;
 use crate::fault;
-use crate::journal::{Journal, Line, Stage};
+use crate::journal::{Journal, JournalEntry, Stage};
 use crate::settings;
 use crate::thread_mask;
 use seatmap_os::Tid;
@@ -63,7 +63,7 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     let mut left = refused(&layout, &mut journal);
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
-    lines.push(Line::Undo);
+    lines.push(JournalEntry::Undo);
     journal.append_or_take(lines);
     left.extend(note_masks(root, &mut journal, others).err().map(|error| Left::unlisted(&error)));
     left.extend(lost(&journal));
@@ -118,24 +118,27 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     let open = everywhere(root, others).without(&own);
     let inside = inside(root, journal);
     let narrowed = narrowed_whole(journal, &open.with(&own));
-    // A thread inside that may use the whole cell has the mask of its cpuset, also where a user
-    // moved it in.
-    let is_given = |task: &task::Task, now: &CpuSet| {
-        *now == own && (inside.contains(&task.tid) || inside.contains(&task.pid))
-    };
-    let chosen = |task: task::Task| {
-        let is_chosen =
-            |now: &CpuSet| !open.is_subset(now) && !is_given(&task, now) && !narrowed.contains(now);
-        let now = task.cpus().filter(|now| !task.is_bound && is_chosen(now))?;
-        let path = task.folder();
-        let mask = now.to_string();
-        let is_known = journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
-        let started_ticks = Some(task.started_ticks);
-        let kept =
-            Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
-        (!is_known).then_some(Line::Change(kept))
-    };
-    let lines: Vec<Line> = task::all(root)?.into_iter().filter_map(chosen).collect();
+
+    let lines: Vec<JournalEntry> = task::all(root)?
+        .into_iter()
+        .filter_map(|task| {
+            // A thread inside that may use the whole cell has the mask of its cpuset, also where a
+            // user moved it in.
+            let is_inside = inside.contains(&task.tid) || inside.contains(&task.pid);
+            let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now))?;
+            if is_inside && now == own || narrowed.contains(&now) {
+                return None;
+            }
+            let path = task.folder();
+            let mask = now.to_string();
+            let is_known =
+                journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
+            let started_ticks = Some(task.started_ticks);
+            let kept =
+                Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
+            (!is_known).then_some(JournalEntry::Change(kept))
+        })
+        .collect();
     if !lines.is_empty() {
         journal.append_or_take(lines);
     }
@@ -148,10 +151,10 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
 fn narrowed_whole(journal: &Journal, everywhere: &CpuSet) -> BTreeSet<CpuSet> {
     let masks =
         journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
-    let was_whole = |change: &&Change| {
-        CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old))
-    };
-    masks.filter(was_whole).filter_map(|change| CpuSet::of_list(&change.new)).collect()
+    masks
+        .filter(|change| CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old)))
+        .filter_map(|change| CpuSet::of_list(&change.new))
+        .collect()
 }
 
 /// Threads, or processes, in the cell's groups.
@@ -175,11 +178,11 @@ fn undo_one(
         return Ok(None);
     }
     let serial = journal.header.serial;
-    let is_heir = |other: &&mut Journal| {
-        other.header.serial > serial && other.of_path(&change.path).is_some()
-    };
     let open = everywhere(root, others);
-    let heirs: Vec<&mut Journal> = others.iter_mut().filter(is_heir).collect();
+    let heirs: Vec<&mut Journal> = others
+        .iter_mut()
+        .filter(|other| other.header.serial > serial && other.of_path(&change.path).is_some())
+        .collect();
     if heirs.is_empty() {
         Ok(put_back(root, change, &open))
     } else {
@@ -195,11 +198,10 @@ fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
 
 /// Puts one thing back, where it is as we left it.
 fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
-    let left = |why: String| Some(Left { path: change.path.clone(), why });
     let current = match change.current(root) {
         Ok(current) => current,
         Err(error) if error.is_absent() => return None,
-        Err(error) => return left(error.source.to_string()),
+        Err(error) => return left(change, error.source.to_string()),
     };
     if change.same(&current, &change.old) {
         return None;
@@ -209,11 +211,14 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
         return put
             .err()
             .filter(|error| !error.is_absent())
-            .and_then(|error| left(error.source.to_string()));
+            .and_then(|error| left(change, error.source.to_string()));
     }
     let is_ours = change.same(&current, &change.new) || change.is_given(&current);
     if !is_ours && !was_widened(change, &current, open) {
-        return left(format!("somebody changed it to '{current}'; it was '{}'", change.old));
+        return left(
+            change,
+            format!("somebody changed it to '{current}'; it was '{}'", change.old),
+        );
     }
     let put = match change.what {
         What::Folder => group::dissolve(root, &change.path),
@@ -221,14 +226,21 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
         What::Affinity => thread_mask::set_affinity(&change.path, &change.old),
         _ => root.write(&change.path, &change.old),
     };
-    put.err().filter(|error| !error.is_absent()).and_then(|error| left(error.source.to_string()))
+    put.err()
+        .filter(|error| !error.is_absent())
+        .and_then(|error| left(change, error.source.to_string()))
+}
+
+fn left(change: &Change, why: String) -> Option<Left> {
+    Some(Left { path: change.path.clone(), why })
 }
 
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
 /// everywhere, on CPUs that are offline as well.
 fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
-    let is_everywhere = |current: CpuSet| current.without(&affinity::offline()) == *open;
-    change.what == What::Affinity && CpuSet::of_list(current).is_some_and(is_everywhere)
+    change.what == What::Affinity
+        && CpuSet::of_list(current)
+            .is_some_and(|current| current.without(&affinity::offline()) == *open)
 }
 
 /// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as
@@ -250,16 +262,23 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
 
 /// The values to leave in numbers to which something was added. They are written down before
 /// anything is taken away, so that a process that dies in between does not take it twice.
-fn counts(root: &Root, journal: &Journal) -> Vec<Line> {
+fn counts(root: &Root, journal: &Journal) -> Vec<JournalEntry> {
     if journal.stage == Stage::Leaving {
         return Vec::new();
     }
-    let is_count = |change: &&Change| change.what == What::Count;
-    let line = |change: &Change| {
-        let (old, new) = left_of(root, change, journal.stage)?;
-        Some(Line::Rebase { path: change.path.clone(), old: old.to_string(), new: new.to_string() })
-    };
-    journal.changes.iter().filter(is_count).filter_map(line).collect()
+    journal
+        .changes
+        .iter()
+        .filter(|change| change.what == What::Count)
+        .filter_map(|change| {
+            let (old, new) = left_of(root, change, journal.stage)?;
+            Some(JournalEntry::Rebase {
+                path: change.path.clone(),
+                old: old.to_string(),
+                new: new.to_string(),
+            })
+        })
+        .collect()
 }
 
 /// The value that a number shall have, and the one that it has. A cell that was never whole may
@@ -301,7 +320,11 @@ fn rebase(
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
-        heir.append(&[Line::Rebase { path: change.path.clone(), old: value, new: new.clone() }])?;
+        heir.append(&[JournalEntry::Rebase {
+            path: change.path.clone(),
+            old: value,
+            new: new.clone(),
+        }])?;
         value = new;
     }
     let Ok(current) = change.current(root) else { return Ok(None) };
@@ -351,8 +374,7 @@ fn is_within(what: What, small: &str, large: &str) -> bool {
 /// Gives threads back the masks that another cell knows of, where the kernel forgot them when this
 /// one went.
 fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
-    let is_chosen = |change: &&Change| change.is_kept() && !other.has_group();
-    for change in other.changes.iter().filter(|change| !is_chosen(change)) {
+    for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == What::Affinity
             && change.current(root).is_ok_and(|now| was_widened(change, &now, open))
         {

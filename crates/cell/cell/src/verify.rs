@@ -74,8 +74,8 @@ fn intruders(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
     // Affinity alone cannot move every thread, and does not promise to.
     let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
-    let inside = told(&inside, "is in the cell and was not run there");
-    Ok([inside, told(&outside, "may run on the cell's CPUs")].concat())
+    let inside = sentences(&inside, "is in the cell and was not run there");
+    Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
 /// When a cell was begun, in clock ticks after the boot.
@@ -90,10 +90,12 @@ fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     let members: Vec<Tid> = group::members(&host.root, group);
     let root = &host.root;
     let began = began_ticks(host, record);
-    let is_known =
-        |pid| census::is_resident(root, pid, record) || census::may_be_resident(root, pid, began);
     let all = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid));
-    Ok(all.filter(|task| !task.has_ended() && !is_known(task.pid)).collect())
+    Ok(all
+        .filter(|task| !task.has_ended())
+        .filter(|task| !census::is_resident(root, task.pid, record))
+        .filter(|task| !census::may_be_resident(root, task.pid, began))
+        .collect())
 }
 
 /// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel
@@ -108,29 +110,31 @@ fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared)?.free.into_iter();
     let began = began_ticks(host, record);
-    // If the cell has no group, only the threads' masks tell which were started in it.
-    let is_seated = |task: &Task| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
-    let foreign = |task: &Task| {
-        let member =
-            members.contains(&task.tid) || census::is_resident(&host.root, task.pid, record);
-        let may_be = || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
-        !task.is_kernel
-            && !task.is_spared(&spared)
-            && !member
-            && !is_helper(host, task)
-            && !may_be()
-    };
-    Ok(found.filter(foreign).collect())
+
+    Ok(found
+        .filter(|task| !task.is_kernel && !task.is_spared(&spared) && !members.contains(&task.tid))
+        .filter(|task| !census::is_resident(&host.root, task.pid, record))
+        .filter(|task| !is_helper(host, task))
+        .filter(|task| {
+            // If the cell has no group, only the threads' masks tell which were started in it.
+            let is_seated = task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
+            !is_seated || !census::may_be_resident(&host.root, task.pid, began)
+        })
+        .collect())
 }
 
 /// Guardians of other cells sleep wherever they are, also those of cells that another folder
 /// remembers.
 fn is_helper(host: &Host, task: &Task) -> bool {
-    let is_guardian = |cell: &Record| host.run.guardian(&cell.name) == Some(task.pid);
-    census::is_helper(&host.root, task) || host.cells().unwrap_or_default().iter().any(is_guardian)
+    census::is_helper(&host.root, task)
+        || host
+            .cells()
+            .unwrap_or_default()
+            .iter()
+            .any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
 }
 
-fn told(tasks: &[Task], what: &str) -> Vec<String> {
+fn sentences(tasks: &[Task], what: &str) -> Vec<String> {
     let mut lines: Vec<String> = tasks
         .iter()
         .take(MOST_NAMED)
@@ -146,11 +150,12 @@ fn told(tasks: &[Task], what: &str) -> Vec<String> {
 fn interrupts(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
     let new =
         irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
-    let told = |irq: String| {
-        let here = irq::goes_to(&host.root, &irq).within(&record.set());
-        let line =
-            || format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named());
-        (!here.is_empty()).then(line)
-    };
-    Ok(new.filter_map(told).collect())
+    Ok(new
+        .filter_map(|irq| {
+            let here = irq::goes_to(&host.root, &irq).within(&record.set());
+            (!here.is_empty()).then(|| {
+                format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named())
+            })
+        })
+        .collect())
 }

@@ -32,13 +32,16 @@ pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
 /// A point at which a process may be killed.
 pub fn point() {
     let passed = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
-    let is_here = |variable| std::env::var(variable).is_ok_and(|at| at.parse() == Ok(passed));
-    if is_here(FAIL_AT) {
+    if is_here(FAIL_AT, passed) {
         // As after SIGKILL: nothing is unwound, flushed or said.
         std::process::abort();
     }
-    if is_here(PAUSE_AT) {
+    if is_here(PAUSE_AT, passed) {
         // SAFETY: it acts on this process alone.
         unsafe { libc::raise(libc::SIGSTOP) };
     }
+}
+
+fn is_here(variable: &str, passed: u64) -> bool {
+    std::env::var(variable).is_ok_and(|at| at.parse() == Ok(passed))
 }

@@ -19,8 +19,10 @@ fn change(path: &str) -> Change {
 
 fn written(folder: &Path) -> Journal {
     let mut journal = Journal::begin(&folder.join("j"), "boot", header()).unwrap();
-    journal.append(&[Line::Change(change("/a")), Line::Change(change("/b"))]).unwrap();
-    journal.append(&[Line::Done]).unwrap();
+    journal
+        .append(&[JournalEntry::Change(change("/a")), JournalEntry::Change(change("/b"))])
+        .unwrap();
+    journal.append(&[JournalEntry::Done]).unwrap();
     journal
 }
 
@@ -37,8 +39,8 @@ fn what_is_written_is_read_back() {
         (&found.header, &found.changes, found.stage),
         (&header(), &journal.changes, Stage::Standing)
     );
-    let rebase = Line::Rebase { path: "/b".into(), old: "0".into(), new: "1".into() };
-    journal.append(&[Line::Undo, rebase]).unwrap();
+    let rebase = JournalEntry::Rebase { path: "/b".into(), old: "0".into(), new: "1".into() };
+    journal.append(&[JournalEntry::Undo, rebase]).unwrap();
     let found = read(folder.path()).unwrap();
     assert_eq!((found.stage, found.changes[1].old.as_str()), (Stage::Leaving, "0"));
     assert_eq!(found.changes, journal.changes, "writer and reader agree");
@@ -98,7 +100,7 @@ fn a_line_after_a_torn_one_stands_by_itself() {
     fs::write(&path, bytes).unwrap();
     let mut journal = read(folder.path()).unwrap();
     assert_eq!(journal.stage, Stage::Building);
-    journal.append(&[Line::Undo]).unwrap();
+    journal.append(&[JournalEntry::Undo]).unwrap();
     assert_eq!(read(folder.path()).unwrap().stage, Stage::Leaving);
 }
 

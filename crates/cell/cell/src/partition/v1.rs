@@ -99,13 +99,16 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let spared = tasks_of_spared(site)?;
     let file = group::members_file(site.root, rest);
     for _ in 0..ROUNDS {
-        let new = |tid: &Tid| !spared.contains(tid) && !refused.contains(tid);
-        let found: Vec<Tid> = group::members(site.root, base).into_iter().filter(new).collect();
+        let found: Vec<Tid> = group::members(site.root, base)
+            .into_iter()
+            .filter(|tid| !spared.contains(tid) && !refused.contains(tid))
+            .collect();
         if found.is_empty() {
             break;
         }
-        let stays = |tid: &Tid| site.root.write(&file, &tid.to_string()).is_err();
-        refused.extend(found.into_iter().filter(stays));
+        refused.extend(
+            found.into_iter().filter(|tid| site.root.write(&file, &tid.to_string()).is_err()),
+        );
     }
     crate::fault::point();
     Ok(())
@@ -125,24 +128,27 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
 /// [`FileError`]: the groups cannot be listed.
 pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)>, FileError> {
     let folders = root.folders(base)?.into_iter().filter(|name| name != REST && name != own);
-    let cpus =
-        |name: &String| CpuSet::of_list(&root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?);
-    Ok(folders.filter_map(|name| cpus(&name).map(|cpus| (name, cpus))).collect())
+    Ok(folders
+        .filter_map(|name| {
+            let list = root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?;
+            Some((name, CpuSet::of_list(&list)?))
+        })
+        .collect())
 }
 
 /// The fault of an exclusive cpuset, if it has one.
 #[must_use]
 pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
-    let value = |file: &str| root.read(&format!("{group}/{file}")).ok();
     if !root.has(group) {
         return Some("its control group is gone".into());
     }
-    match value("cpuset.cpus").and_then(|text| CpuSet::of_list(&text)) {
+    let cpus = root.read(&format!("{group}/cpuset.cpus")).ok();
+    match cpus.and_then(|text| CpuSet::of_list(&text)) {
         Some(found) if found != *cell => {
             return Some(format!("its cpuset holds {} now", found.named()));
         }
         _ => {}
     }
-    (value("cpuset.cpu_exclusive").as_deref() != Some("1"))
-        .then(|| "its cpuset is not exclusive any more".into())
+    let exclusive = root.read(&format!("{group}/cpuset.cpu_exclusive")).ok();
+    (exclusive.as_deref() != Some("1")).then(|| "its cpuset is not exclusive any more".into())
 }

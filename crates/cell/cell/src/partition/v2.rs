@@ -37,9 +37,9 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
 }
 
 pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
-    let nowhere =
-        || ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into());
-    layout.v2.clone().ok_or_else(nowhere)
+    layout.v2.clone().ok_or_else(|| {
+        ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into())
+    })
 }
 
 /// Lets the root's children have the controller. A cell that finds it enabled notes it all the
@@ -47,8 +47,8 @@ pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;
-    let has = |text: &str| text.split_whitespace().any(|word| word == "cpuset");
-    let new = if has(&old) { old } else { format!("cpuset {old}") };
+    let has_cpuset = old.split_whitespace().any(|word| word == "cpuset");
+    let new = if has_cpuset { old } else { format!("cpuset {old}") };
     site.change(Change::of_file(site.root, What::Controller, &path, new.trim())?)?;
     Ok(())
 }

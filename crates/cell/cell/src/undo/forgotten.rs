@@ -21,7 +21,7 @@ pub(super) fn find(root: &Root, journal: &Journal) -> Vec<Left> {
     for (mask, tid) in masks.filter_map(|change| lacking(root, change, &offline)) {
         forgotten.entry(mask).or_default().push(tid);
     }
-    forgotten.into_iter().map(|(mask, tids)| told(&mask, &tids, &offline)).collect()
+    forgotten.into_iter().map(|(mask, tids)| left_wide(&mask, &tids, &offline)).collect()
 }
 
 /// The mask that a thread had, and the thread, where it lacks CPUs of it that are offline.
@@ -33,7 +33,7 @@ fn lacking(root: &Root, change: &Change, offline: &CpuSet) -> Option<(CpuSet, Ti
     (!lost.is_empty()).then_some((old, tid))
 }
 
-fn told(mask: &CpuSet, tids: &[Tid], offline: &CpuSet) -> Left {
+fn left_wide(mask: &CpuSet, tids: &[Tid], offline: &CpuSet) -> Left {
     let path = match tids {
         // Plural: one has its own words below.
         [first, _, ..] => format!("the mask of {} threads, {first} and others,", tids.len()),
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn threads_that_lost_the_same_are_told_together() {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
-        let one = told(&set("0-3"), &[7], &set("2")).to_string();
+        let one = left_wide(&set("0-3"), &[7], &set("2")).to_string();
         assert!(
             one.starts_with(
                 "the mask of thread 7 is not put back: it was 0-3, and this kernel takes CPU 2"
             ),
             "{one}"
         );
-        let many = told(&set("0-3"), &[7, 9], &set("2")).to_string();
+        let many = left_wide(&set("0-3"), &[7, 9], &set("2")).to_string();
         assert!(many.starts_with("the mask of 2 threads, 7 and others, is not put back"), "{many}");
         assert!(many.contains("'taskset -pc 0-3 7; taskset -pc 0-3 9' puts it back"), "{many}");
     }

@@ -35,7 +35,7 @@ const LONGEST_LINE: usize = 64;
 
 /// Threads with narrow masks that the journal does not know of.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Inheritance {
     /// The threads that inherited a mask, with the change that the cell would have noted for each.
     pub heirs: Vec<Change>,
     /// The threads for which this is unclear.
@@ -79,11 +79,11 @@ pub(super) fn find(
     journal: &Journal,
     others: &[Journal],
     open: &CpuSet,
-) -> Result<Found, FileError> {
+) -> Result<Inheritance, FileError> {
     let is_needed = !moved(journal, others, open).is_empty();
     let all = if is_needed { task::all(root)? } else { Vec::new() };
-    let with_mask = |task: Task| task.cpus().map(|mask| Thread { task, mask });
-    Ok(Family::new(root, journal, others, open, all.into_iter().filter_map(with_mask)).found())
+    let threads = all.into_iter().filter_map(|task| task.cpus().map(|mask| Thread { task, mask }));
+    Ok(Family::new(root, journal, others, open, threads).found())
 }
 
 /// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of
@@ -94,14 +94,15 @@ fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, 
     }
     let narrowed =
         journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
-    let one = |change: &Change| {
-        let from = CpuSet::of_list(&change.old)?;
-        let to = CpuSet::of_list(&change.new)?;
-        // A younger cell may have narrowed it further.
-        let further = to.outside(&cells(others), open);
-        Some((thread_mask::tid_of(&change.path).ok()?, Moved { from, to: vec![to, further] }))
-    };
-    narrowed.filter_map(one).collect()
+    narrowed
+        .filter_map(|change| {
+            let from = CpuSet::of_list(&change.old)?;
+            let to = CpuSet::of_list(&change.new)?;
+            // A younger cell may have narrowed it further.
+            let further = to.outside(&cells(others), open);
+            Some((thread_mask::tid_of(&change.path).ok()?, Moved { from, to: vec![to, further] }))
+        })
+        .collect()
 }
 
 fn cells(journals: &[Journal]) -> CpuSet {
@@ -121,8 +122,8 @@ impl<'a> Family<'a> {
         Family { root, journal, others, open, moved: moved(journal, others, open), processes }
     }
 
-    fn found(&self) -> Found {
-        let mut found = Found::default();
+    fn found(&self) -> Inheritance {
+        let mut found = Inheritance::default();
         for Thread { task, mask } in
             self.processes.values().flatten().filter(|thread| self.is_narrow(thread))
         {
@@ -204,10 +205,12 @@ impl<'a> Family<'a> {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
             there.partition(|thread| self.narrowed(&thread.task).is_some());
-        let from = |thread: &&Thread| {
-            Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from)
-        };
-        let sources: BTreeSet<&CpuSet> = narrowed.iter().filter_map(from).collect();
+        let sources: BTreeSet<&CpuSet> = narrowed
+            .iter()
+            .filter_map(|thread| {
+                Some(&self.narrowed(&thread.task).filter(|moved| moved.to.contains(mask))?.from)
+            })
+            .collect();
         let is_shared = others.iter().any(|thread| thread.mask == *mask);
         match sources.into_iter().collect::<Vec<_>>()[..] {
             [] => Origin::Own,

@@ -37,10 +37,10 @@ fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
     let change = |what, path, new: &str| Change::of_file(root, what, path, new).unwrap();
     let pages = change(What::Count, PAGES, &pages.to_string());
     for change in [change(What::Cpus, IRQ, &irq), change(What::Value, VALUE, "120"), pages] {
-        journal.append(&[Line::Change(change.clone())]).unwrap();
+        journal.append(&[JournalEntry::Change(change.clone())]).unwrap();
         change.make(root).unwrap();
     }
-    journal.append(&[Line::Done]).unwrap();
+    journal.append(&[JournalEntry::Done]).unwrap();
     journal
 }
 
@@ -103,7 +103,7 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
     let mut journal = cell(folder.path(), &root, 1, "6-7");
     let never =
         Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
-    journal.append(&[Line::Change(never)]).unwrap();
+    journal.append(&[JournalEntry::Change(never)]).unwrap();
     std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(VALUE).unwrap(), "1");
@@ -137,7 +137,8 @@ fn what_was_taken_away_is_not_taken_twice() {
         let (folder, root) = computer();
         let mut journal = cell(folder.path(), &root, 1, "6-7");
         journal.stage = stage;
-        let half_done = counts(&root, &journal).into_iter().chain([Line::Undo]).collect::<Vec<_>>();
+        let half_done =
+            counts(&root, &journal).into_iter().chain([JournalEntry::Undo]).collect::<Vec<_>>();
         journal.append(&half_done).unwrap();
         for written in ["7", "5", "5"] {
             root.write(PAGES, written).unwrap();

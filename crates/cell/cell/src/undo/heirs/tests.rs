@@ -2,7 +2,7 @@
 //! and those for which this is unknown.
 
 use super::*;
-use crate::journal::{FORMAT, Header, Line};
+use crate::journal::{FORMAT, Header, JournalEntry};
 
 /// When the cells' journals were begun.
 const BEGAN: u64 = 1000;
@@ -26,7 +26,13 @@ fn journal(
         let what = What::Affinity;
         let path = format!("/proc/{tid}");
         let started_ticks = Some(started_ticks(*tid));
-        Line::Change(Change { what, path, old: (*old).into(), new: (*new).into(), started_ticks })
+        JournalEntry::Change(Change {
+            what,
+            path,
+            old: (*old).into(),
+            new: (*new).into(),
+            started_ticks,
+        })
     };
     journal.append(&masks.iter().map(change).collect::<Vec<_>>()).unwrap();
     journal
@@ -62,7 +68,7 @@ fn found(
     told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found())
 }
 
-fn told(found: Found) -> (Vec<(String, String)>, Vec<String>) {
+fn told(found: Inheritance) -> (Vec<(String, String)>, Vec<String>) {
     let heirs = found.heirs.into_iter().map(|heir| (heir.path, heir.old)).collect();
     (heirs, found.unclear.into_iter().map(|left| left.path).collect())
 }
@@ -166,7 +172,7 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
 fn a_cell_with_a_control_group_has_narrowed_nobody_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
-    journal.append(&[Line::Change(Change::folder("/cg/seatmap.c1"))]).unwrap();
+    journal.append(&[JournalEntry::Change(Change::folder("/cg/seatmap.c1"))]).unwrap();
     let root = Root::new(folder.path());
     let open = set("0-7");
     let threads = [thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];
