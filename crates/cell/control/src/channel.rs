@@ -18,7 +18,6 @@ use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_os::peer::{self, Peer};
 use seatmap_os::trusted;
-use seatmap_os::trusted::TrustError;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -117,11 +116,10 @@ fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
 
 /// Checks that the folder exists and that no other user can exchange it for another.
 pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
-    let failed = |error: TrustError| ControlError::Export {
+    trusted::reach(&exported.folder).map(drop).map_err(|error| ControlError::Export {
         path: exported.folder.display().to_string(),
         source: error.into(),
-    };
-    trusted::reach(&exported.folder).map(drop).map_err(failed)
+    })
 }
 
 /// Connects a program that is about to be started and inherits the connection: its console output
@@ -134,21 +132,24 @@ pub fn connect(
     socket: &Path,
     console_and_input: [BorrowedFd<'_>; 2],
 ) -> Result<UnixStream, ControlError> {
-    let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
-    let mut stream = door::knock(socket).map_err(failed)?;
+    greeted(socket, console_and_input)
+        .map_err(|source| ControlError::NoFiles { path: socket.display().to_string(), source })
+}
+
+fn greeted(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> io::Result<UnixStream> {
+    let mut stream = door::knock(socket)?;
     let mut bytes = Vec::new();
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }
         .frame(u16::MAX, &mut bytes);
-    hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
-    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
-    let refused = || {
+    hand_over(&stream, &bytes, console_and_input)?;
+
+    frame::read(&mut stream, LONGEST_BYTES, &mut bytes)?.ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::PermissionDenied,
             "the server there does not let this user in",
         )
-    };
-    answer.ok_or_else(|| failed(refused()))?;
-    rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
+    })?;
+    rustix::io::fcntl_setfd(&stream, FdFlags::empty())?;
     Ok(stream)
 }
 

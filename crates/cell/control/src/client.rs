@@ -13,7 +13,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub struct ControlClient {
     stream: BufReader<UnixStream>,
-    asked: u64,
+    requests: u64,
 }
 
 impl ControlClient {
@@ -22,9 +22,11 @@ impl ControlClient {
     /// # Errors
     /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
-        let failed =
-            |source| ControlError::Unreachable { path: path.display().to_string(), source };
-        Ok(ControlClient { stream: BufReader::new(door::knock(path).map_err(failed)?), asked: 0 })
+        let stream = door::knock(path).map_err(|source| ControlError::Unreachable {
+            path: path.display().to_string(),
+            source,
+        })?;
+        Ok(ControlClient { stream: BufReader::new(stream), requests: 0 })
     }
 
     /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
@@ -32,8 +34,8 @@ impl ControlClient {
     /// # Errors
     /// The controller refuses, or goes.
     pub fn ask(&mut self, ask: Ask, waiting: &mut dyn FnMut(usize)) -> Result<Say, ControlError> {
-        self.asked += 1;
-        let id = self.asked;
+        self.requests += 1;
+        let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
         // A server that refused us before it read anything has sent the reason, which is read next.
         let sent = line::write(&mut self.stream.get_ref(), &request);
@@ -61,8 +63,12 @@ impl ControlClient {
     /// The controller has gone.
     pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
         let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
-        let closed = || io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection");
-        let line = line.ok_or_else(|| ControlError::Gone(closed()))?;
+        let line = line.ok_or_else(|| {
+            ControlError::Gone(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "it closed the connection",
+            ))
+        })?;
         serde_json::from_slice(&line).map_err(|error| {
             ControlError::Gone(io::Error::new(
                 io::ErrorKind::InvalidData,

@@ -69,14 +69,16 @@ fn become_user(peer: &Peer) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
     }
-    let done =
-        |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     // SAFETY: the groups are as many as is said; the others take numbers. No other thread runs.
     unsafe {
         done(libc::setgroups(peer.groups.len(), peer.groups.as_ptr()))?;
         done(libc::setresgid(peer.gid, peer.gid, peer.gid))?;
         done(libc::setresuid(peer.uid, peer.uid, peer.uid))
     }
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The descriptors that come with the first byte: a console, and behind it an input. The byte

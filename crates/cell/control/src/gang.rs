@@ -8,7 +8,6 @@ use seatmap_cell::fault;
 use seatmap_os::Tid;
 use seatmap_os::root::FileError;
 use seatmap_os::task;
-use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, affinity, group};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -39,11 +38,13 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
     let inside = task::all(root)?
         .into_iter()
         .filter(|task| members.contains(&task.tid) || members.contains(&task.pid));
-    let one = |task: Task| {
-        let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
-        Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
-    };
-    Ok(inside.filter(|task| !task.has_ended()).filter_map(one).collect())
+    Ok(inside
+        .filter(|task| !task.has_ended())
+        .filter_map(|task| {
+            let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
+            Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
+        })
+        .collect())
 }
 
 /// Stops all threads in a control group. `note` is told of them before, and again while others turn
@@ -97,11 +98,14 @@ fn processes(root: &Root, threads: &[Stopped]) -> BTreeSet<Tid> {
 
 fn is_the_same(root: &Root, thread: &Stopped) -> bool {
     let own = std::process::id() as Tid;
-    let same = |task: &Task| task.tid == thread.tid && task.started_ticks == thread.started_ticks;
     // No matter what a file says: neither the first process nor this one.
     thread.pid > 1
         && thread.pid != own
-        && task::of_process(root, thread.pid).is_ok_and(|tasks| tasks.iter().any(same))
+        && task::of_process(root, thread.pid).is_ok_and(|tasks| {
+            tasks
+                .iter()
+                .any(|task| task.tid == thread.tid && task.started_ticks == thread.started_ticks)
+        })
 }
 
 fn signal(pid: Tid, signal: libc::c_int) {
@@ -114,6 +118,7 @@ fn signal(pid: Tid, signal: libc::c_int) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_os::task::Task;
     use std::process::{Child, Command};
 
     /// A process that sleeps, and ends with the test.

@@ -9,7 +9,7 @@ use seatmap_os::peer::Peer;
 use seatmap_os::task::Task;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -39,10 +39,9 @@ impl Input {
     /// # Errors
     /// The client has gone: what comes now is not for it.
     fn wait(&self) -> io::Result<()> {
-        let one = |fd, events| libc::pollfd { fd, events, revents: 0 };
         let mut both = [
-            one(self.client.as_raw_fd(), libc::POLLRDHUP),
-            one(self.file.as_raw_fd(), libc::POLLIN),
+            polled(self.client.as_raw_fd(), libc::POLLRDHUP),
+            polled(self.file.as_raw_fd(), libc::POLLIN),
         ];
         // SAFETY: the array is writable and as long as is said.
         if unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) } < 0 {
@@ -50,6 +49,10 @@ impl Input {
         }
         if both[0].revents == 0 { Ok(()) } else { Err(ErrorKind::BrokenPipe.into()) }
     }
+}
+
+fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
+    libc::pollfd { fd, events, revents: 0 }
 }
 
 impl Read for Input {

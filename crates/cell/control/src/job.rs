@@ -24,7 +24,7 @@ pub(crate) struct Job {
     /// When its lease ends, in seconds after the boot.
     pub ends_s: Option<u64>,
     /// The place in the queue that its client was told last.
-    pub told: Option<(usize, usize)>,
+    pub place_sent: Option<(usize, usize)>,
 }
 
 impl Job {

@@ -42,13 +42,12 @@ pub struct Entry {
 /// # Errors
 /// The ledger cannot be read, or is damaged, and no copy can be read.
 pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
-    let of_this_boot = |entry: &Entry| entry.boot_id == host.boot_id;
     let written = match (read_file(host, FILE), read_file(host, COPY)) {
         (Ok(Some(written)), _) | (_, Ok(Some(written))) => written,
         (Err(error), _) => return Err(error),
         (Ok(None), _) => Vec::new(),
     };
-    Ok(written.into_iter().filter(of_this_boot).collect())
+    Ok(written.into_iter().filter(|entry| entry.boot_id == host.boot_id).collect())
 }
 
 fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {

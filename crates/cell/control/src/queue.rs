@@ -142,10 +142,9 @@ impl Queue {
 
     /// Takes out the ticket that is asked first; it does not wait any longer.
     fn first(&self, open: &mut Vec<Waiting>) -> Option<Waiting> {
-        let order = |a: &(usize, &Waiting), b: &(usize, &Waiting)| {
+        let (at, _) = open.iter().enumerate().min_by(|a, b| {
             self.rank(a.1).partial_cmp(&self.rank(b.1)).unwrap_or(std::cmp::Ordering::Equal)
-        };
-        let at = open.iter().enumerate().min_by(order)?.0;
+        })?;
         Some(open.remove(at))
     }
 
@@ -175,15 +174,17 @@ impl Queue {
     ) -> Option<(Vec<u64>, CpuSet)> {
         let mut free = pool.without(&self.held());
         let mut leaving = Vec::new();
-        let usable =
-            |holding: &&Holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved);
-        let mut over: Vec<&Holding> = self.holding.iter().filter(usable).collect();
+        let mut over: Vec<&Holding> = self
+            .holding
+            .iter()
+            .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
+            .collect();
         // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that
         // stays.
-        let order = |holding: &&Holding| {
-            (wants.of(&holding.cpus).is_empty(), holding.since_ms, holding.ticket.id)
-        };
-        over.sort_by_key(|holding| std::cmp::Reverse(order(holding)));
+        over.sort_by_key(|holding| {
+            let helps_little = wants.of(&holding.cpus).is_empty();
+            std::cmp::Reverse((helps_little, holding.since_ms, holding.ticket.id))
+        });
         loop {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));

@@ -139,8 +139,9 @@ impl<'a> Scheduler<'a> {
         loop {
             let pool = self.pool();
             let host = self.host.clone();
-            let choose = move |open: &CpuSet, count| best(&host, open, count);
-            let actions = self.queue.step(boot::milliseconds(), &pool, &choose);
+            let actions = self
+                .queue
+                .step(boot::milliseconds(), &pool, &|open, count| best(&host, open, count));
             if actions.is_empty() {
                 break;
             }
@@ -154,10 +155,11 @@ impl<'a> Scheduler<'a> {
 
     /// CPUs that run and are not in a cell of another program.
     fn pool(&self) -> CpuSet {
-        let own =
-            |name: &seatmap_cell::Name| self.jobs.values().any(|job| job.create.name == *name);
         let cells = self.host.cells().unwrap_or_default();
-        let others = cells.iter().filter(|cell| !own(&cell.name)).map(seatmap_cell::Record::set);
+        let others = cells
+            .iter()
+            .filter(|cell| self.jobs.values().all(|job| job.create.name != cell.name))
+            .map(seatmap_cell::Record::set);
         let online = layout::online(&self.host.root).unwrap_or_default();
         others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
     }
@@ -193,7 +195,7 @@ impl<'a> Scheduler<'a> {
             stopped: Vec::new(),
             faults: Vec::new(),
             ends_s: record.expires_s,
-            told: None,
+            place_sent: None,
         };
         self.jobs.insert(id, job);
     }
@@ -209,9 +211,9 @@ impl<'a> Scheduler<'a> {
         for (id, job) in self.jobs.iter_mut().filter(|(_, job)| job.phase == CellPhase::Waiting) {
             let place = self.queue.place(*id);
             if let (Some((before, waiting)), Some(connection)) = (place, job.connection)
-                && job.told != place
+                && job.place_sent != place
             {
-                job.told = place;
+                job.place_sent = place;
                 news.push((connection, job.request, Say::Waiting { before, waiting }));
             }
         }
@@ -231,15 +233,15 @@ impl<'a> Scheduler<'a> {
     /// The ledger's entries for all cells that stand, are suspended, or are just being made.
     fn entries(&self) -> Vec<Entry> {
         let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
-        let entry = |job: &Job| Entry {
+        made.map(|job| Entry {
             boot_id: self.host.boot_id.clone(),
             name: job.create.name.clone(),
             uid: job.uid,
             is_detached: job.create.is_detached,
             takes_turns: job.create.takes_turns,
             stopped: job.stopped.clone(),
-        };
-        made.map(entry).collect()
+        })
+        .collect()
     }
 
     fn write_down(&self) -> io::Result<()> {
@@ -260,8 +262,8 @@ fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
         return (count == open.len()).then(|| open.clone());
     }
     let mut choice = CpuChoice::of_host(host).ok()?;
-    let only_open = |core: &CpuSet| core.within(open);
-    choice.cores = choice.cores.iter().map(only_open).filter(|core| !core.is_empty()).collect();
+    choice.cores =
+        choice.cores.iter().map(|core| core.within(open)).filter(|core| !core.is_empty()).collect();
     // CPUs of a cell that is about to be suspended are in no core that is free yet.
     let known = choice.cores.iter().fold(CpuSet::default(), |known, core| known.with(core));
     choice.cores.extend(open.without(&known).iter().map(|cpu| [cpu].into_iter().collect()));

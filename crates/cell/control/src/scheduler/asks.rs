@@ -44,8 +44,9 @@ impl Scheduler<'_> {
         let faults = Vec::new();
         let connection = Some(connection);
         let ends_s = None;
-        let told = None;
-        let job = Job { create, uid, connection, request, phase, stopped, faults, ends_s, told };
+        let place_sent = None;
+        let job =
+            Job { create, uid, connection, request, phase, stopped, faults, ends_s, place_sent };
         self.jobs.insert(id, job);
         self.queue.submit(boot::milliseconds(), Ticket { id, uid, priority, wants, takes_turns });
         if !waits {
@@ -63,8 +64,8 @@ impl Scheduler<'_> {
 
     fn pump_quietly(&mut self, id: u64) {
         let request = self.jobs.get_mut(&id).and_then(|job| {
-            job.told = self.queue.place(id);
-            job.told
+            job.place_sent = self.queue.place(id);
+            job.place_sent
         });
         if request.is_some() {
             self.pump();
@@ -73,25 +74,24 @@ impl Scheduler<'_> {
 
     /// The CPUs that a request wants, if it can ever be met.
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
-        let asked = |message: String| Say::error(ErrorOrigin::Asked, message);
-        let of = |error: CellError| asked(error.to_string());
-        let online = layout::online(&self.host.root).map_err(|error| of(error.into()))?;
+        let online =
+            layout::online(&self.host.root).map_err(|error| refused(CellError::from(error)))?;
         let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
         if is_taken || self.host.cell(&create.name).is_ok() {
-            return Err(of(CellError::NameTaken(create.name.clone())));
+            return Err(refused(CellError::NameTaken(create.name.clone())));
         }
         if create.priority > HIGHEST_PRIORITY {
-            return Err(asked(format!("a priority is 0 to {HIGHEST_PRIORITY}")));
+            return Err(refused(format!("a priority is 0 to {HIGHEST_PRIORITY}")));
         }
         if create.noise_limit.is_some_and(|limit| !(0.0..=100.0).contains(&limit)) {
-            return Err(asked("a limit of noise is 0 to 100 %".into()));
+            return Err(refused("a limit of noise is 0 to 100 %"));
         }
         if create.lease_s == Some(0) {
-            return Err(asked("a lease has a second at least".into()));
+            return Err(refused("a lease has a second at least"));
         }
         if create.takes_turns && create.memory_bytes > 0 {
-            return Err(asked(
-                "a cell that takes turns can have no memory of its own: it is handed on".into(),
+            return Err(refused(
+                "a cell that takes turns can have no memory of its own: it is handed on",
             ));
         }
         if self.queue.waiting_of(uid) >= MOST_WAITING {
@@ -104,23 +104,23 @@ impl Scheduler<'_> {
     }
 
     fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
-        let of = |error: CellError| Say::error(ErrorOrigin::Asked, error.to_string());
-        let auto =
-            || CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)).map_err(of);
-        let wants = match named(create).map_err(|why| Say::error(ErrorOrigin::Asked, why))? {
+        let wants = match named(create).map_err(refused)? {
             Some(wants) => wants,
-            None => Wants::Count(auto()?.len()),
+            None => {
+                let best = CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None));
+                Wants::Count(best.map_err(refused)?.len())
+            }
         };
         let cpus = if let Wants::Cpus(cpus) = &wants { cpus.clone() } else { CpuSet::default() };
         let missing = cpus.without(online);
         if wants.can_be_met_by(online) {
             Ok(wants)
         } else if !missing.is_empty() {
-            Err(of(CellError::NotOnline { missing, online: online.clone() }))
+            Err(refused(CellError::NotOnline { missing, online: online.clone() }))
         } else if cpus.is_empty() {
-            Err(of(CellError::TooMany { wanted: wants.len(), free: online.len() }))
+            Err(refused(CellError::TooMany { wanted: wants.len(), free: online.len() }))
         } else {
-            Err(of(CellError::NothingLeft(cpus)))
+            Err(refused(CellError::NothingLeft(cpus)))
         }
     }
 
@@ -130,11 +130,11 @@ impl Scheduler<'_> {
         // SAFETY: the call cannot fail and touches nothing.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
-        let none =
-            || Say::error(ErrorOrigin::Asked, CellError::NoSuchCell(name.clone()).to_string());
         match found {
             Some((id, job)) if is_master || job.uid == uid => Ok(Some(*id)),
-            None if self.host.cell(name).is_err() => Err(none()),
+            None if self.host.cell(name).is_err() => {
+                Err(refused(CellError::NoSuchCell(name.clone())))
+            }
             None if is_master => Ok(None),
             _ => {
                 Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's")))
@@ -170,28 +170,39 @@ impl Scheduler<'_> {
 
     fn list(&self) -> Vec<Listed> {
         let cells = self.host.cells().unwrap_or_default();
-        let of = |name: &Name| cells.iter().find(|cell| cell.name == *name).cloned();
-        let own = |job: &Job| Listed {
+        let jobs = self.jobs.values().map(|job| Listed {
             name: job.create.name.clone(),
             phase: job.phase,
             uid: Some(job.uid),
-            cell: of(&job.create.name).map(|cell| marked(cell, &job.faults)),
+            cell: cells
+                .iter()
+                .find(|cell| cell.name == job.create.name)
+                .map(|cell| marked(cell.clone(), &job.faults)),
             faults: job.faults.clone(),
-        };
-        let is_own = |cell: &&Record| self.jobs.values().any(|job| job.create.name == cell.name);
-        let other = |cell: &Record| {
-            let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
-            let name = cell.name.clone();
-            let phase = CellPhase::Standing;
-            let uid = None;
-            Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
-        };
-        self.jobs
-            .values()
-            .map(own)
-            .chain(cells.iter().filter(|cell| !is_own(cell)).map(other))
-            .collect()
+        });
+        let others = cells
+            .iter()
+            .filter(|cell| self.jobs.values().all(|job| job.create.name != cell.name))
+            .map(|cell| self.listed_of_others(cell));
+        jobs.chain(others).collect()
     }
+
+    /// A cell that was not made for a job.
+    fn listed_of_others(&self, cell: &Record) -> Listed {
+        let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
+        Listed {
+            name: cell.name.clone(),
+            phase: CellPhase::Standing,
+            uid: None,
+            cell: Some(marked(cell.clone(), &faults)),
+            faults,
+        }
+    }
+}
+
+/// The answer to a request that cannot be met as it is.
+fn refused(why: impl std::fmt::Display) -> Say {
+    Say::error(ErrorOrigin::Asked, why.to_string())
 }
 
 /// The CPUs that a request names, or how many; neither where the controller is to know.

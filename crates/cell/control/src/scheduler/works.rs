@@ -37,8 +37,10 @@ impl Scheduler<'_> {
     }
 
     fn make(&mut self, id: u64, cpus: CpuSet) -> Result<Record, Say> {
-        let gone = || Say::error(ErrorOrigin::Failed, "nobody waits for it any more");
-        let job = self.jobs.get_mut(&id).ok_or_else(gone)?;
+        let job = self
+            .jobs
+            .get_mut(&id)
+            .ok_or_else(|| Say::error(ErrorOrigin::Failed, "nobody waits for it any more"))?;
         let lease_s =
             if job.phase == CellPhase::Suspended { job.left_s() } else { job.create.lease_s };
         if lease_s == Some(0) {
@@ -156,10 +158,9 @@ impl Scheduler<'_> {
     /// Cells whose lease ended, or that another program undid.
     pub(super) fn see_who_ended(&mut self) {
         let Ok(cells) = self.host.cells() else { return };
-        let stands = |name: &Name| cells.iter().any(|cell| cell.name == *name);
         let ended = self.jobs.iter().filter(|(_, job)| match job.phase {
             CellPhase::Waiting => false,
-            CellPhase::Standing => !stands(&job.create.name),
+            CellPhase::Standing => cells.iter().all(|cell| cell.name != job.create.name),
             CellPhase::Suspended => job.left_s() == Some(0),
         });
         let ended: Vec<(u64, Name)> =
