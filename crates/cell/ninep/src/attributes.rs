@@ -55,7 +55,6 @@ structure!(Attributes {
 
 impl From<&Statx> for Attributes {
     fn from(stat: &Statx) -> Self {
-        let seconds = |time: i64| time.cast_unsigned();
         Attributes {
             mode: stat.stx_mode.into(),
             uid: stat.stx_uid,
@@ -65,11 +64,11 @@ impl From<&Statx> for Attributes {
             size_bytes: stat.stx_size,
             block_bytes: stat.stx_blksize.into(),
             blocks: stat.stx_blocks,
-            accessed_s: seconds(stat.stx_atime.tv_sec),
+            accessed_s: stat.stx_atime.tv_sec.cast_unsigned(),
             accessed_ns: stat.stx_atime.tv_nsec.into(),
-            modified_s: seconds(stat.stx_mtime.tv_sec),
+            modified_s: stat.stx_mtime.tv_sec.cast_unsigned(),
             modified_ns: stat.stx_mtime.tv_nsec.into(),
-            changed_s: seconds(stat.stx_ctime.tv_sec),
+            changed_s: stat.stx_ctime.tv_sec.cast_unsigned(),
             changed_ns: stat.stx_ctime.tv_nsec.into(),
             ..Attributes::default()
         }

@@ -145,8 +145,8 @@ impl<S: Read + Write> FileClient<S> {
     /// The server's error.
     pub fn open(&mut self, path: &str, access: Access) -> io::Result<File> {
         let fid = self.walk(path)?;
-        let asked = self.ask(&FileRequest::Open { fid, flags: access.flags() }).map(|_| ());
-        self.unless(asked, fid)
+        let outcome = self.ask(&FileRequest::Open { fid, flags: access.flags() }).map(|_| ());
+        self.unless(outcome, fid)
     }
 
     /// Opens a file to write it, empty, and makes it where it is not there.
@@ -157,20 +157,20 @@ impl<S: Read + Write> FileClient<S> {
         let (folder, name) = split(path);
         let flags = Access::Both.flags();
         let fid = self.walk(folder)?;
-        let asked = self.ask(&FileRequest::Create {
+        let outcome = self.ask(&FileRequest::Create {
             fid,
             name: name.as_bytes(),
             flags,
             mode: 0o644,
             gid: NOBODY,
         });
-        let asked = asked.map(|_| ());
-        match self.unless(asked, fid) {
+        let outcome = outcome.map(|_| ());
+        match self.unless(outcome, fid) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let fid = self.walk(path)?;
                 let flags = flags | libc::O_TRUNC.cast_unsigned();
-                let asked = self.ask(&FileRequest::Open { fid, flags }).map(|_| ());
-                self.unless(asked, fid)
+                let outcome = self.ask(&FileRequest::Open { fid, flags }).map(|_| ());
+                self.unless(outcome, fid)
             }
             other => other,
         }
@@ -185,8 +185,8 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     /// The file of a fid that was opened; one that was not is forgotten.
-    fn unless(&mut self, asked: io::Result<()>, fid: u32) -> io::Result<File> {
-        match asked {
+    fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<File> {
+        match outcome {
             Ok(()) => Ok(File(fid)),
             Err(error) => self.forget(fid).and(Err(error)),
         }

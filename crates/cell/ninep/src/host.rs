@@ -164,30 +164,32 @@ fn resize(
 }
 
 fn times(change: &Change) -> Timestamps {
-    let time = |counts: u32, given: u32, seconds: u64, nanoseconds: u64| match (
-        change.has(counts),
-        change.has(given),
-    ) {
-        (false, _) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT },
-        (true, false) => Timespec { tv_sec: 0, tv_nsec: fs::UTIME_NOW },
-        (true, true) => {
-            Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
-        }
-    };
     Timestamps {
-        last_access: time(
+        last_access: new_time(
+            change,
             Change::ACCESSED,
             Change::ACCESSED_GIVEN,
             change.accessed_s,
             change.accessed_ns,
         ),
-        last_modification: time(
+        last_modification: new_time(
+            change,
             Change::MODIFIED,
             Change::MODIFIED_GIVEN,
             change.modified_s,
             change.modified_ns,
         ),
     }
+}
+
+fn new_time(change: &Change, counts: u32, given: u32, seconds: u64, nanoseconds: u64) -> Timespec {
+    if !change.has(counts) {
+        return Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT };
+    }
+    if !change.has(given) {
+        return Timespec { tv_sec: 0, tv_nsec: fs::UTIME_NOW };
+    }
+    Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanoseconds.cast_signed() }
 }
 
 /// A descriptor's entry in `/proc`, which leads to its file whatever its name is (proc_pid_fd(5)).

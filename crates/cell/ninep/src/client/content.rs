@@ -76,13 +76,13 @@ impl<S: Read + Write> FileClient<S> {
     /// The server's error.
     pub fn attributes(&mut self, path: &str) -> io::Result<Attributes> {
         let fid = self.walk(path)?;
-        let asked = match self.ask(&FileRequest::Attributes { fid, mask: BASIC }) {
+        let attributes = match self.ask(&FileRequest::Attributes { fid, mask: BASIC }) {
             Ok(Reply::Attributes { attributes, .. }) => Ok(attributes),
             Ok(_) => Err(nonsense()),
             Err(error) => Err(error),
         };
         self.forget(fid)?;
-        asked
+        attributes
     }
 
     /// The names in a folder, without `.` and `..`, in the server's order.

@@ -60,8 +60,8 @@ impl<S: Read + Write> FileClient<S> {
         request: impl FnOnce(u32) -> FileRequest<'a>,
     ) -> io::Result<()> {
         let fid = self.walk(folder)?;
-        let asked = self.ask(&request(fid)).map(|_| ());
+        let outcome = self.ask(&request(fid)).map(|_| ());
         self.forget(fid)?;
-        asked
+        outcome
     }
 }

@@ -110,7 +110,6 @@ fn list_root(
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) {
-    let entry = |qid, offset, kind, name| Entry { qid, offset, kind: dirent(kind), name };
     let files = entry(Qid { path: 0, ..ROOT_QID }, 1, FileType::Directory, FILES);
     let console = entry(CONSOLE_QID, 2, FileType::RegularFile, CONSOLE);
     let input = entry(INPUT_QID, 3, FileType::RegularFile, INPUT);
@@ -119,6 +118,10 @@ fn list_root(
         .flatten()
         .filter(|entry| entry.offset > offset)
         .all(|entry| entry.fits_into(out, most_bytes));
+}
+
+fn entry(qid: Qid, offset: u64, kind: FileType, name: &[u8]) -> Entry<'_> {
+    Entry { qid, offset, kind: dirent(kind), name }
 }
 
 fn list_folder(

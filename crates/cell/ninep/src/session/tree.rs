@@ -20,8 +20,6 @@ const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 
 impl FileSession {
     pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
-        let made_up =
-            |mode, links| Attributes { mode, links, block_bytes: 4096, ..Attributes::default() };
         let (qid, attributes) = match &self.fids.get(fid)?.node {
             Node::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
             Node::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
@@ -90,4 +88,8 @@ impl FileSession {
         host::remove(self.changing(fid)?, name, flags)?;
         Ok(Reply::Remove {})
     }
+}
+
+fn made_up(mode: u32, links: u64) -> Attributes {
+    Attributes { mode, links, block_bytes: 4096, ..Attributes::default() }
 }
