@@ -44,9 +44,14 @@ impl Candidate {
     /// The CPUs of each thread.
     #[must_use]
     pub fn sets(&self) -> Vec<Option<CpuSet>> {
-        let set =
-            |list: &String| list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect());
-        self.seats.iter().map(|seat| seat.as_ref().and_then(set)).collect()
+        self.seats
+            .iter()
+            .map(|seat| {
+                seat.as_ref().and_then(|list| {
+                    list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect())
+                })
+            })
+            .collect()
     }
 
     /// The number of threads that get seats.
@@ -66,12 +71,16 @@ impl Soft {
     #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
         let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
-        let same = |other: &&seatmap_machine::Pu| match (own.l3, own.numa) {
-            (Some(l3), _) => other.l3 == Some(l3),
-            (None, Some(node)) => other.numa == Some(node),
-            (None, None) => other.package == own.package,
-        };
-        topology.pus.iter().filter(same).map(|pu| pu.os).collect()
+        topology
+            .pus
+            .iter()
+            .filter(|other| match (own.l3, own.numa) {
+                (Some(l3), _) => other.l3 == Some(l3),
+                (None, Some(node)) => other.numa == Some(node),
+                (None, None) => other.package == own.package,
+            })
+            .map(|pu| pu.os)
+            .collect()
     }
 }
 
@@ -141,7 +150,6 @@ impl Ground<'_> {
     /// longer.
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
-        let share = |one: Option<u32>, other: Option<u32>| one.is_some() && one == other;
         match () {
             () if share(a.core, b.core) => 20.0,
             () if share(a.l2, b.l2) || share(a.cluster, b.cluster) => 30.0,
@@ -160,21 +168,21 @@ impl Ground<'_> {
         slots: usize,
     ) -> Result<Vec<u32>, PlaceError> {
         let seats = cpus.len() * slots;
-        let apart = |a: usize, b: usize| if a == b { f64::INFINITY } else { near[(a, b)] };
         let nearest = (0..cpus.len())
-            .flat_map(|a| (0..cpus.len()).map(move |b| apart(a, b)))
+            .flat_map(|a| (0..cpus.len()).map(move |b| (a, b)))
+            .filter(|(a, b)| a != b)
+            .map(|pair| near[pair])
             .fold(f64::INFINITY, f64::min);
-        let distance = |a: usize, b: usize| match (a / slots, b / slots) {
-            _ if a == b => 0.0,
-            (one, other) if one == other => SAME_CPU * nearest,
-            (one, other) => near[(one, other)],
-        };
         let numbers: Vec<u32> = (0..seats as u32).collect();
         let origin =
             Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
-        machine.core_distance =
-            Some(CoreDistance::imported(numbers, Matrix::from_fn(seats, distance)));
+        let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
+            _ if a == b => 0.0,
+            (one, other) if one == other => SAME_CPU * nearest,
+            (one, other) => near[(one, other)],
+        });
+        machine.core_distance = Some(CoreDistance::imported(numbers, apart));
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Weight::Messages;
         request.limit =
@@ -195,6 +203,10 @@ impl Ground<'_> {
     }
 }
 
+fn share(one: Option<u32>, other: Option<u32>) -> bool {
+    one.is_some() && one == other
+}
+
 /// The tasks that work or talk enough to be worth a seat.
 fn busy(pattern: &Pattern) -> Vec<usize> {
     let total: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
@@ -203,18 +215,22 @@ fn busy(pattern: &Pattern) -> Vec<usize> {
         messages[edge.from] += edge.messages;
         messages[edge.to] += edge.messages;
     }
-    let is_busy = |task: &usize| {
-        pattern.loads.get(*task).is_some_and(|load| *load >= LEAST_LOAD)
-            || messages[*task] > LEAST_MESSAGES * total.max(f64::MIN_POSITIVE)
-    };
-    (0..pattern.tasks).filter(is_busy).collect()
+    (0..pattern.tasks)
+        .filter(|task| {
+            pattern.loads.get(*task).is_some_and(|load| *load >= LEAST_LOAD)
+                || messages[*task] > LEAST_MESSAGES * total.max(f64::MIN_POSITIVE)
+        })
+        .collect()
 }
 
 /// The pattern of these tasks alone.
 fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
-    let place = |task: usize| tasks.binary_search(&task).ok();
-    let kept = |edge: &Edge| Some(Edge { from: place(edge.from)?, to: place(edge.to)?, ..*edge });
-    Pattern::gathered("busy", tasks.len(), pattern.edges.iter().filter_map(kept))
+    let kept = pattern.edges.iter().filter_map(|edge| {
+        let from = tasks.binary_search(&edge.from).ok()?;
+        let to = tasks.binary_search(&edge.to).ok()?;
+        Some(Edge { from, to, ..*edge })
+    });
+    Pattern::gathered("busy", tasks.len(), kept)
 }
 
 /// How far two patterns are apart: 1 less the cosine of the angle between their vectors of
@@ -222,25 +238,27 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
 /// where only the later one has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
-    let messages = |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages).sum::<f64>();
-    if messages(now) < 16.0 * now.edges.len().max(1) as f64 {
+    let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
+    if messages < 16.0 * now.edges.len().max(1) as f64 {
         return 0.0;
     }
-    let square =
-        |pattern: &Pattern| pattern.edges.iter().map(|edge| edge.messages.powi(2)).sum::<f64>();
     // Both are in the order of their ends.
-    let of = |edge: &Edge| {
-        let found =
-            before.edges.binary_search_by_key(&(edge.from, edge.to), |edge| (edge.from, edge.to));
-        found.map_or(0.0, |at| edge.messages * before.edges[at].messages)
-    };
     let lengths = (square(before) * square(now)).sqrt();
     if lengths > 0.0 {
-        (1.0 - now.edges.iter().map(of).sum::<f64>() / lengths).clamp(0.0, 1.0)
+        let both = now.edges.iter().map(|edge| {
+            let ends = (edge.from, edge.to);
+            let found = before.edges.binary_search_by_key(&ends, |edge| (edge.from, edge.to));
+            found.map_or(0.0, |at| edge.messages * before.edges[at].messages)
+        });
+        (1.0 - both.sum::<f64>() / lengths).clamp(0.0, 1.0)
     } else {
         // A program that slept when it was observed, and works now.
         f64::from(u8::from(square(now) > 0.0))
     }
+}
+
+fn square(pattern: &Pattern) -> f64 {
+    pattern.edges.iter().map(|edge| edge.messages.powi(2)).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -158,13 +158,13 @@ impl Engine {
         let Some(shift) = signed_rank::shift(&logs, confidence) else {
             return Some((Verdict::Unread, None));
         };
-        let middle = |rates: Vec<f64>| median(&rates).unwrap_or(0.0);
+        let (free, seated): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let gain = Gain {
             ratio: on_file(shift.centre.exp()),
             low: on_file(shift.low.exp()),
             high: on_file(shift.high.exp()),
-            free: on_file(middle(pairs.iter().map(|(free, _)| *free).collect())),
-            seated: on_file(middle(pairs.iter().map(|(_, seated)| *seated).collect())),
+            free: on_file(median(&free).unwrap_or(0.0)),
+            seated: on_file(median(&seated).unwrap_or(0.0)),
             pairs: pairs.len(),
         };
         let verdict = match () {
@@ -254,14 +254,17 @@ fn is_dire(pairs: &[(f64, f64)]) -> bool {
 
 /// The rates without seats and with them of each pair of neighbours in which the program worked.
 fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
-    let pair = |(at, pair): (usize, &[Option<f64>])| {
-        let first = (*pair.first()?)?;
-        let second = (*pair.get(1)?)?;
-        let (free, seated) =
-            if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
-        (free > 0.0 && seated > 0.0).then_some((free, seated))
-    };
-    readings.chunks(2).enumerate().filter_map(pair).collect()
+    readings
+        .chunks(2)
+        .enumerate()
+        .filter_map(|(at, pair)| {
+            let first = (*pair.first()?)?;
+            let second = (*pair.get(1)?)?;
+            let (free, seated) =
+                if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
+            (free > 0.0 && seated > 0.0).then_some((free, seated))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -138,23 +138,25 @@ impl Log {
         let mut engine = Engine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
         for (at, line) in self.lines.iter().enumerate() {
-            let differs =
-                |logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug| LogError::Differs {
-                    line: at + 2,
-                    logged: format!("{logged:?}"),
-                    decided: format!("{decided:?}"),
-                };
             match &line.said {
                 Said::Decision(logged) if expected.is_empty() => {
-                    return Err(differs(logged, &"nothing"));
+                    return Err(differs(at, logged, &"nothing"));
                 }
                 Said::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
-                Said::Decision(logged) => return Err(differs(logged, &expected[0])),
+                Said::Decision(logged) => return Err(differs(at, logged, &expected[0])),
                 Said::Event(event) if expected.is_empty() => expected = engine.take(event),
-                Said::Event(event) => return Err(differs(event, &expected[0])),
+                Said::Event(event) => return Err(differs(at, event, &expected[0])),
             }
         }
         Ok(())
+    }
+}
+
+fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug) -> LogError {
+    LogError::Differs {
+        line: at + 2,
+        logged: format!("{logged:?}"),
+        decided: format!("{decided:?}"),
     }
 }
 

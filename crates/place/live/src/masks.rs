@@ -97,9 +97,9 @@ impl Masks {
     fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<Mask> {
         let started_ticks = Task::of(tid)?.started_ticks;
         let now = affinity::whole(tid).ok()?;
-        let is_now = |seat: &CpuSet| affinity::is_as_given(seat, &now);
-        let is_a_seat =
-            self.sitters.values().any(|sitter| sitter.seat.as_ref().is_some_and(is_now));
+        let is_a_seat = self.sitters.values().any(|sitter| {
+            sitter.seat.as_ref().is_some_and(|seat| affinity::is_as_given(seat, &now))
+        });
         let of_process =
             self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
         let base = match of_process {

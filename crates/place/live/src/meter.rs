@@ -7,7 +7,6 @@ use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::sched::Status;
 use std::collections::HashMap;
 use std::fmt;
-use std::io;
 use std::process::Command;
 use std::time::Duration;
 
@@ -177,16 +176,18 @@ impl Meter {
 
 fn instructions() -> Result<Counter, String> {
     let event = Event::named("instructions").ok_or("the kernel has no such event")?;
-    let because = |error: io::Error| format!("this computer counts no instructions ({error})");
-    Counter::of_children(&event).map_err(because)
+    Counter::of_children(&event)
+        .map_err(|error| format!("this computer counts no instructions ({error})"))
 }
 
 fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
-    let of = |(pid, tid): &(Tid, Tid)| {
-        let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
-        Some((*tid, Status::parse(&status).voluntary_switches))
-    };
-    threads.iter().filter_map(of).collect()
+    threads
+        .iter()
+        .filter_map(|(pid, tid)| {
+            let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
+            Some((*tid, Status::parse(&status).voluntary_switches))
+        })
+        .collect()
 }
 
 /// The last number that a line prints.
@@ -199,10 +200,13 @@ fn printed(line: &str, limit: Duration) -> Result<Option<f64>, LimitedError> {
 /// The last number in some text. No earlier word counts instead where the last word with digits can
 /// be read in two ways ("1.234,5").
 fn last_number(text: &str) -> Option<f64> {
-    let is_part = |character: char| character.is_ascii_digit() || ".,eE+-".contains(character);
-    let mut words = text.split(|character: char| !is_part(character));
+    let mut words = text.split(|character: char| !is_of_number(character));
     let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;
     printed_number(last.trim_end_matches(['.', ',']))
+}
+
+fn is_of_number(character: char) -> bool {
+    character.is_ascii_digit() || ".,eE+-".contains(character)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ struct World {
 
 /// The end of it.
 #[derive(Debug, Default)]
-struct Told {
+struct Playthrough {
     kept: Option<usize>,
     attempts: usize,
     switches: usize,
@@ -39,42 +39,42 @@ impl World {
     }
 
     /// The engine in charge of this program for a time.
-    fn play(&mut self, rules: Rules, length_s: f64) -> Told {
+    fn play(&mut self, rules: Rules, length_s: f64) -> Playthrough {
         let mut engine = Engine::new(rules);
-        let mut told = Told::default();
+        let mut played = Playthrough::default();
         let mut next = Decision::Observe;
-        while told.seconds < length_s {
+        while played.seconds < length_s {
             let (event, took_s) = match next {
                 Decision::Observe => {
-                    told.attempts += 1;
+                    played.attempts += 1;
                     let candidates = self.gains.iter().map(|_| Candidate::default()).collect();
                     (Event::Observed { messages_per_s: 1.0, candidates }, 2.0)
                 }
                 Decision::Measure { candidate } => {
-                    (Event::Read { rate: Some(self.rate(candidate, told.seconds)) }, 0.5)
+                    (Event::Read { rate: Some(self.rate(candidate, played.seconds)) }, 0.5)
                 }
                 Decision::Rest { seconds } => {
-                    let distance = if told.seconds > self.changes_s { 1.0 } else { 0.0 };
+                    let distance = if played.seconds > self.changes_s { 1.0 } else { 0.0 };
                     (Event::Watched { distance }, seconds)
                 }
                 other => panic!("{other:?} is nothing to do"),
             };
-            told.seconds += took_s;
+            played.seconds += took_s;
             let said = engine.take(&event);
             for decision in &said {
                 match decision {
-                    Decision::Keep { candidate } => told.keep(Some(*candidate)),
-                    Decision::PutBack { .. } => told.keep(None),
+                    Decision::Keep { candidate } => played.keep(Some(*candidate)),
+                    Decision::PutBack { .. } => played.keep(None),
                     _ => {}
                 }
             }
             next = said.last().unwrap().clone();
         }
-        told
+        played
     }
 }
 
-impl Told {
+impl Playthrough {
     fn keep(&mut self, kept: Option<usize>) {
         self.switches += usize::from(kept != self.kept);
         self.kept = kept;
@@ -125,8 +125,8 @@ fn nothing_flaps_in_an_hour() {
 #[test]
 fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
     let mut world = World { changes_s: 100.0, ..World::new(3, &[1.0]) };
-    let told = world.play(Rules::default(), 3600.0);
-    assert!((3..=12).contains(&told.attempts), "{told:?}");
+    let played = world.play(Rules::default(), 3600.0);
+    assert!((3..=12).contains(&played.attempts), "{played:?}");
     let mut better = World { changes_s: 100.0, ..World::new(3, &[1.3]) };
     assert!(better.play(Rules::default(), 130.0).attempts > 1);
 }
