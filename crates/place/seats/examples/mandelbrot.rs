@@ -30,8 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::env::args().skip(1).partition(|word| word == "--once");
     let folder =
         PathBuf::from(words.first().ok_or("usage: mandelbrot FOLDER [FRAMES [SIDE]] [--once]")?);
-    let number = |at: usize, usual: u32| words.get(at).map_or(Ok(usual), |word| word.parse());
-    let renderer = renderer(number(1, 100)?.max(1), number(2, 256)?.max(1));
+    let frames = words.get(1).map_or(Ok(100), |word| word.parse::<u32>())?;
+    let side = words.get(2).map_or(Ok(256), |word| word.parse::<u32>())?;
+    let renderer = renderer(frames.max(1), side.max(1));
     std::fs::create_dir_all(&folder)?;
     let began = Instant::now();
     let rendered = render(&renderer, None)?;
@@ -59,7 +60,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// A zoom; channels lie one a line.
 fn renderer(frames: u32, side: u32) -> Mandelbrot {
-    let channel = |worker: u32| [Addr::line(2 * worker), Addr::line(2 * worker + 1)];
     Mandelbrot {
         coordinators: COORDINATORS,
         workers: WORKERS,
@@ -70,7 +70,9 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
         // Whole messages: with fewer CPUs than threads each hand-over is a switch of threads.
         points: seatmap_workload::mandelbrot::MOST_POINTS,
         cycles_per_iteration: 0,
-        channels: (0..(COORDINATORS * WORKERS) as u32).map(channel).collect(),
+        channels: (0..(COORDINATORS * WORKERS) as u32)
+            .map(|worker| [Addr::line(2 * worker), Addr::line(2 * worker + 1)])
+            .collect(),
     }
 }
 
@@ -86,10 +88,13 @@ fn seats() -> Result<(Vec<u32>, String), PlaceError> {
                 .ok()
                 .filter(|cpus| cpus.len() < threads)
                 .ok_or(error)?;
-            let group = |thread: usize| thread / (1 + WORKERS) * cpus.len() / COORDINATORS;
-            let told =
+            let remark =
                 format!(" ({threads} threads on {} CPUs, a coordinator's together)", cpus.len());
-            Ok(((0..threads).map(|thread| cpus[group(thread).min(cpus.len() - 1)]).collect(), told))
+            let seats = (0..threads)
+                .map(|thread| thread / (1 + WORKERS) * cpus.len() / COORDINATORS)
+                .map(|at| cpus[at.min(cpus.len() - 1)])
+                .collect();
+            Ok((seats, remark))
         }
     }
 }
@@ -110,20 +115,21 @@ fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>,
     let arena = Arena::new(renderer.lines())?;
     let clock = HostClock::calibrated();
     let port = Yielding::new(arena.words(), &clock);
-    let task = |rank: usize| {
-        if let Some(cpu) = seats.and_then(|seats| seats.get(rank)) {
-            affinity::pin(&[*cpu])?;
-        }
-        std::io::Result::Ok(renderer.task(&port, rank))
-    };
     std::thread::scope(|scope| {
-        let task = &task;
-        let start = |rank: usize| {
-            std::thread::Builder::new()
-                .name(format!("task {rank}"))
-                .spawn_scoped(scope, move || task(rank))
-        };
-        let threads = (0..renderer.tasks()).map(start).collect::<Result<Vec<_>, _>>()?;
+        let port = &port;
+        let threads = (0..renderer.tasks())
+            .map(|rank| {
+                std::thread::Builder::new().name(format!("task {rank}")).spawn_scoped(
+                    scope,
+                    move || -> std::io::Result<Rendered> {
+                        if let Some(cpu) = seats.and_then(|seats| seats.get(rank)) {
+                            affinity::pin(&[*cpu])?;
+                        }
+                        Ok(renderer.task(port, rank))
+                    },
+                )
+            })
+            .collect::<Result<Vec<_>, _>>()?;
         threads
             .into_iter()
             .map(|thread| Ok(thread.join().map_err(|_| "a thread failed")??))
@@ -143,10 +149,13 @@ fn write(
             png::Encoder::new(std::io::BufWriter::new(file), renderer.size.0, renderer.size.1);
         encoder.set_color(png::ColorType::Grayscale);
         encoder.set_depth(png::BitDepth::Eight);
-        let grey =
-            |count: &u16| if *count == MOST_ITERATIONS { 0 } else { 255 - (*count).min(254) as u8 };
-        let pixels: Vec<u8> = renderer.image(rendered, frame).iter().map(grey).collect();
+        let pixels: Vec<u8> =
+            renderer.image(rendered, frame).iter().map(|count| grey(*count)).collect();
         encoder.write_header()?.write_image_data(&pixels)?;
     }
     Ok(())
+}
+
+fn grey(count: u16) -> u8 {
+    if count == MOST_ITERATIONS { 0 } else { 255 - count.min(254) as u8 }
 }

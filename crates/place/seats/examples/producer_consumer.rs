@@ -51,10 +51,8 @@ fn run(
     let line = sides[0].and_then(|side| side.line).unwrap_or(0) as u32;
     let port = Yielding::new(words, clock);
     let consumed: u64 = std::thread::scope(|scope| {
-        let start =
-            |side: Option<ThreadAttributes>| side.map_or(Ok(()), |side| affinity::pin(&[side.cpu]));
-        let producer = scope.spawn(move || start(sides[0]).map(|()| produce(&port, line, values)));
-        let consumer = scope.spawn(move || start(sides[1]).map(|()| consume(&port, line, values)));
+        let producer = scope.spawn(move || seat(sides[0]).map(|()| produce(&port, line, values)));
+        let consumer = scope.spawn(move || seat(sides[1]).map(|()| consume(&port, line, values)));
         producer.join().map_err(|_| "the producer failed")??;
         consumer
             .join()
@@ -62,6 +60,10 @@ fn run(
             .map_err(Box::<dyn std::error::Error>::from)
     })?;
     if consumed == values * (values + 1) / 2 { Ok(()) } else { Err("values were lost".into()) }
+}
+
+fn seat(side: Option<ThreadAttributes>) -> std::io::Result<()> {
+    side.map_or(Ok(()), |side| affinity::pin(&[side.cpu]))
 }
 
 fn produce(port: &impl Port, line: u32, values: u64) {
@@ -72,9 +74,10 @@ fn produce(port: &impl Port, line: u32, values: u64) {
 fn consume(port: &impl Port, line: u32, values: u64) -> u64 {
     let channel = SpinChannel::new(port, Addr::line(line));
     let mut message = [0; MOST_WORDS];
-    let take = |_| {
-        channel.take(&mut message[..1]);
-        message[0]
-    };
-    (1..=values).map(take).sum()
+    (1..=values)
+        .map(|_| {
+            channel.take(&mut message[..1]);
+            message[0]
+        })
+        .sum()
 }

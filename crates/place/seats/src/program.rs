@@ -114,18 +114,18 @@ impl ProgramChannels {
         // run.
         request.limit = Limit::kicks(KICKS);
         let answer = request.place()?;
-        let is_of = |from: usize, to: usize, (a, b): (usize, usize)| {
-            (from.min(to), from.max(to)) == (a.min(b), a.max(b))
-        };
-        let line = |pair: &(usize, usize)| {
-            answer
-                .channels
-                .iter()
-                .find(|channel| is_of(channel.from, channel.to, *pair))
-                .and_then(|channel| channel.line)
-        };
         Ok(ProgramSeats {
-            lines: self.pairs.iter().map(line).collect(),
+            lines: self
+                .pairs
+                .iter()
+                .map(|&(a, b)| {
+                    answer
+                        .channels
+                        .iter()
+                        .find(|channel| [(a, b), (b, a)].contains(&(channel.from, channel.to)))
+                        .and_then(|channel| channel.line)
+                })
+                .collect(),
             cpus: answer.placement,
             pairs: self.pairs.clone(),
         })

@@ -10,11 +10,10 @@ pub fn homely(pus: &[u32], offset_ns: Vec<Vec<f64>>) -> Profile {
     let origin =
         Origin { kind: OriginKind::Measured, source: "a test".to_owned(), date: None, tool: None };
     let mut profile = Profile::new("homely", origin, Topology::unknown(pus.iter().copied()));
-    let apart = |i: usize, j: usize| {
+    let apart = Matrix::from_fn(pus.len(), |i, j| {
         if i == j { 0.0 } else { BETWEEN_NS + offset_ns[i][0] + offset_ns[j][0] }
-    };
-    profile.core_distance =
-        Some(CoreDistance::imported(pus.to_vec(), Matrix::from_fn(pus.len(), apart)));
+    });
+    profile.core_distance = Some(CoreDistance::imported(pus.to_vec(), apart));
     profile.home_model = Some(HomeModel {
         groups: vec![pus.to_vec()],
         between_ns: Matrix::filled(1, BETWEEN_NS),

@@ -42,17 +42,19 @@ impl Candidates {
                 }
             };
         let rows = rows(profile, cpus, &known.pus);
-        // Where caches are shared by groups, a line between two PUs of one tells of the group.
+
         let group = model.group_of(&known.pus);
-        let apart = |i: usize, j: usize| model.groups.len() < 3 || group[i] != group[j];
         let both =
             rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
-        let pair = |(i, j): (usize, usize)| {
-            let predicted_ns: Option<Vec<f64>> =
-                (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
-            Some(Pair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
-        };
-        let pairs: Vec<Pair> = both.filter(|(i, j)| apart(*i, *j)).filter_map(pair).collect();
+        let pairs: Vec<Pair> = both
+            // Where caches are shared by groups, a line between two PUs of one tells of the group.
+            .filter(|(i, j)| model.groups.len() < 3 || group[*i] != group[*j])
+            .filter_map(|(i, j)| {
+                let predicted_ns: Option<Vec<f64>> =
+                    (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
+                Some(Pair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
+            })
+            .collect();
         if pairs.is_empty() {
             let few = "homes of lines are told from two cores or more, whose distances the profile knows for each home";
             return Err(PlaceError::Unfit(few.to_owned()));
@@ -74,10 +76,13 @@ impl Candidates {
     /// lines, or pairs.
     pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<Pair> {
         let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
-        let wanted = |pair: &Pair| {
-            beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>()
-        };
-        let each = self.pairs.iter().map(wanted).enumerate();
+        let each = self
+            .pairs
+            .iter()
+            .map(|pair| {
+                beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>()
+            })
+            .enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
         Some(self.pairs.swap_remove(best))
     }

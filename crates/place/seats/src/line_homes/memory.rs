@@ -39,9 +39,10 @@ pub(crate) fn homes_of(
     }
     let count =
         u32::try_from(memory.len()).ok().filter(|words| *words <= u32::MAX - WORDS_PER_LINE);
-    let too_large = || PlaceError::Unfit("memory for channels has at most 2^32 words".to_owned());
-    let words: Vec<Addr> =
-        (1..=count.ok_or_else(too_large)? / WORDS_PER_LINE).map(Addr::line).collect();
+    let count = count.ok_or_else(|| {
+        PlaceError::Unfit("memory for channels has at most 2^32 words".to_owned())
+    })?;
+    let words: Vec<Addr> = (1..=count / WORDS_PER_LINE).map(Addr::line).collect();
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
     let before: Vec<u64> = words.iter().map(|word| own.at(*word).load(Ordering::Acquire)).collect();
     let found =
@@ -88,39 +89,43 @@ impl Testbed for OwnMemory<'_> {
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let own = &*self;
         let all_sit = &OnceLock::<bool>::new();
-        let (tell, told) = channel();
+        let (pinned, pins) = channel();
         std::thread::scope(|scope| {
-            let start = |(rank, cpu): (usize, &u32)| {
-                let tell = tell.clone();
-                let cpu = *cpu;
-                let task = move || {
-                    // The receiver outlives the threads.
-                    let _ = tell.send(affinity::pin(&[cpu]));
-                    all_sit.wait().then(|| workload.task(own, rank))
-                };
-                std::thread::Builder::new()
-                    .name(format!("seatmap-home{rank}"))
-                    .spawn_scoped(scope, task)
-            };
-            let threads: Vec<_> = seats.iter().enumerate().map(start).collect();
+            let threads: Vec<_> = seats
+                .iter()
+                .enumerate()
+                .map(|(rank, &cpu)| {
+                    let pinned = pinned.clone();
+                    std::thread::Builder::new().name(format!("seatmap-home{rank}")).spawn_scoped(
+                        scope,
+                        move || {
+                            // The receiver outlives the threads.
+                            let _ = pinned.send(affinity::pin(&[cpu]));
+                            all_sit.wait().then(|| workload.task(own, rank))
+                        },
+                    )
+                })
+                .collect();
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
             let refused =
-                told.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
-            let lost = || io::Error::other("a thread that measures failed");
+                pins.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
             let _ = all_sit.set(refused.is_none() && started == seats.len());
-            let outputs = threads
+            let outputs: io::Result<Vec<W::Output>> = threads
                 .into_iter()
-                .map(|thread| thread?.join().map_err(|_| lost())?.ok_or_else(lost));
-            let outputs: io::Result<Vec<W::Output>> = outputs.collect();
-            let crowded = || {
-                io::Error::other(
-                    "homes of lines cannot be told while something else keeps the CPUs busy",
-                )
-            };
-            match refused.or_else(|| self.is_over.load(Ordering::Relaxed).then(crowded)) {
-                Some(error) => Err(error),
-                None => outputs,
+                .map(|thread| {
+                    let output = thread?.join().ok().flatten();
+                    output.ok_or_else(|| io::Error::other("a thread that measures failed"))
+                })
+                .collect();
+            if let Some(error) = refused {
+                return Err(error);
             }
+            if self.is_over.load(Ordering::Relaxed) {
+                return Err(io::Error::other(
+                    "homes of lines cannot be told while something else keeps the CPUs busy",
+                ));
+            }
+            outputs
         })
     }
 

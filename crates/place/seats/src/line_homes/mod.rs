@@ -70,8 +70,11 @@ pub fn find<T: Testbed>(
         let traces =
             bed.run(&pair, &visit).map_err(|error| PlaceError::Unfit(error.to_string()))?;
         let [first, second] = traces.as_slice() else { return Ok(Vec::new()) };
-        let read = |traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick());
-        Ok(first.iter().zip(second).map(read).collect())
+        Ok(first
+            .iter()
+            .zip(second)
+            .map(|traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick()))
+            .collect())
     })
 }
 

@@ -32,12 +32,14 @@ impl Reading {
         round_trips: u32,
         ns_per_tick: f64,
     ) -> Option<Reading> {
-        let began = |trace: &Trace| trace.stamps.first().map(|stamp| stamp.ticks);
-        let later = if began(traces.0) >= began(traces.1) { traces.0 } else { traces.1 };
-        let batch = |ticks: u64| ticks as f64 * ns_per_tick / f64::from(round_trips);
+        let [first, second] =
+            [traces.0, traces.1].map(|trace| trace.stamps.first().map(|stamp| stamp.ticks));
+        let later = if first >= second { traces.0 } else { traces.1 };
         let timed = later.stamps.get(1..)?.windows(2);
-        let batches: Vec<f64> =
-            timed.map(|two| batch(two[1].ticks.saturating_sub(two[0].ticks))).collect();
+        let batches: Vec<f64> = timed
+            .map(|two| two[1].ticks.saturating_sub(two[0].ticks) as f64)
+            .map(|ticks| ticks * ns_per_tick / f64::from(round_trips))
+            .collect();
         Reading::of_batches(&batches)
     }
 }
