@@ -33,29 +33,23 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    let result = |_: &mut (), (i, j): &(usize, usize)| {
-        Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed)))
-    };
-    let Ok(results) = pool::try_map::<_, _, _, Infallible>(&pairs, || (), result);
-    let matrix = |value: &dyn Fn(&Summary) -> f64| {
-        let mut matrix = Matrix::filled(samples.pus().len(), 0.0);
-        for ((i, j), result) in &results {
-            let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
-            matrix.set_both(*i, *j, rounded(cell, resolution_ns));
-        }
-        matrix
-    };
+    let Ok(results) = pool::try_map::<_, _, _, Infallible>(
+        &pairs,
+        || (),
+        |_, (i, j)| Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed))),
+    );
+    let cells = Cells { pus: samples.pus().len(), results: &results, resolution_ns };
     let mut status = Square::filled(samples.pus().len(), None);
     for ((i, j), result) in &results {
         status.set_both(*i, *j, result.as_ref().map(|result| result.status));
     }
     CoreDistance {
         pus: samples.pus().to_vec(),
-        median_ns: matrix(&|summary| summary.median),
-        p10_ns: Some(matrix(&|summary| summary.p10)),
-        mad_ns: Some(matrix(&|summary| summary.mad)),
-        ci95_low_ns: Some(matrix(&|summary| summary.ci95_low)),
-        ci95_high_ns: Some(matrix(&|summary| summary.ci95_high)),
+        median_ns: cells.matrix(|summary| summary.median),
+        p10_ns: Some(cells.matrix(|summary| summary.p10)),
+        mad_ns: Some(cells.matrix(|summary| summary.mad)),
+        ci95_low_ns: Some(cells.matrix(|summary| summary.ci95_low)),
+        ci95_high_ns: Some(cells.matrix(|summary| summary.ci95_high)),
         deciles_ns: Some(
             results
                 .iter()
@@ -68,6 +62,24 @@ pub fn core_distance(
             .filter_map(|(pair, result)| pair_regimes(samples, *pair, result.as_ref()?))
             .collect(),
         protocol: Some(protocol(outcome, plan, resolution_ns, parallel)),
+    }
+}
+
+/// The figures of all pairs, which are given out a matrix at a time.
+struct Cells<'a> {
+    pus: usize,
+    results: &'a [((usize, usize), Option<PairResult>)],
+    resolution_ns: f64,
+}
+
+impl Cells<'_> {
+    fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
+        let mut matrix = Matrix::filled(self.pus, 0.0);
+        for ((i, j), result) in self.results {
+            let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
+            matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
+        }
+        matrix
     }
 }
 

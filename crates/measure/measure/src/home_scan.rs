@@ -117,17 +117,22 @@ impl HomeScan<'_> {
     }
 
     fn samples(&self, hubs: &[usize], seen: &[Vec<Vec<Vec<f64>>>]) -> LineSamples {
-        let each = |of: fn(&[f64]) -> Option<f64>| {
-            let cells = |cells: &Vec<Vec<f64>>| {
-                cells.iter().map(|visits| of(visits).unwrap_or(f64::NAN)).collect()
-            };
-            seen.iter().map(|hubs| hubs.iter().map(cells).collect()).collect()
-        };
         LineSamples {
             pus: self.distance.pus.clone(),
             hubs: hubs.iter().map(|hub| self.distance.pus[*hub]).collect(),
-            median_ns: each(median),
-            noise_ns: each(mad),
+            median_ns: summarised(seen, median),
+            noise_ns: summarised(seen, mad),
         }
     }
+}
+
+/// One figure for the visits of each line, hub and PU.
+fn summarised(seen: &[Vec<Vec<Vec<f64>>>], of: fn(&[f64]) -> Option<f64>) -> Vec<Vec<Vec<f64>>> {
+    seen.iter()
+        .map(|hubs| {
+            hubs.iter()
+                .map(|row| row.iter().map(|visits| of(visits).unwrap_or(f64::NAN)).collect())
+                .collect()
+        })
+        .collect()
 }

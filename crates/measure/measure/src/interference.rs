@@ -3,7 +3,7 @@
 use crate::error::MeasureError;
 use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
-use crate::probe::{PairAt, Probe, Visit};
+use crate::probe::{Batches, PairAt, Probe, Visit};
 use crate::schedule;
 use seatmap_statistics::median;
 
@@ -32,13 +32,15 @@ pub fn difference<P: Probe>(
     let rounds = schedule::rounds(&schedule::all_pairs(pus.len()), group_of, together, plan.seed);
     let mut differences = Vec::new();
     for round in rounds.iter().filter(|round| round.len() > 1).take(ROUNDS) {
-        let at = |(i, j): &(usize, usize)| {
-            let line = LINE_SPACING * group_of[*i].min(group_of[*j]) as u32;
-            PairAt { a: pus[*i], b: pus[*j], line }
-        };
         differences.extend(round_differences(
             probe,
-            &round.iter().map(at).collect::<Vec<_>>(),
+            &round
+                .iter()
+                .map(|(i, j)| {
+                    let line = LINE_SPACING * group_of[*i].min(group_of[*j]) as u32;
+                    PairAt { a: pus[*i], b: pus[*j], line }
+                })
+                .collect::<Vec<_>>(),
             plan,
         )?);
     }
@@ -52,25 +54,31 @@ fn round_differences<P: Probe>(
 ) -> Result<Vec<f64>, MeasureError<P::Error>> {
     let mut together = vec![Vec::new(); round.len()];
     let mut alone = vec![Vec::new(); round.len()];
-    let mut visit = |pairs: &[PairAt]| {
-        let visit =
-            Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
-        probe.visit(&visit).map_err(MeasureError::Machine)
-    };
     for _ in 0..REPEATS {
-        for (pair, batches) in visit(round)?.into_iter().enumerate() {
+        for (pair, batches) in visited(probe, round, plan)?.into_iter().enumerate() {
             together[pair].extend(batches.round_trip_ns);
         }
         for (pair, at) in round.iter().enumerate() {
             alone[pair].extend(
-                visit(std::slice::from_ref(at))?
+                visited(probe, std::slice::from_ref(at), plan)?
                     .into_iter()
                     .flat_map(|batches| batches.round_trip_ns),
             );
         }
     }
-    let of_pair = |(together, alone): (&Vec<f64>, &Vec<f64>)| {
-        Some((median(together)? / median(alone)? - 1.0).abs())
-    };
-    Ok(together.iter().zip(&alone).filter_map(of_pair).collect())
+    Ok(together
+        .iter()
+        .zip(&alone)
+        .filter_map(|(together, alone)| Some((median(together)? / median(alone)? - 1.0).abs()))
+        .collect())
+}
+
+fn visited<P: Probe>(
+    probe: &mut P,
+    pairs: &[PairAt],
+    plan: &SurveyPlan,
+) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+    let visit =
+        Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
+    probe.visit(&visit).map_err(MeasureError::Machine)
 }

@@ -100,15 +100,16 @@ fn point<P: Probe>(
             seen.extend(batches.round_trip_ns);
         }
     }
-    let at = |share| rounded(quantile(&seen, share).unwrap_or(f64::NAN), resolution_ns);
     if seen.is_empty() {
         return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });
     }
+    let [p10_ns, median_ns, p90_ns] = [0.1, 0.5, 0.9]
+        .map(|share| rounded(quantile(&seen, share).unwrap_or(f64::NAN), resolution_ns));
     Ok(Loaded {
         pairs: pairs as u32,
-        median_ns: at(0.5),
-        p10_ns: at(0.1),
-        p90_ns: at(0.9),
+        median_ns,
+        p10_ns,
+        p90_ns,
         draws: DRAWS,
         samples: seen.len() as u64,
     })
@@ -122,13 +123,12 @@ fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
 
 fn draw(pus: &[u32], pairs: usize, plan: &SurveyPlan, rng: &mut fastrand::Rng) -> Visit {
     let pairing = random_pairing(pus.len(), pairs, rng);
-    let at = |(rank, (i, j)): (usize, (usize, usize))| PairAt {
-        a: pus[i],
-        b: pus[j],
-        line: LINE_SPACING * rank as u32,
-    };
     Visit {
-        pairs: pairing.into_iter().enumerate().map(at).collect(),
+        pairs: pairing
+            .into_iter()
+            .enumerate()
+            .map(|(rank, (i, j))| PairAt { a: pus[i], b: pus[j], line: LINE_SPACING * rank as u32 })
+            .collect(),
         batches: plan.batches.max(LEAST_BATCHES) * LONGER,
         round_trips: plan.round_trips,
     }

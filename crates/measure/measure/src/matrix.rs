@@ -53,10 +53,11 @@ impl Outcome {
     #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
-        let passes = |(i, j): &(usize, usize)| {
-            self.samples.pair(*i, *j).passes.iter().filter(|pass| !pass.is_empty()).count()
-        };
-        pairs.iter().map(|pair| passes(pair) as u64).sum()
+        pairs
+            .iter()
+            .flat_map(|(i, j)| &self.samples.pair(*i, *j).passes)
+            .filter(|pass| !pass.is_empty())
+            .count() as u64
     }
 }
 
@@ -119,8 +120,8 @@ impl<P: Probe> MatrixRun<'_, P> {
     ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
-            let is_there = |(i, j): &(usize, usize)| course.samples.pair(*i, *j).has(pass);
-            let (there, missing): (Vec<_>, Vec<_>) = round.into_iter().partition(is_there);
+            let (there, missing): (Vec<_>, Vec<_>) =
+                round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair, course.samples.pus());
                 self.probe.passed_over(at);

@@ -87,8 +87,6 @@ impl SurveyPlan {
     #[must_use]
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
         let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
-        let filling =
-            |least, most, ms| Passes::Filling { least, most, budget: Duration::from_millis(ms) };
         let (passes, further, batches) = match effort {
             Effort::Quick => (Passes::Fixed(3), Further::NONE, 11),
             Effort::Usual => (filling(3, 60, 250), Further::new(20, 50), 16),
@@ -136,6 +134,10 @@ impl SurveyPlan {
     pub fn resolution_ns(&self, clock_step_ns: f64) -> f64 {
         clock_step_ns / f64::from(self.round_trips)
     }
+}
+
+fn filling(least: u32, most: u32, ms: u64) -> Passes {
+    Passes::Filling { least, most, budget: Duration::from_millis(ms) }
 }
 
 impl Passes {

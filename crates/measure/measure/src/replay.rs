@@ -57,9 +57,8 @@ impl Replay {
 
     fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<Batches, ReplayError> {
         let unknown = ReplayError::UnknownPair(pair.a, pair.b);
-        let row = |os| self.distance.index_of(os).ok_or(unknown.clone());
-        let i = row(pair.a)?;
-        let j = row(pair.b)?;
+        let i = self.distance.index_of(pair.a).ok_or(unknown.clone())?;
+        let j = self.distance.index_of(pair.b).ok_or(unknown.clone())?;
         let median_ns = self.median_ns(i, j, pair.line);
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
@@ -72,12 +71,13 @@ impl Replay {
             .filter(|sigma| *sigma > 0.0);
         let sigma_ns = known.unwrap_or(USUAL_NOISE * median_ns);
         let step_ns = self.clock_step_ns / f64::from(visit.round_trips.max(1));
-        let batch = |rng: &mut fastrand::Rng| {
-            let read_ns = (median_ns + sigma_ns * normal(rng)).max(0.5 * median_ns);
-            (read_ns / step_ns).round() * step_ns
-        };
         let mut rng = self.noise_of_next(pair);
-        let round_trip_ns = (0..visit.batches).map(|_| batch(&mut rng)).collect();
+        let round_trip_ns = (0..visit.batches)
+            .map(|_| {
+                let read_ns = (median_ns + sigma_ns * normal(&mut rng)).max(0.5 * median_ns);
+                (read_ns / step_ns).round() * step_ns
+            })
+            .collect();
         Ok(Batches { round_trip_ns, discards: Discards::default() })
     }
 

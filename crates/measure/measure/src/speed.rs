@@ -61,18 +61,18 @@ pub fn speeds<T: Timed>(
         let times = timed.time_ns(pus)?;
         together.iter_mut().zip(times).for_each(|(all, ns): (&mut Vec<f64>, f64)| all.push(ns));
     }
-    let p10 =
-        |times: &[Vec<f64>]| times.iter().map(|ns| quantile(ns, 0.1).unwrap_or(f64::NAN)).collect();
-    let middle =
-        |times: &[Vec<f64>]| times.iter().map(|ns| median(ns).unwrap_or(f64::NAN)).collect();
     let work = WorkTimes {
         rounds,
-        alone_p10_ns: p10(&alone),
-        alone_median_ns: middle(&alone),
-        together_p10_ns: p10(&together),
-        together_median_ns: middle(&together),
+        alone_p10_ns: each(&alone, |ns| quantile(ns, 0.1)),
+        alone_median_ns: each(&alone, median),
+        together_p10_ns: each(&together, |ns| quantile(ns, 0.1)),
+        together_median_ns: each(&together, median),
     };
     Ok(Some(SeatSpeed::of(pus.to_vec(), work)))
+}
+
+fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
+    times.iter().map(|ns| of(ns).unwrap_or(f64::NAN)).collect()
 }
 
 #[cfg(test)]

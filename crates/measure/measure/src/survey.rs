@@ -243,16 +243,15 @@ fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
 /// The number of the group in which traffic of each PU stays: its level-3 cache, else its package,
 /// else one for all.
 fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
+    let keys: Vec<_> = pus
+        .iter()
+        .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
+        .collect();
     let mut seen = Vec::new();
-    let mut number = |key| {
-        let at = seen.iter().position(|known| *known == key).unwrap_or(seen.len());
-        if at == seen.len() {
-            seen.push(key);
+    for key in &keys {
+        if !seen.contains(key) {
+            seen.push(*key);
         }
-        at
-    };
-    let level = |os| topology.pu(os).map(|pu| (pu.l3, pu.package));
-    pus.iter()
-        .map(|os| number(level(*os).map(|(l3, package)| (l3.is_none().then_some(package), l3))))
-        .collect()
+    }
+    keys.iter().filter_map(|key| seen.iter().position(|known| known == key)).collect()
 }

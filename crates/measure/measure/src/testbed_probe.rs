@@ -1,6 +1,6 @@
 //! A testbed as a source of round trips.
 
-use crate::probe::{Batches, PairAt, Probe, Visit};
+use crate::probe::{Batches, Probe, Visit};
 use crate::screen::Screen;
 use seatmap_machine::Topology;
 use seatmap_port::{Addr, Testbed};
@@ -59,17 +59,21 @@ impl<T: Testbed> TestbedProbe<T> {
                 .min()
                 .unwrap_or(0),
         };
-        let of_pair = |(pair, traces): (&PairAt, &[Trace])| match traces {
-            [first, second] => Screen {
-                seats: [pair.a, pair.b],
-                round_trips: visit.round_trips,
-                ns_per_tick: self.testbed.ns_per_tick(),
-                until_ticks,
-            }
-            .pass(&[first.clone(), second.clone()]),
-            _ => Batches::default(),
-        };
-        visit.pairs.iter().zip(traces.chunks(2)).map(of_pair).collect()
+        visit
+            .pairs
+            .iter()
+            .zip(traces.chunks(2))
+            .map(|(pair, traces)| match traces {
+                [first, second] => Screen {
+                    seats: [pair.a, pair.b],
+                    round_trips: visit.round_trips,
+                    ns_per_tick: self.testbed.ns_per_tick(),
+                    until_ticks,
+                }
+                .pass(&[first.clone(), second.clone()]),
+                _ => Batches::default(),
+            })
+            .collect()
     }
 }
 
@@ -82,9 +86,8 @@ fn pages(candidates: u32, nodes: usize) -> u32 {
 /// The first of these PUs on each NUMA node, by node; the first of all where the nodes are not
 /// known.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
-    let node = |os: u32| topology.pu(os).and_then(|pu| pu.numa);
     let first_of: BTreeMap<Option<u32>, u32> =
-        pus.iter().rev().map(|os| (node(*os), *os)).collect();
+        pus.iter().rev().map(|os| (topology.pu(*os).and_then(|pu| pu.numa), *os)).collect();
     first_of.into_values().collect()
 }
 

@@ -63,11 +63,14 @@ pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>
         let member = Member { median_ns: *median_ns, deciles: deciles(distance, at) };
         members.entry(relations.name(i, j)).or_default().push(member);
     }
-    let with_class = |(name, members): (String, Vec<Member>)| {
-        let ascending = sorted(&members.iter().map(|member| member.median_ns).collect::<Vec<_>>());
-        Some((class(name, &members, &ascending)?, ascending))
-    };
-    let mut classes: Vec<_> = members.into_iter().filter_map(with_class).collect();
+    let mut classes: Vec<_> = members
+        .into_iter()
+        .filter_map(|(name, members)| {
+            let ascending =
+                sorted(&members.iter().map(|member| member.median_ns).collect::<Vec<_>>());
+            Some((class(name, &members, &ascending)?, ascending))
+        })
+        .collect();
     classes.sort_by(|(a, _), (b, _)| a.median_ns.total_cmp(&b.median_ns));
     classes
 }
@@ -85,19 +88,18 @@ fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
 
 fn class(name: String, members: &[Member], ascending: &[f64]) -> Option<DistanceClass> {
     let deciles: Option<Vec<Deciles>> = members.iter().map(|member| member.deciles).collect();
-    let at = |share| match &deciles {
-        Some(deciles) => pooled::quantile(deciles, share),
-        None => quantile_sorted(ascending, share),
-    };
     let quantiles_of =
         if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };
-    let pairs = members.len();
+    let [p10_ns, median_ns, p90_ns] = [0.1, 0.5, 0.9].map(|share| match &deciles {
+        Some(deciles) => pooled::quantile(deciles, share),
+        None => quantile_sorted(ascending, share),
+    });
     Some(DistanceClass {
         name,
-        pairs,
-        median_ns: at(0.5)?,
-        p10_ns: at(0.1)?,
-        p90_ns: at(0.9)?,
+        pairs: members.len(),
+        median_ns: median_ns?,
+        p10_ns: p10_ns?,
+        p90_ns: p90_ns?,
         quantiles_of,
     })
 }

@@ -108,8 +108,11 @@ impl Relations {
     /// The finest level that two PUs share, else the coarsest, which they do not; `None` where no
     /// level is known.
     fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
-        let same = |level: &&Level| level.1(&self.pus[i]) == level.1(&self.pus[j]);
-        let shared = self.levels.iter().find(same).map(|level| (level.0, true));
+        let shared = self
+            .levels
+            .iter()
+            .find(|level| level.1(&self.pus[i]) == level.1(&self.pus[j]))
+            .map(|level| (level.0, true));
         shared.or_else(|| self.levels.last().map(|level| (level.0, false)))
     }
 

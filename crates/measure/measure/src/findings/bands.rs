@@ -27,13 +27,16 @@ pub fn implausible(view: &View) -> Option<Finding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;
     }
-    let outside = |(pairs, shares, low_ns, high_ns): (&str, Shares, f64, f64)| {
-        let median_ns = class_median_ns(view, shares)?;
-        let factor = (low_ns / median_ns).max(median_ns / high_ns);
-        let finding = Finding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
-        (factor > 1.0).then_some((factor, finding))
-    };
-    let worst = BANDS.into_iter().filter_map(outside).max_by(|a, b| a.0.total_cmp(&b.0));
+    let worst = BANDS
+        .into_iter()
+        .filter_map(|(pairs, shares, low_ns, high_ns)| {
+            let median_ns = class_median_ns(view, shares)?;
+            let factor = (low_ns / median_ns).max(median_ns / high_ns);
+            let finding =
+                Finding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
+            (factor > 1.0).then_some((factor, finding))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     worst.map(|(_, finding)| finding)
 }
 
@@ -41,13 +44,13 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
     let topology = &view.profile.topology;
     let pus: Option<Vec<&Pu>> = view.distance.pus.iter().map(|os| topology.pu(*os)).collect();
     let pus = pus?;
-    // A stacked pair has a finding of its own, and its figure is a time slice.
-    let has_distance =
-        |i: usize, j: usize| view.distance.status[(i, j)] != Some(PairStatus::Stacked);
+
     let shared = view
         .distance
         .median_ns
         .pairs()
-        .filter(|(i, j, _)| shares(pus[*i], pus[*j]) && has_distance(*i, *j));
+        .filter(|(i, j, _)| shares(pus[*i], pus[*j]))
+        // A stacked pair has a finding of its own, and its figure is a time slice.
+        .filter(|(i, j, _)| view.distance.status[(*i, *j)] != Some(PairStatus::Stacked));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

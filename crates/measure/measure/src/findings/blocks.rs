@@ -28,12 +28,13 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     });
     let (class, nearest, farthest) =
         extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
-    let pus = |block: Block| [view.distance.pus[block.0], view.distance.pus[block.1]];
+    let [nearest_pus, farthest_pus] =
+        [nearest, farthest].map(|(i, j, _)| [i, j].map(|row| view.distance.pus[row]));
     (farthest.2 > UNEQUAL * nearest.2 && !explained).then(|| Finding::AsymmetricBlocks {
         class,
-        nearest: pus(nearest),
+        nearest: nearest_pus,
         nearest_ns: nearest.2,
-        farthest: pus(farthest),
+        farthest: farthest_pus,
         farthest_ns: farthest.2,
     })
 }

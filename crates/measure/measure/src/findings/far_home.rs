@@ -15,9 +15,8 @@ const ALIKE: f64 = 0.1;
 /// other, and every transfer goes there and back.
 pub fn find(view: &View) -> Option<Finding> {
     let (near, far) = halves(view)?;
-    let between = |half: &[usize]| between(view, half);
-    let near_ns = between(&near)?;
-    let far_ns = between(&far)?;
+    let near_ns = between(view, &near)?;
+    let far_ns = between(view, &far)?;
     let (near, far, near_ns, far_ns) =
         if near_ns <= far_ns { (near, far, near_ns, far_ns) } else { (far, near, far_ns, near_ns) };
     let inside_near = inside(view, &near)?;

@@ -12,19 +12,17 @@ pub fn disagree(view: &View) -> Option<Finding> {
     if parts.is_empty() || parts.iter().any(|(_, parts)| *parts == group) {
         return None;
     }
-    let count = |parts: &[usize]| sizes(parts).len();
-    let levels = parts.iter().map(|(name, parts)| ((*name).to_owned(), count(parts))).collect();
-    Some(Finding::GroupsDisagree { groups: count(&group), levels })
+    let levels =
+        parts.iter().map(|(name, parts)| ((*name).to_owned(), sizes(parts).len())).collect();
+    Some(Finding::GroupsDisagree { groups: sizes(&group).len(), levels })
 }
 
 /// The part of a level to which each measured PU belongs.
 fn parts(view: &View, level: &Level) -> Option<Vec<usize>> {
-    let number =
-        |os: &u32| view.profile.topology.pu(*os).and_then(level.1).map(|number| number as usize);
     view.distance
         .pus
         .iter()
-        .map(number)
+        .map(|os| view.profile.topology.pu(*os).and_then(level.1).map(|number| number as usize))
         .collect::<Option<Vec<usize>>>()
         .map(|numbers| renumbered(&numbers))
 }

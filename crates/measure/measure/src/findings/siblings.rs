@@ -23,19 +23,16 @@ pub fn hidden(view: &View) -> Option<Finding> {
         view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
     let pairs_only =
         near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
-    let cores = |&(i, j, _): &(usize, usize, &f64)| {
-        pus[i].core.is_some() && pus[j].core.is_some() && pus[i].core != pus[j].core
-    };
+    let are_other_cores = near.iter().all(|(i, j, _)| {
+        pus[*i].core.is_some() && pus[*j].core.is_some() && pus[*i].core != pus[*j].core
+    });
     let measured = view.profile.origin.kind != OriginKind::Model;
-    let median_of = |pairs: &[(usize, usize, &f64)]| {
-        median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>())
-    };
     let near_ns = median_of(&near)?;
     let far_ns = median_of(&far)?;
     let (i, j, _) = *near.first()?;
     (measured
         && pairs_only
-        && near.iter().all(cores)
+        && are_other_cores
         && near_ns <= SIBLINGS_NS
         && near_ns <= SHARE * far_ns)
         .then(|| Finding::HiddenSiblings {
@@ -44,6 +41,10 @@ pub fn hidden(view: &View) -> Option<Finding> {
             near_ns,
             far_ns,
         })
+}
+
+fn median_of(pairs: &[(usize, usize, &f64)]) -> Option<f64> {
+    median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>())
 }
 
 fn members(group: &[usize], own: usize) -> usize {

@@ -109,27 +109,26 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     let groups = machine.groups;
     let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
-    let raw =
-        |pu: usize| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect();
-    let mut offset_ns: Vec<Vec<f64>> = (0..machine.n).map(raw).collect();
+    let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
+        .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
+        .collect();
     centre(machine, cells, &mut offset_ns);
     let mut left = vec![Vec::new(); machine.unknowns()];
     for cell in cells {
         left[machine.block(cell)]
             .push(cell.value - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]);
     }
-    let known = |unknown: usize| median(&left[unknown]).unwrap_or(f64::NAN);
-    let inside =
-        |group: usize| (0..machine.homes).map(|home| known(machine.inside(group, home))).collect();
-    let inside_ns: Option<Vec<Vec<f64>>> =
-        machine.inside_by_home().then(|| (0..groups).map(inside).collect());
+    let base: Vec<f64> = left.iter().map(|values| median(values).unwrap_or(f64::NAN)).collect();
+    let inside_ns: Option<Vec<Vec<f64>>> = machine.inside_by_home().then(|| {
+        (0..groups)
+            .map(|group| (0..machine.homes).map(|home| base[machine.inside(group, home)]).collect())
+            .collect()
+    });
     let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
         Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
-        None => known(a.min(b) * groups + a.max(b)),
+        None => base[a.min(b) * groups + a.max(b)],
     });
-    let base: Vec<f64> = (0..machine.unknowns()).map(known).collect();
-    let base_ns = |cell: &Cell| base[machine.block(cell)];
-    let (r2, residual_ns) = quality(cells, &base_ns, &offset_ns);
+    let (r2, residual_ns) = quality(cells, |cell| base[machine.block(cell)], &offset_ns);
     Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
@@ -141,34 +140,36 @@ fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
         seen[cell.i][cell.home] = true;
         seen[cell.j][cell.home] = true;
     }
-    let known = |pu: usize| (0..machine.homes).filter(|home| seen[pu][*home]).collect::<Vec<_>>();
+    let known: Vec<Vec<usize>> =
+        seen.iter().map(|homes| (0..machine.homes).filter(|home| homes[*home]).collect()).collect();
     let mut total = vec![(0.0, 0.0); machine.groups];
     for (pu, row) in offset_ns.iter().enumerate() {
-        for home in known(pu) {
+        for &home in &known[pu] {
             total[machine.group[pu]].0 += row[home];
             total[machine.group[pu]].1 += 1.0;
         }
     }
     for (pu, row) in offset_ns.iter_mut().enumerate() {
         let (sum, count) = total[machine.group[pu]];
-        for home in known(pu) {
+        for &home in &known[pu] {
             row[home] -= sum / count;
         }
     }
 }
 
-fn quality(cells: &[Cell], base_ns: &dyn Fn(&Cell) -> f64, offset_ns: &[Vec<f64>]) -> (f64, f64) {
+fn quality(cells: &[Cell], base_ns: impl Fn(&Cell) -> f64, offset_ns: &[Vec<f64>]) -> (f64, f64) {
     let weight: f64 = cells.iter().map(|cell| cell.weight).sum();
-    let sum = |term: &dyn Fn(&Cell) -> f64| {
-        cells.iter().map(|cell| cell.weight * term(cell)).sum::<f64>()
-    };
-    let mean = sum(&|cell| cell.value) / weight;
-    let residual = |cell: &Cell| {
-        cell.value - base_ns(cell) - offset_ns[cell.i][cell.home] - offset_ns[cell.j][cell.home]
-    };
-    let left = sum(&|cell| residual(cell).powi(2));
-    let all = sum(&|cell| (cell.value - mean).powi(2));
+    let mean = weighted_sum(cells, |cell| cell.value) / weight;
+    let left = weighted_sum(cells, |cell| {
+        let [a, b] = [cell.i, cell.j].map(|pu| offset_ns[pu][cell.home]);
+        (cell.value - base_ns(cell) - a - b).powi(2)
+    });
+    let all = weighted_sum(cells, |cell| (cell.value - mean).powi(2));
     // Rounding alone leaves about 1e-12 of a variance that is zero.
     let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
+}
+
+fn weighted_sum(cells: &[Cell], term: impl Fn(&Cell) -> f64) -> f64 {
+    cells.iter().map(|cell| cell.weight * term(cell)).sum()
 }

@@ -65,14 +65,14 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
 /// part where there is no such gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
-    let is_gap = |joins: &usize| {
+    let joins = (1..merges.heights.len()).find(|joins| {
         let inside = merges.heights[joins - 1];
         let outside = merges.heights[*joins];
         outside > GAP * inside
             && outside.is_finite()
             && in_company(&merges, *joins, IN_COMPANY_NEAR)
-    };
-    let joins = (1..merges.heights.len()).find(is_gap).unwrap_or(merges.heights.len());
+    });
+    let joins = joins.unwrap_or(merges.heights.len());
     merges.labels(joins)
 }
 
@@ -88,16 +88,19 @@ fn alike(between: &Matrix) -> Vec<usize> {
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
-    let gap = |joins: usize| merges.heights[joins] / merges.heights[joins - 1].max(floor);
-    let widest = (1..merges.heights.len()).max_by(|a, b| gap(*a).total_cmp(&gap(*b)));
-    let clear = |joins: &usize| {
+    // The gap behind each number of joins; behind none there is no height to compare with.
+    let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
+        .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))
+        .collect();
+    let widest = (1..merges.heights.len()).max_by(|a, b| gaps[*a].total_cmp(&gaps[*b]));
+    let clear = widest.filter(|joins| {
         let in_company_parts =
             sizes(&merges.labels(*joins)).iter().filter(|size| **size > 1).count();
-        gap(*joins) > DEVIATION_GAP
+        gaps[*joins] > DEVIATION_GAP
             && in_company_parts > 1
             && in_company(&merges, *joins, IN_COMPANY_EQUAL)
-    };
-    widest.filter(clear).map_or(whole, |joins| merges.labels(joins))
+    });
+    clear.map_or(whole, |joins| merges.labels(joins))
 }
 
 /// How far two cores' rows are from differing by a constant: the third largest deviation of the

@@ -34,13 +34,14 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
             members[groups - 1 - group].push(pu);
         }
     }
-    let wanted = |at: usize| count / groups + usize::from(at < count % groups);
-    let spread = |at: usize| {
-        let pus = &members[at];
-        let wanted = wanted(at);
-        (0..wanted.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (wanted + 1)]).collect()
-    };
-    let spread: Vec<Vec<usize>> = (0..groups).map(spread).collect();
+    let spread: Vec<Vec<usize>> = members
+        .iter()
+        .enumerate()
+        .map(|(at, pus)| {
+            let share = count / groups + usize::from(at < count % groups);
+            (0..share.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (share + 1)]).collect()
+        })
+        .collect();
     let rounds = spread.iter().map(Vec::len).max().unwrap_or(0);
     (0..rounds)
         .flat_map(|round| spread.iter().filter_map(move |hubs| hubs.get(round).copied()))
@@ -52,15 +53,15 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
 #[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
     let unknowns = Unknowns { group, groups: group.iter().max().map_or(0, |last| last + 1) };
-    let mut told = vec![false; unknowns.groups * unknowns.groups];
+    let mut determined = vec![false; unknowns.groups * unknowns.groups];
     let mut rows = Vec::new();
     for (i, j) in cells(measured, hubs, core) {
-        told[unknowns.block(i, j)] = true;
+        determined[unknowns.block(i, j)] = true;
         rows.push(Row { terms: unknowns.terms(i, j), value: measured[(i, j)], weight: 1.0 });
     }
     let solution = solve(&rows, &unknowns.ridge());
     Matrix::from_fn(measured.n(), |i, j| {
-        if core[i] != core[j] && told[unknowns.block(i, j)] {
+        if core[i] != core[j] && determined[unknowns.block(i, j)] {
             unknowns.terms(i, j).iter().map(|(at, coefficient)| coefficient * solution[*at]).sum()
         } else {
             f64::NAN
@@ -86,14 +87,14 @@ fn cells<'a>(
     hubs: &'a [usize],
     core: &'a [usize],
 ) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let row = move |(rank, hub): (usize, &'a usize)| {
+    hubs.iter().enumerate().flat_map(move |(rank, hub)| {
         let earlier = &hubs[..rank];
-        let known = move |j: &usize| {
-            core[*hub] != core[*j] && measured[(*hub, *j)].is_finite() && !earlier.contains(j)
-        };
-        (0..measured.n()).filter(known).map(move |j| (*hub, j))
-    };
-    hubs.iter().enumerate().flat_map(row)
+        (0..measured.n())
+            .filter(move |j| {
+                core[*hub] != core[*j] && measured[(*hub, *j)].is_finite() && !earlier.contains(j)
+            })
+            .map(move |j| (*hub, j))
+    })
 }
 
 /// The numbering of B, a and e.
@@ -110,15 +111,15 @@ impl Unknowns<'_> {
     }
 
     fn terms(&self, i: usize, j: usize) -> Vec<(usize, f64)> {
-        let a = |pu: usize| self.groups * self.groups + pu;
-        let e =
-            |pu: usize, other: usize| a(self.group.len()) + pu * self.groups + self.group[other];
+        // The unknowns are the blocks, then a number a PU, then a number a PU and group.
+        let first_offset = self.groups * self.groups;
+        let first_of_group = first_offset + self.group.len();
         vec![
             (self.block(i, j), 1.0),
-            (a(i), OFFSET_SIZE),
-            (a(j), OFFSET_SIZE),
-            (e(i, j), GROUP_OFFSET_SIZE),
-            (e(j, i), GROUP_OFFSET_SIZE),
+            (first_offset + i, OFFSET_SIZE),
+            (first_offset + j, OFFSET_SIZE),
+            (first_of_group + i * self.groups + self.group[j], GROUP_OFFSET_SIZE),
+            (first_of_group + j * self.groups + self.group[i], GROUP_OFFSET_SIZE),
         ]
     }
 

@@ -19,9 +19,9 @@ pub struct Merges {
 #[must_use]
 pub fn average(distance: &Matrix) -> Merges {
     let n = distance.n();
-    let known = |i: usize, j: usize| i != j && distance[(i, j)].is_finite();
-    let mut sum = Matrix::from_fn(n, |i, j| if known(i, j) { distance[(i, j)] } else { 0.0 });
-    let mut count = Matrix::from_fn(n, |i, j| f64::from(u8::from(known(i, j))));
+    let mut sum =
+        Matrix::from_fn(n, |i, j| if is_known(distance, i, j) { distance[(i, j)] } else { 0.0 });
+    let mut count = Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(distance, i, j))));
     let mut alive: Vec<usize> = (0..n).collect();
     let mut nearest: Vec<(f64, usize)> =
         (0..n).map(|i| nearest_of(i, &alive, &sum, &count)).collect();
@@ -49,16 +49,16 @@ pub fn average(distance: &Matrix) -> Merges {
     merges
 }
 
+fn is_known(distance: &Matrix, i: usize, j: usize) -> bool {
+    i != j && distance[(i, j)].is_finite()
+}
+
 fn nearest_of(cluster: usize, alive: &[usize], sum: &Matrix, count: &Matrix) -> (f64, usize) {
-    let height = |other: usize| {
-        if count[(cluster, other)] > 0.0 {
-            sum[(cluster, other)] / count[(cluster, other)]
-        } else {
-            f64::INFINITY
-        }
-    };
-    let others =
-        alive.iter().filter(|other| **other != cluster).map(|other| (height(*other), *other));
+    let others = alive.iter().filter(|other| **other != cluster).map(|&other| {
+        let pairs = count[(cluster, other)];
+        let height = if pairs > 0.0 { sum[(cluster, other)] / pairs } else { f64::INFINITY };
+        (height, other)
+    });
     others.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, cluster))
 }
 

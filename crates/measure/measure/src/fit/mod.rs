@@ -48,7 +48,6 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
         apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
     let fit = block_star::fit(&machine, &cells);
     let star_r2 = star::r2(d, &core, &group);
-    let together = |(i, j, cell): (usize, usize, &f64)| (core[i] == core[j]).then_some(*cell);
     Some(HomeModel {
         groups: members(&group, &distance.pus),
         between_ns: fit.between_ns,
@@ -58,7 +57,11 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
         residual_ns: fit.residual_ns,
         pair_view_empty: star_r2.is_some_and(|r2| r2 > EMPTY_FROM),
         star_r2,
-        smt_ns: median(&d.pairs().filter_map(together).collect::<Vec<_>>()),
+        smt_ns: median(
+            &d.pairs()
+                .filter_map(|(i, j, cell)| (core[i] == core[j]).then_some(*cell))
+                .collect::<Vec<_>>(),
+        ),
         lines: None,
     })
 }

@@ -19,13 +19,26 @@ const AS_NEAR: f64 = 1.05;
 /// knows the cores, else from the distances.
 #[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
-    let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
-    if distance.pus.iter().any(|os| core(os).is_some()) {
-        let own = |at: usize| topology.pus.len() + distance.pus.len() + at;
-        let key = |(at, os)| core(os).map_or(usize::MAX - own(at), |core| core as usize);
-        return renumbered(&distance.pus.iter().enumerate().map(key).collect::<Vec<_>>());
+    if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
+        // A PU whose core is not known gets one of its own, numbered down from the far end, where no
+        // real core is.
+        let first_alone = usize::MAX - topology.pus.len() - distance.pus.len();
+        return renumbered(
+            &distance
+                .pus
+                .iter()
+                .enumerate()
+                .map(|(at, os)| {
+                    core_of(topology, *os).map_or(first_alone - at, |core| core as usize)
+                })
+                .collect::<Vec<_>>(),
+        );
     }
     from_distances(&distance.median_ns)
+}
+
+fn core_of(topology: &Topology, os: u32) -> Option<u32> {
+    topology.pu(os).and_then(|pu| pu.core)
 }
 
 /// Pairs of PUs that are each other's nearest by far. This finds two PUs to a core only: on parts
@@ -33,8 +46,9 @@ pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
 /// topology has to tell the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
-    let of = |value: fn(&Pair) -> f64| median(&pairs.iter().map(value).collect::<Vec<_>>());
-    let believed = match (of(|pair| pair.distance), of(|pair| pair.to_third)) {
+    let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());
+    let to_third = median(&pairs.iter().map(|pair| pair.to_third).collect::<Vec<_>>());
+    let believed = match (between, to_third) {
         (Some(between), Some(to_third)) => between <= NEARER_IN_THE_MEDIAN * to_third,
         _ => false,
     };
@@ -55,12 +69,11 @@ struct Pair {
 /// Candidate siblings, every PU in one pair at most, the nearest matched first.
 fn matched(d: &Matrix) -> Vec<Pair> {
     let nearest: Vec<f64> = (0..d.n()).map(|i| nearest(d, i)).collect();
-    let near = |i: usize, j: usize, distance: f64| {
-        distance <= MOST_NS.min(AS_NEAR * nearest[i].min(nearest[j]))
-    };
     let mut pairs: Vec<Pair> = d
         .pairs()
-        .filter(|(i, j, distance)| near(*i, *j, **distance))
+        .filter(|(i, j, distance)| {
+            **distance <= MOST_NS.min(AS_NEAR * nearest[*i].min(nearest[*j]))
+        })
         .map(|(i, j, distance)| Pair { i, j, distance: *distance, to_third: to_third(d, i, j) })
         .filter(|pair| pair.distance <= NEARER * pair.to_third && pair.to_third.is_finite())
         .collect();

@@ -31,8 +31,8 @@ pub fn checked(
     }
     for (line, home) in simulated.iter().zip(&lines.home_of_line) {
         let pu = lines.nearest_pu.get(*home as usize).filter(|_| lines.resolvable);
-        let ways = |pu: &u32| model.ways_to_home(*pu, *line);
-        nearest.count(pu.is_some_and(|pu| ways(pu) == pus.iter().filter_map(ways).min()));
+        let least = pus.iter().filter_map(|pu| model.ways_to_home(*pu, *line)).min();
+        nearest.count(pu.is_some_and(|pu| model.ways_to_home(*pu, *line) == least));
     }
     HomesChecked { found, said, nearest }
 }

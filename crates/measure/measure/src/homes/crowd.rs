@@ -98,34 +98,45 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
-        let row = |talk: &Talk| {
-            let [a, b] = talk.rows.map(|row| (1 + self.core[row], 1.0));
-            Row { terms: vec![(0, 1.0), a, b], value: talk.ns, weight: 1.0 }
-        };
-        at_quantile::fit(&talks.map(row).collect::<Vec<_>>(), 1 + self.cores(), 1, UNDISTURBED)
+        at_quantile::fit(
+            &talks
+                .map(|talk| {
+                    let [a, b] = talk.rows.map(|row| (1 + self.core[row], 1.0));
+                    Row { terms: vec![(0, 1.0), a, b], value: talk.ns, weight: 1.0 }
+                })
+                .collect::<Vec<_>>(),
+            1 + self.cores(),
+            1,
+            UNDISTURBED,
+        )
     }
 
     /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise;
     /// lines that often share their home with others have more of it, and those decide.
     fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
-        let of_cores = |talks: &mut dyn Iterator<Item = &Talk>| self.offsets(talks)[1..].to_vec();
-        let raw: Vec<Vec<f64>> = talks.iter().map(|talks| of_cores(&mut talks.iter())).collect();
-        let apart = |talks: &Vec<Talk>| {
-            let [one, other] = [0, 1].map(|from| of_cores(&mut talks.iter().skip(from).step_by(2)));
-            let apart: Vec<f64> =
-                one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
-            Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
-        };
-        let noise: Vec<f64> = talks.iter().filter_map(apart).collect();
-        let under = |share: f64| {
+        let raw: Vec<Vec<f64>> = talks.iter().map(|talks| self.of_cores(talks.iter())).collect();
+        let noise: Vec<f64> = talks.iter().filter_map(|talks| self.noise_ns(talks)).collect();
+        let sorted = NOISIEST.map(|share| {
             let bound = quantile(&noise, share).unwrap_or(0.0).max(LEAST_NS);
             let (offset_ns, sigma) = principal::cleaned(&raw, bound);
             group_by(&Features { offset_ns, sigma_ns: sigma.max(bound) })
-        };
-        let sorted = NOISIEST.map(under).into_iter();
+        });
         sorted
+            .into_iter()
             .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
             .unwrap_or_else(|| Grouping::unresolved(raw.len()))
+    }
+
+    fn of_cores<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
+        self.offsets(talks)[1..].to_vec()
+    }
+
+    /// The noise of a line's offsets: how far those of every second talk are from the others.
+    fn noise_ns(&self, talks: &[Talk]) -> Option<f64> {
+        let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
+        let apart: Vec<f64> =
+            one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
+        Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
     }
 
     /// The predictions of each home's fit for a few rows.
@@ -140,10 +151,10 @@ impl Crowd<'_> {
         let mut cells = Vec::new();
         for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
             let offsets = self.offsets(lines.iter().flat_map(|line| &talks[*line]));
-            let at = |row: usize| offsets[1 + self.core[row]];
             let pairs = hubs.iter().flat_map(|i| (0..self.pus.len()).map(move |j| (*i, j)));
             for (i, j) in pairs.filter(|(i, j)| self.core[*i] != self.core[*j]) {
-                let value = model.between_ns[(group[i], group[j])] + offsets[0] + at(i) + at(j);
+                let [a, b] = [i, j].map(|row| offsets[1 + self.core[row]]);
+                let value = model.between_ns[(group[i], group[j])] + offsets[0] + a + b;
                 if value.is_finite() {
                     cells.push(Cell { i, j, home, value, weight: lines.len() as f64 });
                 }

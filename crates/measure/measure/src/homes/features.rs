@@ -35,12 +35,14 @@ impl Features {
         let hubs = rows.first()?.len() as f64;
         let scale: Vec<f64> =
             (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
-        let offsets = |hubs: &Vec<Vec<f64>>| {
-            let joined = joined(hubs, samples.pus.len(), sigma_of_one);
-            joined.iter().zip(&scale).map(|(offset, scale)| offset * scale).collect()
-        };
         Some(Features {
-            offset_ns: rows.iter().map(offsets).collect(),
+            offset_ns: rows
+                .iter()
+                .map(|hubs| {
+                    let joined = joined(hubs, samples.pus.len(), sigma_of_one);
+                    joined.iter().zip(&scale).map(|(offset, scale)| offset * scale).collect()
+                })
+                .collect(),
             sigma_ns: sigma_of_one / hubs.sqrt(),
         })
     }
@@ -49,19 +51,28 @@ impl Features {
 /// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have
 /// in common.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
-    let lines = samples.lines();
     let hubs = samples.hubs.len();
     let pus = samples.pus.len();
-    let common = |hub: usize, pu: usize| {
-        let values: Vec<f64> = (0..lines).map(|line| samples.ns(line, hub, pu)).collect();
-        usual_mean(&values).unwrap_or(f64::NAN)
-    };
     let common: Vec<Vec<f64>> =
-        (0..hubs).map(|hub| (0..pus).map(|pu| common(hub, pu)).collect()).collect();
-    let own = |line: usize, hub: usize| -> Vec<f64> {
-        (0..pus).map(|pu| samples.ns(line, hub, pu) - common[hub][pu]).collect()
-    };
-    (0..lines).map(|line| levelled((0..hubs).map(|hub| own(line, hub)).collect())).collect()
+        (0..hubs).map(|hub| (0..pus).map(|pu| common_ns(samples, hub, pu)).collect()).collect();
+    (0..samples.lines())
+        .map(|line| {
+            let own = common.iter().enumerate().map(|(hub, common)| {
+                common
+                    .iter()
+                    .enumerate()
+                    .map(|(pu, common)| samples.ns(line, hub, pu) - common)
+                    .collect()
+            });
+            levelled(own.collect())
+        })
+        .collect()
+}
+
+/// The part of a distance that most lines share.
+fn common_ns(samples: &LineSamples, hub: usize, pu: usize) -> f64 {
+    let values: Vec<f64> = (0..samples.lines()).map(|line| samples.ns(line, hub, pu)).collect();
+    usual_mean(&values).unwrap_or(f64::NAN)
 }
 
 /// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves
@@ -97,8 +108,13 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
 
 /// The number of hubs that reach a PU, on most lines.
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
-    let count = |hubs: &Vec<Vec<f64>>| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64;
-    median(&rows.iter().map(count).collect::<Vec<_>>()).unwrap_or_default()
+    median(
+        &rows
+            .iter()
+            .map(|hubs| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64)
+            .collect::<Vec<_>>(),
+    )
+    .unwrap_or_default()
 }
 
 /// The standard deviation of one sample, from how far two hubs differ about the same line and PU.
@@ -119,15 +135,16 @@ fn stated_noise(samples: &LineSamples) -> Option<f64> {
 /// One line's offsets: the mean over the hubs that agree.
 fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
     let reach = REACH_SIGMAS * sigma;
-    let offset = |pu: usize| {
-        let values =
-            sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
-        let middle = middle(&values, reach)?;
-        let agreeing: Vec<f64> =
-            values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
-        Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
-    };
-    (0..pus).map(|pu| offset(pu).unwrap_or_default()).collect()
+    (0..pus).map(|pu| agreed(hubs, pu, reach).unwrap_or_default()).collect()
+}
+
+/// The mean of the offsets on which most hubs agree.
+fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
+    let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
+    let middle = middle(&values, reach)?;
+    let agreeing: Vec<f64> =
+        values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();
+    Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
 }
 
 /// The median; where two middle values are out of each other's reach, the more usual of them, which

@@ -108,16 +108,20 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     let [typical, usual, most] =
         [0.0, USUAL_SIGMAS, MOST_SIGMAS].map(|sigmas| chi_square(directions, sigmas, sigma));
     let lines = costs.len() + 1;
-    let inside = |joins: usize| if joins == 0 { typical } else { costs[joins - 1].max(typical) };
-    let outside = |joins: usize| costs.get(joins).copied().unwrap_or(0.0);
-    let in_reach = |joins: &usize| {
-        let lines_a_home = lines as f64 / (lines - joins) as f64;
-        outside(*joins) > usual
-            && inside(*joins) <= most + HALVES * sigma * sigma * (lines_a_home - 1.0)
-    };
-    let gap = |joins: usize| outside(joins) / inside(joins);
-    let widest = (0..costs.len()).filter(in_reach).max_by(|a, b| gap(*a).total_cmp(&gap(*b)));
-    widest.filter(|joins| gap(*joins) >= LEAST_GAP).unwrap_or(costs.len())
+    // The cost of the dearest join inside the homes after each number of joins, and how much dearer
+    // the next one is.
+    let inside: Vec<f64> =
+        std::iter::once(typical).chain(costs.iter().map(|cost| cost.max(typical))).collect();
+    let gaps: Vec<f64> =
+        costs.iter().zip(&inside).map(|(outside, inside)| outside / inside).collect();
+    let widest = (0..costs.len())
+        .filter(|joins| {
+            let lines_a_home = lines as f64 / (lines - joins) as f64;
+            costs[*joins] > usual
+                && inside[*joins] <= most + HALVES * sigma * sigma * (lines_a_home - 1.0)
+        })
+        .max_by(|a, b| gaps[*a].total_cmp(&gaps[*b]));
+    widest.filter(|joins| gaps[*joins] >= LEAST_GAP).unwrap_or(costs.len())
 }
 
 /// The highest cost of joining lines of one home, at a chance given in standard deviations of a
@@ -156,21 +160,21 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let centres: Vec<Vec<f64>> =
         (0..sizes.len()).map(|home| centre(places, labels, home)).collect();
     let directions = centres.first().map_or(0, Vec::len) as f64;
-    let stray = |a: usize, b: usize| {
-        // The part that noise adds to the squared distance of two centres is subtracted.
-        let noise = sigma * sigma * directions * (1.0 / sizes[a] as f64 + 1.0 / sizes[b] as f64);
-        let apart = (squared(&centres[a], &centres[b]) - noise).max(0.0).sqrt();
-        normal_tail(0.5 * apart / sigma.max(f64::MIN_POSITIVE))
-    };
-    let stays = |home: usize| {
-        let strays: f64 =
-            (0..sizes.len()).filter(|other| *other != home).map(|other| stray(home, other)).sum();
-        (1.0 - strays).max(0.0)
-    };
-    let pairs = |home: usize| (sizes[home] * (sizes[home] - 1)).max(1) as f64;
-    let (sure, all) = (0..sizes.len()).fold((0.0, 0.0), |(sure, all), home| {
-        (sure + pairs(home) * stays(home).powi(2), all + pairs(home))
-    });
+    let mut sure = 0.0;
+    let mut all = 0.0;
+    for home in 0..sizes.len() {
+        let strays = (0..sizes.len()).filter(|other| *other != home).map(|other| {
+            // The part that noise adds to the squared distance of two centres is subtracted.
+            let noise =
+                sigma * sigma * directions * (1.0 / sizes[home] as f64 + 1.0 / sizes[other] as f64);
+            let apart = (squared(&centres[home], &centres[other]) - noise).max(0.0).sqrt();
+            normal_tail(0.5 * apart / sigma.max(f64::MIN_POSITIVE))
+        });
+        let stays = (1.0 - strays.sum::<f64>()).max(0.0);
+        let pairs = (sizes[home] * (sizes[home] - 1)).max(1) as f64;
+        sure += pairs * stays.powi(2);
+        all += pairs;
+    }
     sure / all
 }
 
@@ -188,9 +192,9 @@ fn centre(places: &[Vec<f64>], labels: &[usize], home: usize) -> Vec<f64> {
         .filter(|(_, label)| **label == home)
         .map(|(place, _)| place)
         .collect();
-    let mean =
-        |at: usize| members.iter().map(|place| place[at]).sum::<f64>() / members.len() as f64;
-    (0..places.first().map_or(0, Vec::len)).map(mean).collect()
+    (0..places.first().map_or(0, Vec::len))
+        .map(|at| members.iter().map(|place| place[at]).sum::<f64>() / members.len() as f64)
+        .collect()
 }
 
 fn squared(a: &[f64], b: &[f64]) -> f64 {

@@ -99,39 +99,49 @@ fn filled(
     offset_ns: &[Vec<f64>],
     group: &[usize],
 ) -> Vec<Vec<f64>> {
-    let mean = |offsets: &[Vec<f64>], at: usize, home: usize| {
-        let of_group: Vec<f64> = offsets
-            .iter()
-            .zip(group)
-            .filter(|(_, of)| **of == at)
-            .map(|(row, _)| row[home])
-            .collect();
-        of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
-    };
-    let level_before = |at: usize| old.between_ns[(at, at)] + 2.0 * mean(&old.offset_ns, at, 0);
     for home in 0..inside.first().map_or(0, Vec::len) {
-        let change =
-            |at: usize| inside[at][home] + 2.0 * mean(offset_ns, at, home) - level_before(at);
-        let changes: Vec<f64> =
-            (0..inside.len()).map(change).filter(|change| change.is_finite()).collect();
+        let changes: Vec<f64> = inside
+            .iter()
+            .enumerate()
+            .map(|(at, homes)| {
+                let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
+                level - level_before(old, group, at)
+            })
+            .filter(|change| change.is_finite())
+            .collect();
         let change_ns = median(&changes).unwrap_or(0.0);
         for (at, homes) in
             inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite())
         {
-            homes[home] = level_before(at) + change_ns - 2.0 * mean(offset_ns, at, home);
+            homes[home] = level_before(old, group, at) + change_ns
+                - 2.0 * mean_of_group(offset_ns, group, at, home);
         }
     }
     inside
 }
 
+/// The usual distance inside a group at the one line of the matrix.
+fn level_before(old: &HomeModel, group: &[usize], at: usize) -> f64 {
+    old.between_ns[(at, at)] + 2.0 * mean_of_group(&old.offset_ns, group, at, 0)
+}
+
+fn mean_of_group(offsets: &[Vec<f64>], group: &[usize], at: usize, home: usize) -> f64 {
+    let of_group: Vec<f64> =
+        offsets.iter().zip(group).filter(|(_, of)| **of == at).map(|(row, _)| row[home]).collect();
+    of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
+}
+
 /// The PU with the smallest offset towards each home.
 fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
-    let nearest = |home: usize| {
-        let offsets =
-            pus.iter().zip(&model.offset_ns).filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
-        offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
-    };
-    (0..model.homes()).filter_map(nearest).collect()
+    (0..model.homes())
+        .filter_map(|home| {
+            let offsets = pus
+                .iter()
+                .zip(&model.offset_ns)
+                .filter_map(|(pu, row)| Some((*pu, *row.get(home)?)));
+            offsets.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(pu, _)| pu)
+        })
+        .collect()
 }
 
 /// The median over the lines of each home, from each hub to each PU.

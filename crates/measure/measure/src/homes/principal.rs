@@ -42,10 +42,11 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
         let all: Vec<f64> = off.iter().flatten().map(|off| off.abs()).collect();
         let reach = REACH * MAD_TO_SIGMA * median(&all).unwrap_or(0.0);
         for ((clean, off), left) in clean.iter_mut().zip(&off).zip(&left) {
-            let moved = |((clean, off), left): ((&mut f64, &f64), &f64)| {
-                *clean += off.clamp(-reach, reach) - left
-            };
-            clean.iter_mut().zip(off).zip(left).for_each(moved);
+            clean
+                .iter_mut()
+                .zip(off)
+                .zip(left)
+                .for_each(|((clean, off), left)| *clean += off.clamp(-reach, reach) - left);
         }
         let squares: f64 = all.iter().map(|off| off.min(reach).powi(2)).sum();
         noise = (squares / all.len().max(1) as f64).sqrt();
@@ -82,8 +83,9 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
 }
 
 fn centred(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
-    let mean = |column: usize| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64;
-    let means: Vec<f64> = (0..columns).map(mean).collect();
+    let means: Vec<f64> = (0..columns)
+        .map(|column| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64)
+        .collect();
     rows.iter()
         .map(|row| row.iter().zip(&means).map(|(value, mean)| value - mean).collect())
         .collect()

@@ -38,8 +38,10 @@ impl LineSamples {
 
     /// The hubs' places in `hubs` with their rows in `pus`.
     pub fn hub_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let row = |hub: &u32| self.pus.iter().position(|pu| pu == hub);
-        self.hubs.iter().enumerate().filter_map(move |(at, hub)| Some((at, row(hub)?)))
+        self.hubs
+            .iter()
+            .enumerate()
+            .filter_map(move |(at, hub)| Some((at, self.pus.iter().position(|pu| pu == hub)?)))
     }
 }
 

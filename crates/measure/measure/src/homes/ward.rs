@@ -51,8 +51,15 @@ fn cost(a: &Cluster, b: &Cluster) -> f64 {
 
 fn joined(a: &Cluster, b: &Cluster) -> Cluster {
     let size = a.size + b.size;
-    let mean = |(x, y): (&f64, &f64)| (a.size * x + b.size * y) / size;
-    Cluster { centre: a.centre.iter().zip(&b.centre).map(mean).collect(), size }
+    Cluster {
+        centre: a
+            .centre
+            .iter()
+            .zip(&b.centre)
+            .map(|(x, y)| (a.size * x + b.size * y) / size)
+            .collect(),
+        size,
+    }
 }
 
 #[cfg(test)]

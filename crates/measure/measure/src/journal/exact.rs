@@ -10,8 +10,9 @@ pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, 
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let value = |word: &str| {
-        word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")))
-    };
-    text.split_whitespace().map(value).collect()
+    text.split_whitespace()
+        .map(|word| {
+            word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")))
+        })
+        .collect()
 }

@@ -65,20 +65,24 @@ impl Header {
         let there = &theirs.machine;
         let here = &self.machine;
         let differences = [
-            told("machine", &there.name, &here.name),
-            told("processor", known(there.cpu_model.as_ref()), known(here.cpu_model.as_ref())),
-            told("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
-            told(
+            difference("machine", &there.name, &here.name),
+            difference(
+                "processor",
+                known(there.cpu_model.as_ref()),
+                known(here.cpu_model.as_ref()),
+            ),
+            difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
+            difference(
                 "the machine's figures, hash",
                 known(there.figures.as_ref()),
                 known(here.figures.as_ref()),
             ),
-            told(
+            difference(
                 "CPUs",
                 &CpuList(theirs.pus.clone()).to_string(),
                 &CpuList(self.pus.clone()).to_string(),
             ),
-            told("--seed", theirs.seed, self.seed),
+            difference("--seed", theirs.seed, self.seed),
         ];
         let found: Vec<String> = differences
             .into_iter()
@@ -91,24 +95,25 @@ impl Header {
 
 impl JournalOptions {
     fn differences(&self, theirs: &JournalOptions) -> [Option<String>; 6] {
-        let passes = |options: &JournalOptions| match (options.least_passes, options.most_passes) {
-            (least, most) if least == most => {
-                format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
-            }
-            (least, most) => format!(
-                "{least} to {} of {}",
-                counted(most, "pass"),
-                counted(options.batches, "batch")
-            ),
-        };
         [
-            told("--quick, --thorough or --passes", passes(theirs), passes(self)),
-            told("round trips a batch", theirs.round_trips, self.round_trips),
-            told("--parallel", theirs.parallel, self.parallel),
-            told("--homes", theirs.homes, self.homes),
-            told("--utilisation", theirs.utilisation_percent, self.utilisation_percent),
-            told("--loaded", theirs.loaded, self.loaded),
+            difference("--quick, --thorough or --passes", passes(theirs), passes(self)),
+            difference("round trips a batch", theirs.round_trips, self.round_trips),
+            difference("--parallel", theirs.parallel, self.parallel),
+            difference("--homes", theirs.homes, self.homes),
+            difference("--utilisation", theirs.utilisation_percent, self.utilisation_percent),
+            difference("--loaded", theirs.loaded, self.loaded),
         ]
+    }
+}
+
+fn passes(options: &JournalOptions) -> String {
+    match (options.least_passes, options.most_passes) {
+        (least, most) if least == most => {
+            format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
+        }
+        (least, most) => {
+            format!("{least} to {} of {}", counted(most, "pass"), counted(options.batches, "batch"))
+        }
     }
 }
 
@@ -116,6 +121,6 @@ fn known(name: Option<&String>) -> &str {
     name.map_or("unknown", String::as_str)
 }
 
-fn told<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {
+fn difference<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {
     (there != here).then(|| format!("{what}: {there} there, {here} here"))
 }

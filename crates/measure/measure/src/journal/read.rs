@@ -34,14 +34,18 @@ impl Reader<'_> {
         let mut lines = text.lines();
         self.check_head(lines.next().unwrap_or_default())?;
         let mut visited = HashSet::new();
-        let record = |(at, line): (usize, &str)| {
+        let mut records = Vec::new();
+        for (at, line) in lines.enumerate() {
             let record: Record = self.parsed(at + 2, line)?;
             let is_new = visited.insert((record.pass, record.i, record.j));
             let doubt =
                 self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
-            doubt.map_or(Ok(record), |doubt| Err(self.damaged(at + 2, doubt.to_owned())))
-        };
-        lines.enumerate().map(record).collect()
+            if let Some(doubt) = doubt {
+                return Err(self.damaged(at + 2, doubt.to_owned()));
+            }
+            records.push(record);
+        }
+        Ok(records)
     }
 
     fn check_head(&self, line: &str) -> Result<(), JournalError> {

@@ -26,10 +26,10 @@ impl<P: Probe> MatrixRun<'_, P> {
         pass: usize,
         samples: &mut Samples,
     ) -> Result<Vec<(usize, usize)>, MeasureError<P::Error>> {
-        let is_known = |(i, j): &(usize, usize)| {
-            crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat())
-        };
-        let known: Vec<bool> = round.iter().map(is_known).collect();
+        let known: Vec<bool> = round
+            .iter()
+            .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
+            .collect();
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }

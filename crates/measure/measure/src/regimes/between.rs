@@ -13,17 +13,23 @@ pub fn levels(passes: &[Vec<f64>]) -> Option<[Regime; 2]> {
     let mut passes: Vec<(f64, &Vec<f64>)> =
         passes.iter().filter_map(|pass| Some((median(pass)?, pass))).collect();
     passes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let ratio = |from: usize, to: usize| passes[to].0 / passes[from].0;
+    let medians: Vec<f64> = passes.iter().map(|(median, _)| *median).collect();
     let slowest = passes.len().checked_sub(1)?;
-    let at = (1..=slowest).max_by(|a, b| ratio(a - 1, *a).total_cmp(&ratio(b - 1, *b)))?;
-    let gap = ratio(at - 1, at);
-    let is_clear = gap >= SMALLEST_RATIO && gap > ratio(0, at - 1) && gap > ratio(at, slowest);
+    let at = (1..=slowest).max_by(|a, b| {
+        let [a, b] = [*a, *b].map(|at| medians[at] / medians[at - 1]);
+        a.total_cmp(&b)
+    })?;
+    let gap = medians[at] / medians[at - 1];
+    let is_clear = gap >= SMALLEST_RATIO
+        && gap > medians[at - 1] / medians[0]
+        && gap > medians[slowest] / medians[at];
     let (fast, slow) = passes.split_at(at);
     let all = passes.iter().map(|(_, pass)| pass.len()).sum::<usize>() as f64;
-    let level = |passes: &[(f64, &Vec<f64>)]| {
-        let samples: Vec<f64> = passes.iter().flat_map(|(_, pass)| pass.iter().copied()).collect();
-        Some(Regime { median_ns: median(&samples)?, share: samples.len() as f64 / all })
-    };
     is_clear.then_some(())?;
-    Some([level(fast)?, level(slow)?])
+    Some([level(fast, all)?, level(slow, all)?])
+}
+
+fn level(passes: &[(f64, &Vec<f64>)], all: f64) -> Option<Regime> {
+    let samples: Vec<f64> = passes.iter().flat_map(|(_, pass)| pass.iter().copied()).collect();
+    Some(Regime { median_ns: median(&samples)?, share: samples.len() as f64 / all })
 }

@@ -75,10 +75,9 @@ impl Levels {
 
     /// Whether both levels have members enough, and more than lie scattered outside of both.
     fn hold(&self, logs: &[f64], fewest: usize) -> bool {
-        let inside = |centre: f64| {
+        let members = self.centre.map(|centre| {
             logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count()
-        };
-        let members = self.centre.map(inside);
+        });
         let smaller = members[0].min(members[1]);
         smaller >= fewest && smaller > 2 * logs.len().saturating_sub(members[0] + members[1])
     }
@@ -133,8 +132,12 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
 
 /// The split at the widest gap between neighbours.
 fn widest_gap(logs: &[f64], fewest: usize) -> usize {
-    let gap = |at: &usize| logs[*at] - logs[*at - 1];
-    (fewest..=logs.len() - fewest).max_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(fewest)
+    (fewest..=logs.len() - fewest)
+        .max_by(|a, b| {
+            let [a, b] = [*a, *b].map(|at| logs[at] - logs[at - 1]);
+            a.total_cmp(&b)
+        })
+        .unwrap_or(fewest)
 }
 
 /// Fits two levels, beginning with the lowest `at` samples in the first.
@@ -143,8 +146,6 @@ fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
     let background = single::background(logs);
     let (low, high) = logs.split_at(at);
     let centre = [low, high].map(|part| median(part).unwrap_or_default());
-    let squares =
-        |part: &[f64], centre: f64| part.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
     let sigma = ((squares(low, centre[0]) + squares(high, centre[1])) / n).sqrt().max(floor);
     let share = at as f64 / n;
     let weight = [share, 1.0 - share].map(|share| share * (1.0 - single::OUTLIERS));
@@ -157,6 +158,10 @@ fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
         }
     }
     levels
+}
+
+fn squares(part: &[f64], centre: f64) -> f64 {
+    part.iter().map(|log| (log - centre).powi(2)).sum::<f64>()
 }
 
 /// One step of expectation-maximisation. The likelihood is that of the levels it began with.

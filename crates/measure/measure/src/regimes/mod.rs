@@ -111,10 +111,13 @@ pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
 }
 
 fn usable(passes: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let of_pass = |pass: &Vec<f64>| -> Vec<f64> {
-        pass.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect()
-    };
-    passes.iter().map(of_pass).filter(|pass| !pass.is_empty()).collect()
+    passes
+        .iter()
+        .map(|pass| {
+            pass.iter().copied().filter(|value| value.is_finite() && *value > 0.0).collect()
+        })
+        .filter(|pass: &Vec<f64>| !pass.is_empty())
+        .collect()
 }
 
 /// The values that part the levels, by splitting in two as long as that explains more.
@@ -130,13 +133,14 @@ fn find_bounds(samples: &[f64], bounds: &mut Vec<f64>) {
 }
 
 fn levels(samples: &[f64], bounds: &[f64]) -> Vec<Regime> {
-    let level = |at: usize| {
-        let members: Vec<f64> =
-            samples.iter().copied().filter(|value| level_of(*value, bounds) == at).collect();
-        let share = members.len() as f64 / samples.len() as f64;
-        median(&members).map(|median_ns| Regime { median_ns, share })
-    };
-    (0..=bounds.len()).filter_map(level).collect()
+    (0..=bounds.len())
+        .filter_map(|at| {
+            let members: Vec<f64> =
+                samples.iter().copied().filter(|value| level_of(*value, bounds) == at).collect();
+            let share = members.len() as f64 / samples.len() as f64;
+            median(&members).map(|median_ns| Regime { median_ns, share })
+        })
+        .collect()
 }
 
 fn level_of(value: f64, bounds: &[f64]) -> usize {
@@ -146,13 +150,14 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
 /// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level
 /// came back, so this is a drift in steps. Two passes cannot tell.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
-    let level = |pass: &Vec<f64>| {
-        let first = level_of(pass[0], bounds);
-        pass.iter().all(|value| level_of(*value, bounds) == first).then_some(first)
-    };
-    let Some(levels) = passes.iter().map(level).collect::<Option<Vec<usize>>>() else {
-        return false;
-    };
+    let levels: Option<Vec<usize>> = passes
+        .iter()
+        .map(|pass| {
+            let first = level_of(pass[0], bounds);
+            pass.iter().all(|value| level_of(*value, bounds) == first).then_some(first)
+        })
+        .collect();
+    let Some(levels) = levels else { return false };
     let rises = levels.windows(2).all(|pair| pair[0] < pair[1]);
     let falls = levels.windows(2).all(|pair| pair[0] > pair[1]);
     passes.len() >= 3 && (rises || falls)

@@ -82,21 +82,28 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     let middle = middle.exp();
     let fastest = fastest.exp();
     let start = fastest - shift * (middle - fastest) - 1e-3 * middle;
-    let coordinate =
-        |value: f64| if start.is_finite() { (value - start).ln() } else { value / middle };
-    // The density moves from the new coordinate to the logarithm by the derivative of one by the
-    // other.
-    let derivative =
-        |value: f64| if start.is_finite() { value / (value - start) } else { value / middle };
+
     if start.is_finite() && start <= 0.0 {
         return f64::NEG_INFINITY;
     }
-    let values: Vec<f64> = logs.iter().map(|log| coordinate(log.exp())).collect();
+    // The density moves from the new coordinate to the logarithm by the derivative of one by the
+    // other.
+    let (values, derivatives): (Vec<f64>, Vec<f64>) = logs
+        .iter()
+        .map(|log| log.exp())
+        .map(|value| {
+            if start.is_finite() {
+                ((value - start).ln(), value / (value - start))
+            } else {
+                (value / middle, value / middle)
+            }
+        })
+        .unzip();
     let n = values.len() as f64;
     let centre = values.iter().sum::<f64>() / n;
     let sigma =
         (values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / n).sqrt().max(floor);
-    let moved: f64 = logs.iter().map(|log| derivative(log.exp()).ln()).sum();
+    let moved: f64 = derivatives.iter().map(|derivative| derivative.ln()).sum();
     moved
         + values
             .iter()
@@ -111,12 +118,14 @@ fn heavy(logs: &[f64], floor: f64) -> f64 {
     // The median absolute deviation of t with three degrees of freedom is 0.7649.
     let three = (mad / 0.7649).max(floor);
     let one = mad.max(floor);
-    let likelihood = |density: &dyn Fn(f64) -> f64| {
-        logs.iter().map(|log| density(log - centre).ln()).sum::<f64>()
-    };
-    let of_three = |distance: f64| {
+    let of_three = likelihood(logs, centre, |distance| {
         2.0 / (PI * 3f64.sqrt() * three * (1.0 + (distance / three).powi(2) / 3.0).powi(2))
-    };
-    let of_one = |distance: f64| 1.0 / (PI * one * (1.0 + (distance / one).powi(2)));
-    likelihood(&of_three).max(likelihood(&of_one))
+    });
+    let of_one =
+        likelihood(logs, centre, |distance| 1.0 / (PI * one * (1.0 + (distance / one).powi(2))));
+    of_three.max(of_one)
+}
+
+fn likelihood(logs: &[f64], centre: f64, density: impl Fn(f64) -> f64) -> f64 {
+    logs.iter().map(|log| density(log - centre).ln()).sum()
 }

@@ -59,27 +59,38 @@ impl AddressHash {
     /// # Errors
     /// [`HashError`] with the first thing found wrong.
     pub fn parse(base: &str, masks: &str) -> Result<Self, HashError> {
-        let slice = |(at, text): (usize, &str)| {
-            text.trim()
-                .parse()
-                .map_err(|_| HashError::Slice { line: at + 1, text: text.to_owned() })
-        };
-        let mask = |(at, text): (usize, &str)| {
-            let digits = text.trim_start_matches("0x");
-            u64::from_str_radix(digits, 16)
-                .map_err(|_| HashError::Mask { place: at + 1, text: text.to_owned() })
-        };
-        let base = base.lines().enumerate().map(slice).collect::<Result<Vec<u32>, _>>()?;
+        let base = base
+            .lines()
+            .enumerate()
+            .map(|(at, text)| {
+                text.trim()
+                    .parse()
+                    .map_err(|_| HashError::Slice { line: at + 1, text: text.to_owned() })
+            })
+            .collect::<Result<Vec<u32>, _>>()?;
         let words = masks.lines().nth(1).unwrap_or_default().split_whitespace();
-        AddressHash::new(base, words.enumerate().map(mask).collect::<Result<Vec<u64>, _>>()?)
+        AddressHash::new(
+            base,
+            words
+                .enumerate()
+                .map(|(at, text)| {
+                    let digits = text.trim_start_matches("0x");
+                    u64::from_str_radix(digits, 16)
+                        .map_err(|_| HashError::Mask { place: at + 1, text: text.to_owned() })
+                })
+                .collect::<Result<Vec<u64>, _>>()?,
+        )
     }
 
     /// The slice that is home to the line at this physical address.
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
-        let parity =
-            |(bit, mask): (usize, &u64)| u64::from((address & mask).count_ones() & 1) << bit;
-        let permutation: u64 = self.masks.iter().enumerate().map(parity).sum();
+        let permutation: u64 = self
+            .masks
+            .iter()
+            .enumerate()
+            .map(|(bit, mask)| u64::from((address & mask).count_ones() & 1) << bit)
+            .sum();
         let place = (address / LINE_BYTES) ^ permutation;
         self.base[place as usize & (self.base.len() - 1)]
     }

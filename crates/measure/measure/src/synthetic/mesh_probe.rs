@@ -73,15 +73,17 @@ impl MeshProbe {
     /// [`UnknownPu`].
     pub fn exact_ns(&self, pair: PairAt) -> Result<f64, UnknownPu> {
         let home = self.home(pair.line);
-        let hops = |pu: u32| self.mesh.hops(pu as usize, home).map(f64::from).ok_or(UnknownPu(pu));
-        Ok(BASE_NS + HOP_NS * (hops(pair.a)? + hops(pair.b)?))
+        let [a, b] = [pair.a, pair.b]
+            .map(|pu| self.mesh.hops(pu as usize, home).map(f64::from).ok_or(UnknownPu(pu)));
+        Ok(BASE_NS + HOP_NS * (a? + b?))
     }
 
     fn batches(&mut self, pair: PairAt, batches: u32) -> Result<Batches, UnknownPu> {
         let level_ns = self.exact_ns(pair)? + self.noise.visit_ns * normal(&mut self.rng);
-        let batch = |_| level_ns + self.noise.batch_ns * normal(&mut self.rng);
         Ok(Batches {
-            round_trip_ns: (0..batches).map(batch).collect(),
+            round_trip_ns: (0..batches)
+                .map(|_| level_ns + self.noise.batch_ns * normal(&mut self.rng))
+                .collect(),
             discards: Discards::default(),
         })
     }
