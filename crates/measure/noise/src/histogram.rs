@@ -78,12 +78,16 @@ impl Histogram {
     /// The bins that hold anything, ascending.
     #[must_use]
     pub fn bins(&self) -> Vec<Bin> {
-        let bin = |(at, count): (usize, &u64)| Bin {
-            from_ns: start(self.sub_bits, at),
-            to_ns: self.end(at),
-            count: *count,
-        };
-        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(bin).collect()
+        self.counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(at, count)| Bin {
+                from_ns: start(self.sub_bits, at),
+                to_ns: self.end(at),
+                count: *count,
+            })
+            .collect()
     }
 
     /// The last bin ends at the largest number there is.

@@ -93,9 +93,11 @@ impl Room<'_> {
         }
         let trace =
             self.options.trace.then(|| Instance::begin(cpus)).transpose().map_err(Error::Trace)?;
-        let marker = |_: &Hired| trace.as_ref().map(Instance::marker).transpose();
-        let markers: Vec<Option<File>> =
-            hired.iter().map(marker).collect::<io::Result<_>>().map_err(Error::Trace)?;
+        let markers: Vec<Option<File>> = hired
+            .iter()
+            .map(|_| trace.as_ref().map(Instance::marker).transpose())
+            .collect::<io::Result<_>>()
+            .map_err(Error::Trace)?;
         let before = Snapshot::now();
         let begin = Instant::now();
         for (hired, marker) in hired.iter().zip(markers) {
@@ -124,8 +126,9 @@ impl Room<'_> {
         seated: Sender<Seated>,
     ) -> Result<Hired<'s>, Error> {
         let (go, gone) = channel();
-        let body = move || self.meter(cpu, &seated, &gone);
-        let thread = Builder::new().name(format!("noise-cpu{cpu}")).spawn_scoped(scope, body);
+        let thread = Builder::new()
+            .name(format!("noise-cpu{cpu}"))
+            .spawn_scoped(scope, move || self.meter(cpu, &seated, &gone));
         thread.map(|thread| Hired { cpu, go, thread }).map_err(|source| Error::Seat { cpu, source })
     }
 

@@ -3,7 +3,7 @@
 use super::gaps::Gap;
 use super::histogram::Bin;
 use super::meter::Metered;
-use super::sources::{Found, Source};
+use super::sources::{CpuEvents, Source};
 use super::trace::Traced;
 use serde::Serialize;
 
@@ -100,11 +100,10 @@ impl CpuNoise {
         cpu: u32,
         step_ns: f64,
         metered: &Metered,
-        found: Found,
+        found: CpuEvents,
         trace: Option<Traced>,
     ) -> Self {
         let times = &metered.quanta.times;
-        let us = |ns: u64| ns as f64 / 1e3;
         let meter = Meter::new(step_ns, metered);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         CpuNoise {
@@ -135,19 +134,24 @@ impl CpuNoise {
     }
 }
 
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
 impl Meter {
     fn new(step_ns: f64, metered: &Metered) -> Self {
-        let ns = |ticks: f64| ticks * metered.ns_per_tick;
         let detour = &metered.detour;
-        let recording_ns = ns(detour.recording_ticks as f64);
-        let watched_ns = ns(detour.watched_ticks as f64);
+        let ns_per_tick = metered.ns_per_tick;
+        let recording_ns = detour.recording_ticks as f64 * ns_per_tick;
+        let watched_ns = detour.watched_ticks as f64 * ns_per_tick;
         Meter {
-            resolution_ns: ns(metered.own.loop_ticks).max(step_ns),
-            threshold_ns: ns(metered.own.threshold_ticks as f64 - metered.own.loop_ticks),
+            resolution_ns: (metered.own.loop_ticks * ns_per_tick).max(step_ns),
+            threshold_ns: (metered.own.threshold_ticks as f64 - metered.own.loop_ticks)
+                * ns_per_tick,
             record_ns: share_percent(recording_ns, detour.gaps.sums().0 as f64) / 100.0,
             overhead_percent: share_percent(recording_ns, recording_ns + watched_ns),
             detour_seconds: watched_ns / 1e9,
-            fwq_seconds: ns(metered.quanta.worked_ticks as f64) / 1e9,
+            fwq_seconds: metered.quanta.worked_ticks as f64 * ns_per_tick / 1e9,
         }
     }
 }

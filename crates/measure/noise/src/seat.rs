@@ -30,8 +30,10 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
     let mut closed = Vec::new();
     std::thread::scope(|scope| {
-        let try_all = || cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>();
-        let tried = match std::thread::Builder::new().spawn_scoped(scope, try_all) {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || {
+            cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>()
+        });
+        let tried = match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(error) => cpus
                 .iter()

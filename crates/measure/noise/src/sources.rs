@@ -25,6 +25,14 @@ pub struct Source {
     pub explains_at_most_percent: Option<f64>,
 }
 
+impl Source {
+    /// A source of which it cannot be said what it explains.
+    fn counted(name: String, count: u64, seconds: f64) -> Self {
+        let per_second = count as f64 / seconds;
+        Source { name, count, per_second, explains_at_most_percent: None }
+    }
+}
+
 /// All counters at one time.
 pub(super) struct Snapshot {
     interrupts: Interrupts,
@@ -35,7 +43,7 @@ pub(super) struct Snapshot {
 }
 
 /// The events on one CPU.
-pub(super) struct Found {
+pub(super) struct CpuEvents {
     /// The most frequent first.
     pub(super) sources: Vec<Source>,
     /// Share of the time that a hypervisor took, in percent.
@@ -54,7 +62,6 @@ pub(super) struct Watched {
 impl Snapshot {
     /// Reads the counters. Those that cannot be read stay empty.
     pub(super) fn now() -> Self {
-        let read = |path| std::fs::read(path).unwrap_or_default();
         Snapshot {
             interrupts: Interrupts::parse(&read("/proc/interrupts")),
             softirqs: Interrupts::parse(&read("/proc/softirqs")),
@@ -75,7 +82,7 @@ impl Snapshot {
         cpu: u32,
         usage: Usage,
         watched: Watched,
-    ) -> Found {
+    ) -> CpuEvents {
         let seconds = self.seconds_since(earlier);
         let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
         let stolen = self.times.stolen_ticks(cpu).zip(earlier.times.stolen_ticks(cpu));
@@ -84,20 +91,18 @@ impl Snapshot {
         let stops = interrupts.chain(switches(usage));
         let others = softirqs.map(|(name, count)| (format!("softirq {name}"), count));
         let others = others.chain(stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks)));
-        let source = |(name, count), explains_at_most_percent| Source {
-            name,
-            count,
-            per_second: count as f64 / seconds,
-            explains_at_most_percent,
-        };
-        let stops: Vec<Source> =
-            stops.map(|(name, count)| source((name, count), watched.explained(count))).collect();
+        let stops: Vec<Source> = stops
+            .map(|(name, count)| Source {
+                explains_at_most_percent: watched.explained(count),
+                ..Source::counted(name, count, seconds)
+            })
+            .collect();
         let events = stops.iter().map(|source| source.count).sum();
         let mut sources = stops;
-        sources.extend(others.map(|other| source(other, None)));
+        sources.extend(others.map(|(name, count)| Source::counted(name, count, seconds)));
         sources.retain(|source| source.count > 0);
         sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
-        Found {
+        CpuEvents {
             sources,
             steal_percent: stolen
                 .map(|ticks| (100.0 * ticks as f64 / clock_ticks() / seconds).min(100.0)),
@@ -106,6 +111,10 @@ impl Snapshot {
                 .map(|explained| 100.0 - explained),
         }
     }
+}
+
+fn read(path: &str) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_default()
 }
 
 impl Watched {
@@ -156,7 +165,7 @@ mod tests {
         }
     }
 
-    fn found(gaps: u64) -> Found {
+    fn found(gaps: u64) -> CpuEvents {
         let at = Instant::now();
         let before = snapshot(at, 100, 7, 1);
         let after = snapshot(at + Duration::from_secs(2), 600, 407, 11);

@@ -88,7 +88,7 @@ pub(super) fn explain(
 ) -> Option<Traced> {
     let spans = spans::of(&recording.text)?;
     let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
-    let begin_ns =
-        |gap: &Gap| marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64;
-    Some(blame::traced(gaps, &spans, from_ns, begin_ns))
+    Some(blame::traced(gaps, &spans, from_ns, |gap: &Gap| {
+        marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64
+    }))
 }

@@ -88,7 +88,7 @@ pub(super) fn traced(
         parts.iter().for_each(|(who, ns)| takers[*who].add(*ns));
         let left_ns = gap.length_ns - parts.iter().map(|(_, ns)| ns).sum::<u64>();
         found.unexplained.add(left_ns);
-        found.longest.push(told(gap, &parts, left_ns, spans));
+        found.longest.push(traced_gap(gap, &parts, left_ns, spans));
     }
     takers.iter_mut().chain([&mut found.unexplained]).for_each(Taker::round);
     takers.retain(|taker| taker.gaps > 0);
@@ -106,8 +106,10 @@ fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let overlapping = spans.spans[first..].iter().take_while(|span| span.from_ns < to_ns);
     // One with an unknown end is over when the meter goes on: it is in the gap of its known end and
     // in no other.
-    let is_here = |ns: u64| from_ns <= ns + SLACK_NS && ns <= to_ns + SLACK_NS;
-    for span in overlapping.filter(|span| span.known_ns.is_none_or(is_here)) {
+    let here = overlapping.filter(|span| {
+        span.known_ns.is_none_or(|ns| from_ns <= ns + SLACK_NS && ns <= to_ns + SLACK_NS)
+    });
+    for span in here {
         let ns = span.to_ns.min(to_ns) - span.from_ns.max(from_ns);
         match parts.iter_mut().find(|(who, _)| *who == span.who) {
             Some((_, sum)) => *sum += ns,
@@ -118,12 +120,14 @@ fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     parts
 }
 
-fn told(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &Spans) -> TracedGap {
-    let share = |(who, ns): &(usize, u64)| GapShare { who: spans.names[*who].clone(), us: us(*ns) };
+fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &Spans) -> TracedGap {
     TracedGap {
         start_ns: gap.start_ns,
         length_ns: gap.length_ns,
-        takers: parts.iter().map(share).collect(),
+        takers: parts
+            .iter()
+            .map(|(who, ns)| GapShare { who: spans.names[*who].clone(), us: us(*ns) })
+            .collect(),
         unexplained_us: us(left_ns),
     }
 }

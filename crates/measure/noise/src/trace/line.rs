@@ -36,8 +36,9 @@ pub(super) enum What {
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let is_end = |at: &usize| rest[*at] == b'\n' && is_begin(&rest[at + 1..]);
-        let end = (0..rest.len()).find(is_end).unwrap_or(rest.len());
+        let end = (0..rest.len())
+            .find(|at| rest[*at] == b'\n' && is_begin(&rest[at + 1..]))
+            .unwrap_or(rest.len());
         let event = &rest[..end];
         rest = rest.get(end + 1..).unwrap_or_default();
         (!event.is_empty()).then_some(event)
@@ -99,14 +100,15 @@ fn what(event: &str, fields: &str) -> Option<What> {
 
 /// `softirq TIMER`, `ipi Rescheduling interrupts`, `local_timer`.
 fn handler(event: &str, fields: &str) -> String {
-    let inner = |open, close| {
-        fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
-    };
     match event {
-        "softirq" => format!("softirq {}", inner("action=", "]").unwrap_or("?")),
-        "ipi" => format!("ipi {}", inner("(", ")").unwrap_or("?")),
+        "softirq" => format!("softirq {}", inner(fields, "action=", "]").unwrap_or("?")),
+        "ipi" => format!("ipi {}", inner(fields, "(", ")").unwrap_or("?")),
         vector => vector.to_owned(),
     }
+}
+
+fn inner<'f>(fields: &'f str, open: &str, close: &str) -> Option<&'f str> {
+    fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
 }
 
 /// Seconds with six digits behind the point.
