@@ -85,19 +85,18 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
         profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()),
     );
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
-    let cost = |power: f64| cost(&busier(levels, power.exp2()), profile, &fitted);
-    let (busy_factor, busy_range) = cheapest(cost)?;
+    let (busy_factor, busy_range) =
+        cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
     *levels = busier(levels, busy_factor);
     let mut points = curve(&Arc::new(levels.clone().model(&levels.name)?), profile, &chosen)?;
     points.iter_mut().skip(1).step_by(2).for_each(|point| point.held_out = true);
-    let of = |held_out: bool| {
-        points.iter().filter(move |point| point.held_out == held_out).map(Point::off)
-    };
     Ok(Followed {
         busy_factor,
         busy_range,
-        rmse_percent: 100.0 * rms(of(false)).unwrap_or(0.0),
-        held_out_percent: rms(of(true)).map(|rms| 100.0 * rms),
+        rmse_percent: 100.0
+            * rms(points.iter().filter(|point| !point.held_out).map(Point::off)).unwrap_or(0.0),
+        held_out_percent: rms(points.iter().filter(|point| point.held_out).map(Point::off))
+            .map(|rms| 100.0 * rms),
         same_pairs: profile.loaded_seed.is_some(),
         points,
     })
@@ -159,8 +158,7 @@ fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
         .copied()
         .collect();
     let count = possible.len().min(POINTS);
-    let at = |index: usize| possible[index * (possible.len() - 1) / (count - 1).max(1)];
-    (0..count).map(at).collect()
+    (0..count).map(|index| possible[index * (possible.len() - 1) / (count - 1).max(1)]).collect()
 }
 
 /// The hierarchy with its busy times multiplied by a factor; a busy time stays at least one tick.
@@ -214,20 +212,26 @@ fn curve(
         .iter()
         .map(|seed| drawn(model, profile, points, *seed))
         .collect::<Result<Vec<_>, _>>()?;
-    let point = |(at, measured): (usize, &Loaded)| {
-        let medians = sorted(
-            &curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)).collect::<Vec<_>>(),
-        );
-        let end = |end: Option<&f64>| end.copied().unwrap_or(f64::NAN);
-        Point {
-            pairs: measured.pairs,
-            measured_ns: measured.median_ns,
-            twin_ns: median(&medians).unwrap_or(f64::NAN),
-            twin_range_ns: [end(medians.first()), end(medians.last())],
-            held_out: false,
-        }
-    };
-    Ok(points.iter().enumerate().map(point).collect())
+    Ok(points
+        .iter()
+        .enumerate()
+        .map(|(at, measured)| {
+            let medians = sorted(
+                &curves
+                    .iter()
+                    .filter_map(|curve| Some(curve.get(at)?.median_ns))
+                    .collect::<Vec<_>>(),
+            );
+            let ends = [medians.first(), medians.last()];
+            Point {
+                pairs: measured.pairs,
+                measured_ns: measured.median_ns,
+                twin_ns: median(&medians).unwrap_or(f64::NAN),
+                twin_range_ns: ends.map(|end| end.copied().unwrap_or(f64::NAN)),
+                held_out: false,
+            }
+        })
+        .collect())
 }
 
 fn drawn(

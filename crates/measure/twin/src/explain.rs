@@ -22,12 +22,14 @@ const USUAL_GHZ: f64 = 3.0;
 /// # Errors
 /// A profile without distances.
 pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
-    let unfit = |problem| TwinError::Unfit { name: profile.name.clone(), problem };
-    let distance =
-        profile.core_distance.as_ref().ok_or_else(|| unfit("holds no core distances"))?;
+    let distance = profile
+        .core_distance
+        .as_ref()
+        .ok_or_else(|| TwinError::unfit(profile, "holds no core distances"))?;
     let explained =
         profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
-    let model = explained.ok_or_else(|| unfit("knows no distance at all; measure it again"))?;
+    let model = explained
+        .ok_or_else(|| TwinError::unfit(profile, "knows no distance at all; measure it again"))?;
     let core_of = siblings::cores(distance, &profile.topology);
     let cores = core_of.iter().max().map_or(0, |last| last + 1);
     let homes = homes(profile);
@@ -79,16 +81,16 @@ fn groups(
         let next = numbers.len() as u32;
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
-    let mut seen = Vec::new();
-    let mut dense = |group: u32| match seen.iter().position(|known| *known == group) {
-        Some(at) => at as u32,
-        None => {
-            seen.push(group);
-            seen.len() as u32 - 1
-        }
-    };
+
     // Siblings of two groups leave unused group numbers.
-    group_of.into_iter().map(&mut dense).collect()
+    let mut seen = Vec::new();
+    for group in &group_of {
+        if !seen.contains(group) {
+            seen.push(*group);
+        }
+    }
+    let dense = group_of.iter().filter_map(|group| seen.iter().position(|known| known == group));
+    dense.map(|at| at as u32).collect()
 }
 
 /// Cores that are nearer to each other than to the rest form a package. Cores that only seem far
@@ -114,19 +116,24 @@ fn packages(
 
 /// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
 fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> Vec<Vec<f64>> {
-    let threads = |core: usize| (0..core_of.len()).filter(move |row| core_of[*row] == core);
-    let known = |row: usize, home: usize| {
-        model.offset_ns.get(row)?.get(home).copied().filter(|ns| ns.is_finite())
-    };
-    let mean = |core: usize, home: usize| {
-        let all: Vec<f64> = threads(core).filter_map(|row| known(row, home)).collect();
-        if all.is_empty() {
-            0.0
-        } else {
-            (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
-        }
-    };
-    (0..cores).map(|core| (0..homes).map(|home| mean(core, home)).collect()).collect()
+    (0..cores)
+        .map(|core| (0..homes).map(|home| mean_offset_ns(model, core_of, core, home)).collect())
+        .collect()
+}
+
+/// The mean over the threads of a core, to hundredths.
+fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
+    let all: Vec<f64> = core_of
+        .iter()
+        .zip(&model.offset_ns)
+        .filter(|(of, _)| **of == core)
+        .filter_map(|(_, row)| row.get(home).copied())
+        .filter(|ns| ns.is_finite())
+        .collect();
+    if all.is_empty() {
+        return 0.0;
+    }
+    (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
 }
 
 /// The core clock: the rate of a TSC, or the usual one.

@@ -46,12 +46,13 @@ fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
 /// Every pair whose distance is known, by row.
 fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    let of_twin = |i: usize, j: usize| {
-        let ticks = model.round_trip_ticks(distance.pus[i], distance.pus[j], MEASURED_LINE)?;
-        Some(ticks as f64 * model.ns_per_tick())
-    };
     let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
-    known.filter_map(|(i, j, ns)| Some((i, j, (*ns, of_twin(i, j)?)))).collect()
+    known
+        .filter_map(|(i, j, ns)| {
+            let ticks = model.round_trip_ticks(distance.pus[i], distance.pus[j], MEASURED_LINE)?;
+            Some((i, j, (*ns, ticks as f64 * model.ns_per_tick())))
+        })
+        .collect()
 }
 
 /// All pairs.
@@ -94,8 +95,8 @@ pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     for home in 0..homes.homes() {
         let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
-            let core = |at: usize| model.topology.pu(pus[at]).and_then(|pu| pu.core);
-            let predicted = fit::predict(homes, pus, i, j, home).filter(|_| core(i) != core(j));
+            let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));
+            let predicted = fit::predict(homes, pus, i, j, home).filter(|_| one != other);
             let ticks = model.round_trip_ticks(pus[i], pus[j], line);
             both.extend(
                 predicted.zip(ticks).map(|(ns, ticks)| (ns, ticks as f64 * model.ns_per_tick())),

@@ -88,6 +88,12 @@ pub enum TwinError {
     Load(#[from] MeasureError<SimError>),
 }
 
+impl TwinError {
+    pub(crate) fn unfit(profile: &Profile, problem: &'static str) -> Self {
+        TwinError::Unfit { name: profile.name.clone(), problem }
+    }
+}
+
 /// The abilities that a twin must have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -142,22 +148,26 @@ fn structure(levels: &Hierarchy, profile: &Profile) -> Result<Fidelity, TwinErro
 }
 
 fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
-    let unfit = |problem| Err(TwinError::Unfit { name: profile.name.clone(), problem });
     let Some(distance) = &profile.core_distance else {
-        return unfit(
+        return Err(TwinError::unfit(
+            profile,
             "holds no core distances, which a twin is made of; 'seatmap measure' finds them",
-        );
+        ));
     };
     if distance.pus.len() < 2 {
-        return unfit("knows one PU only; a twin takes two cores");
+        return Err(TwinError::unfit(profile, "knows one PU only; a twin takes two cores"));
     }
     if needs.homes && explain::homes(profile).is_none() {
-        return unfit(
+        return Err(TwinError::unfit(
+            profile,
             "knows the distances for lines of one home only; 'seatmap measure --homes N' finds more",
-        );
+        ));
     }
     if needs.loaded && profile.loaded.is_empty() {
-        return unfit("has no loaded curve; 'seatmap measure --loaded' finds it");
+        return Err(TwinError::unfit(
+            profile,
+            "has no loaded curve; 'seatmap measure --loaded' finds it",
+        ));
     }
     Ok(())
 }
