@@ -93,11 +93,18 @@ fn examine_with(
 /// system stays.
 #[must_use]
 pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
-    let core = |cpu: u32| topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core);
     let Some(first) = online.first().copied() else { return Vec::new() };
-    let kept =
-        |cpu: &u32| *cpu == first || core(*cpu).is_some_and(|known| Some(known) == core(first));
-    online.iter().filter(|cpu| !kept(cpu)).copied().collect()
+    let first_core = core_of(topology, first);
+    online
+        .iter()
+        .copied()
+        .filter(|cpu| *cpu != first)
+        .filter(|cpu| first_core.is_none() || core_of(topology, *cpu) != first_core)
+        .collect()
+}
+
+fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
+    topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core)
 }
 
 fn finding(

@@ -269,10 +269,15 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let closed: Vec<&str> =
         low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
     let remedy = if closed.is_empty() {
-        let raise = |quota: &&Quota| {
-            quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
-        };
-        Remedy::new(RemedyKind::RaiseQuota, low.iter().map(raise).collect::<Vec<_>>().join("; "))
+        Remedy::new(
+            RemedyKind::RaiseQuota,
+            low.iter()
+                .map(|quota| {
+                    quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
+                })
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
     } else {
         let closed = closed.join(" and ");
         let ask = format!(

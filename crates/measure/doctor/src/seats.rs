@@ -25,10 +25,10 @@ pub fn examine(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<Diagnosis> {
     let kernel = Scheduler::read(root);
-    let line = |(name, value): (OsString, OsString)| {
-        [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat()
-    };
-    let environ: Vec<u8> = environment.into_iter().flat_map(line).collect();
+    let environ: Vec<u8> = environment
+        .into_iter()
+        .flat_map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat())
+        .collect();
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
@@ -78,10 +78,13 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     if quiet.is_empty() {
         return diagnosis(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
     }
-    let runtime =
-        |cpu: u32| root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?.parse::<u64>().ok();
-    let known: Vec<(u32, u64)> =
-        quiet.iter().filter_map(|cpu| Some((cpu, runtime(cpu)?))).collect();
+    let known: Vec<(u32, u64)> = quiet
+        .iter()
+        .filter_map(|cpu| {
+            let runtime = root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?;
+            Some((cpu, runtime.parse::<u64>().ok()?))
+        })
+        .collect();
     let active: CpuSet =
         known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
     if known.is_empty() {

@@ -149,19 +149,20 @@ struct Lent(Option<PathBuf>);
 
 impl Lent {
     fn new(root: &Path) -> io::Result<Self> {
-        let has = |file: &str| {
-            text(&root.join(file)).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"))
-        };
-        if !has("cgroup.controllers") {
+        if !has_cpuset(&root.join("cgroup.controllers")) {
             return Err(io::Error::other("has no cpuset controller"));
         }
         let control = root.join("cgroup.subtree_control");
-        if has("cgroup.subtree_control") {
+        if has_cpuset(&control) {
             return Ok(Lent(None));
         }
         std::fs::write(&control, "+cpuset")?;
         Ok(Lent(Some(control)))
     }
+}
+
+fn has_cpuset(file: &Path) -> bool {
+    text(file).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"))
 }
 
 impl Drop for Lent {

@@ -26,10 +26,9 @@ pub(super) struct Boot {
 
 impl Boot {
     pub(super) fn read(root: &Root) -> Self {
-        let cpus = |name: &str| read(root, &format!("/sys/devices/system/cpu/{name}"));
         Boot {
-            nohz_full: cpus("nohz_full").map(|text| list(&text)),
-            isolated: list(&cpus("isolated").unwrap_or_default()),
+            nohz_full: of_all_cpus(root, "nohz_full").map(|text| list(&text)),
+            isolated: list(&of_all_cpus(root, "isolated").unwrap_or_default()),
             irq_default: read(root, "/proc/irq/default_smp_affinity").and_then(|text| mask(&text)),
             command_line: read(root, "/proc/cmdline").unwrap_or_default(),
         }
@@ -136,8 +135,11 @@ impl Boot {
             return finding(subject, Severity::No, found, Some(Remedy::advice(without_boot_cpu())));
         }
         // A CPU that was isolated for somebody else is to be left alone as well.
-        let is_open = |cpu: &&u32| !cpus.contains(cpu) && !self.is_quiet(**cpu);
-        let others: Vec<u32> = online.iter().filter(is_open).copied().collect();
+        let others: Vec<u32> = online
+            .iter()
+            .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))
+            .copied()
+            .collect();
         if others.is_empty() {
             let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
             let found =
@@ -183,6 +185,10 @@ impl Boot {
     }
 }
 
+fn of_all_cpus(root: &Root, name: &str) -> Option<String> {
+    read(root, &format!("/sys/devices/system/cpu/{name}"))
+}
+
 /// The value of `isolcpus=`: flags, and the CPUs that they are for (kernel-parameters.txt).
 struct Isolcpus<'a> {
     flags: Vec<&'a str>,
@@ -191,8 +197,10 @@ struct Isolcpus<'a> {
 
 impl<'a> Isolcpus<'a> {
     fn parse(value: &'a str) -> Self {
-        let is_flag = |word: &&str| word.starts_with(|first: char| first.is_ascii_alphabetic());
-        let mut flags: Vec<&str> = value.split(',').take_while(is_flag).collect();
+        let mut flags: Vec<&str> = value
+            .split(',')
+            .take_while(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
+            .collect();
         let cpus: Vec<&str> = value.split(',').skip(flags.len()).collect();
         // Without a flag the CPUs are outside load balancing.
         if flags.is_empty() && !value.is_empty() {

@@ -105,7 +105,8 @@ impl Irqs {
             };
             return finding(subject, Severity::Ok, found, None);
         }
-        let named: Vec<String> = self.unmovable.iter().take(NAMED).map(Unmovable::told).collect();
+        let named: Vec<String> =
+            self.unmovable.iter().take(NAMED).map(Unmovable::sentence).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let found = format!(
@@ -129,7 +130,7 @@ impl Irqs {
 }
 
 impl Unmovable {
-    fn told(&self) -> String {
+    fn sentence(&self) -> String {
         format!("{} (CPU {})", self.name, shown(&self.cpus))
     }
 }

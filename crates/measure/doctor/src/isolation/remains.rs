@@ -52,21 +52,22 @@ impl Remains<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        let some = |cpus: &[u32], text: &str| {
-            (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)))
-        };
         let tick =
             self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
         let steal = self
             .hypervisor
             .as_ref()
             .map(|name| format!("whatever {name} takes from its guest (steal)"));
-        let irqs = some(&self.bound, "unmovable interrupts on CPUs");
+        let irqs = on_some(&self.bound, "unmovable interrupts on CPUs");
         let untried =
             (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
-        let smt = some(&self.neighbours, "SMT neighbours on CPUs");
+        let smt = on_some(&self.neighbours, "SMT neighbours on CPUs");
         [tick, steal, irqs, untried, smt].into_iter().flatten().collect()
     }
+}
+
+fn on_some(cpus: &[u32], text: &str) -> Option<String> {
+    (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)))
 }
 
 #[cfg(test)]

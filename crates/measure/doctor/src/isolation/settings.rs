@@ -135,27 +135,34 @@ struct Node {
     free_kib: Option<u64>,
 }
 
+const NODES: &str = "/sys/devices/system/node";
+
 /// The nodes of these CPUs, where they have a pool of 2 MiB pages.
 fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
-    let folder = "/sys/devices/system/node";
-    let node = |name: String| {
-        let near = list(&read(root, &format!("{folder}/{name}/cpulist"))?);
-        let count = |file: &str| {
-            read(root, &format!("{folder}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok()
-        };
-        let free_kib =
-            read(root, &format!("{folder}/{name}/meminfo")).and_then(|text| free_kib(&text));
-        let total = count("nr_hugepages")?;
-        let free = count("free_hugepages")?;
-        near.iter().any(|cpu| cpus.contains(cpu)).then_some(Node { name, total, free, free_kib })
-    };
     // The kernel refuses huge pages on a node without memory.
-    let has_memory = read(root, &format!("{folder}/has_memory")).map(|text| list(&text));
-    let is_full = |name: &String| {
-        let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
-        has_memory.as_ref().is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
-    };
-    root.folders(folder).unwrap_or_default().into_iter().filter(is_full).filter_map(node).collect()
+    let has_memory = read(root, &format!("{NODES}/has_memory")).map(|text| list(&text));
+    root.folders(NODES)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|name| {
+            let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
+            has_memory
+                .as_ref()
+                .is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
+        })
+        .filter_map(|name| node_near(root, cpus, name))
+        .collect()
+}
+
+/// The node, if some of these CPUs belong to it.
+fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
+    let near = list(&read(root, &format!("{NODES}/{name}/cpulist"))?);
+    let free_kib = read(root, &format!("{NODES}/{name}/meminfo")).and_then(|text| free_kib(&text));
+    let [total, free] = ["nr_hugepages", "free_hugepages"].map(|file| {
+        read(root, &format!("{NODES}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok()
+    });
+    let is_near = near.iter().any(|cpu| cpus.contains(cpu));
+    is_near.then_some(Node { name, total: total?, free: free?, free_kib })
 }
 
 /// The free memory in a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.

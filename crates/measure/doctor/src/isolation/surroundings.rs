@@ -92,11 +92,8 @@ fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
 /// Daemons among the programs that run; `hidden` says why some of these may not be shown.
 fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -> Diagnosis {
     let subject = "daemons";
-    let pids_of = |daemon: &str| -> Vec<String> {
-        running.iter().filter(|(_, name)| name == daemon).map(|(pid, _)| pid.to_string()).collect()
-    };
     let names: Vec<&str> =
-        DAEMONS.into_iter().filter(|daemon| !pids_of(daemon).is_empty()).collect();
+        DAEMONS.into_iter().filter(|daemon| !pids_of(running, daemon).is_empty()).collect();
     if !names.is_empty() {
         // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
@@ -107,7 +104,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
         } else {
             format!(
                 "kill {}",
-                names.iter().flat_map(|name| pids_of(name)).collect::<Vec<_>>().join(" ")
+                names.iter().flat_map(|name| pids_of(running, name)).collect::<Vec<_>>().join(" ")
             )
         };
         return finding(
@@ -128,6 +125,10 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
             finding(subject, Severity::Info, format!("none that can be seen: {why}"), None)
         }
     }
+}
+
+fn pids_of(running: &[(Tid, String)], daemon: &str) -> Vec<String> {
+    running.iter().filter(|(_, name)| name == daemon).map(|(pid, _)| pid.to_string()).collect()
 }
 
 fn clocksource(root: &Root) -> Diagnosis {
