@@ -5,7 +5,7 @@
 //! `{"end":true}`; a file without it was cut off.
 
 use crate::elf::Elf;
-use crate::hot::{self, Line};
+use crate::hot::{self, HotLine};
 use crate::maps;
 use crate::output::{self, FORMAT};
 use crate::tasks::{self, Task};
@@ -127,7 +127,7 @@ fn edges(text: &mut Text, task: &Task, known: usize) -> fmt::Result {
 }
 
 /// The lines with the highest counts of one kind, the highest first.
-fn lines(text: &mut Text, count: fn(&Line) -> u64) -> fmt::Result {
+fn lines(text: &mut Text, count: fn(&HotLine) -> u64) -> fmt::Result {
     let mut before = (u64::MAX, 0);
     for _ in 0..NAMED {
         let all = (0..hot::ENTRIES)
@@ -140,7 +140,7 @@ fn lines(text: &mut Text, count: fn(&Line) -> u64) -> fmt::Result {
     Ok(())
 }
 
-fn named(text: &mut Text, line: &Line) -> fmt::Result {
+fn named(text: &mut Text, line: &HotLine) -> fmt::Result {
     let (from, to) = line.leader();
     let truly = line.truly.load(Relaxed);
     let falsely = line.falsely.load(Relaxed);

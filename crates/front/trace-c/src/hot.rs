@@ -23,7 +23,7 @@ pub enum Sharing {
 
 /// A line that passed between threads.
 #[repr(C)]
-pub struct Line {
+pub struct HotLine {
     /// Its number; 0 in an unused entry.
     pub number: AtomicUsize,
     /// Transfers with true sharing.
@@ -38,19 +38,19 @@ pub struct Line {
     pub accessed: AtomicUsize,
 }
 
-static TABLE: AtomicPtr<Line> = AtomicPtr::new(null_mut());
+static TABLE: AtomicPtr<HotLine> = AtomicPtr::new(null_mut());
 static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Makes the table; false if there is no memory.
 pub fn begin() -> bool {
-    let table = memory::zeros(ENTRIES * size_of::<Line>());
+    let table = memory::zeros(ENTRIES * size_of::<HotLine>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
 /// Forgets all lines.
 pub fn clear() {
-    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Line>());
+    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<HotLine>());
     LOST.store(0, Relaxed);
 }
 
@@ -60,7 +60,7 @@ pub fn lost() -> u64 {
 }
 
 /// The entry at this index, if the table has it.
-pub fn at(index: usize) -> Option<&'static Line> {
+pub fn at(index: usize) -> Option<&'static HotLine> {
     let table = TABLE.load(Relaxed);
     if table.is_null() || index >= ENTRIES {
         return None;
@@ -84,7 +84,7 @@ pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: Sharing
     }
 }
 
-fn find(number: usize) -> Option<&'static Line> {
+fn find(number: usize) -> Option<&'static HotLine> {
     let start = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (0..PROBES).find_map(|probe| {
         let line = at((start + probe) % ENTRIES)?;
@@ -96,7 +96,7 @@ fn find(number: usize) -> Option<&'static Line> {
     })
 }
 
-impl Line {
+impl HotLine {
     fn add(&self, sharing: Sharing) {
         if sharing == Sharing::False {
             self.falsely.fetch_add(1, Relaxed);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_majority_leads() {
-        let line = memory::zeros(size_of::<Line>()).cast::<Line>();
+        let line = memory::zeros(size_of::<HotLine>()).cast::<HotLine>();
         // SAFETY: zeros are a valid line.
         let line = unsafe { &*line };
         for (owner, receiver) in [(1, 2), (3, 4), (5, 6), (5, 6), (5, 6), (1, 2)] {

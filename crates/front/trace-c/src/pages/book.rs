@@ -91,9 +91,9 @@ impl Book {
     /// The entry of a page; a new one replaces none, so that a full book knows no new pages.
     fn find(&mut self, page: usize) -> Option<&mut Page> {
         let start = (page / PAGE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-        let place = |probe: usize| (start + probe) % MOST;
-        let is_its = |known: &Page| [0, page].contains(&known.address);
-        let at = (0..PROBES).map(place).find(|at| self.pages.get(*at).is_some_and(is_its))?;
+        let at = (0..PROBES).map(|probe| (start + probe) % MOST).find(|at| {
+            self.pages.get(*at).is_some_and(|known| [0, page].contains(&known.address))
+        })?;
         let known = self.pages.get_mut(at)?;
         known.address = page;
         Some(known)

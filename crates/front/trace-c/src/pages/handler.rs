@@ -99,8 +99,11 @@ fn now_ns() -> u64 {
 }
 impl Handler {
     fn new(faults: Faults, wire: Wire) -> Result<Self, (Wire, c_int)> {
-        let parts = || Some((Stash::new(&faults)?, Areas::new()?, Book::new()?, Given::new()?));
-        let Some((stash, areas, book, given)) = parts() else { return Err((wire, libc::ENOMEM)) };
+        let (Some(stash), Some(areas), Some(book), Some(given)) =
+            (Stash::new(&faults), Areas::new(), Book::new(), Given::new())
+        else {
+            return Err((wire, libc::ENOMEM));
+        };
         trial::register(&faults);
         Ok(Handler {
             faults,
@@ -134,8 +137,7 @@ impl Handler {
     }
 
     fn wait(&mut self) {
-        let poll = |fd, events| libc::pollfd { fd, events, revents: 0 };
-        let mut files = [poll(self.faults.fd(), libc::POLLIN), poll(self.wire.fd(), 0)];
+        let mut files = [polled(self.faults.fd(), libc::POLLIN), polled(self.wire.fd(), 0)];
         // SAFETY: the array has two entries.
         unsafe { libc::poll(files.as_mut_ptr(), 2, if self.is_idle { IDLE_MS } else { TICK_MS }) };
         if files[1].revents & (libc::POLLHUP | libc::POLLERR) != 0 {
@@ -156,10 +158,14 @@ impl Handler {
                 count += 1;
             }
         });
-        let is_fault = |event: &Event| matches!(event, Event::Fault { .. });
-        let of_kind =
-            |faults| events.into_iter().flatten().filter(move |event| is_fault(event) == faults);
-        of_kind(false).chain(of_kind(true)).for_each(|event| self.take_in(event));
+        // Forks and moves come first: the faults behind them may lie on pages that have moved.
+        for are_faults in [false, true] {
+            events
+                .into_iter()
+                .flatten()
+                .filter(|event| matches!(event, Event::Fault { .. }) == are_faults)
+                .for_each(|event| self.take_in(event));
+        }
         has_more
     }
 
@@ -437,4 +443,8 @@ impl Handler {
             std::thread::yield_now();
         }
     }
+}
+
+fn polled(fd: c_int, events: libc::c_short) -> libc::pollfd {
+    libc::pollfd { fd, events, revents: 0 }
 }

@@ -111,8 +111,10 @@ impl Ranges {
     }
 
     fn overlapping(&self, range: Range) -> impl Iterator<Item = Range> {
-        let is_hit = move |known: &Range| known.0 < range.1 && range.0 < known.1;
-        self.ranges[..self.count].iter().copied().filter(is_hit)
+        self.ranges[..self.count]
+            .iter()
+            .copied()
+            .filter(move |known| known.0 < range.1 && range.0 < known.1)
     }
 }
 

@@ -77,11 +77,12 @@ impl Stash {
     /// The slot of a page that is away or protected. Of several pages of one address, the one that
     /// came last is the program's now.
     pub fn find(&self, page: usize) -> Option<usize> {
-        let is_its = |slot: &usize| self.slots[*slot].page == page;
         if self.strays > 0 {
-            return (0..SLOTS).filter(is_its).max_by_key(|slot| self.slots[*slot].owed);
+            return (0..SLOTS)
+                .filter(|slot| self.slots[*slot].page == page)
+                .max_by_key(|slot| self.slots[*slot].owed);
         }
-        ways(page).find(is_its)
+        ways(page).find(|slot| self.slots[*slot].page == page)
     }
 
     /// Whether pages have moved that have not come back.

@@ -71,10 +71,6 @@ pub struct Sample {
 
 impl Record {
     fn words(&self) -> [u64; WORDS] {
-        let first = |kind: u64, tid: i32| kind | u64::from(tid as u32) << 32;
-        let sample = |kind, sample: &Sample| {
-            [first(kind, sample.tid), sample.address as u64, sample.exposed_ns, 0]
-        };
         match self {
             Record::Hello { tid, pid } => [first(1, *tid), *pid as u64, VERSION, 0],
             Record::Refused(error) => [first(2, 0), *error as u64, 0, 0],
@@ -89,6 +85,14 @@ impl Record {
             Record::Lost(count) => [first(9, 0), *count, 0, 0],
         }
     }
+}
+
+fn sample(kind: u64, sample: &Sample) -> [u64; WORDS] {
+    [first(kind, sample.tid), sample.address as u64, sample.exposed_ns, 0]
+}
+
+fn first(kind: u64, tid: i32) -> u64 {
+    kind | u64::from(tid as u32) << 32
 }
 
 /// The way to `seatmap observe`.
