@@ -2,8 +2,11 @@
 //! built for.
 
 fn main() {
-    let part = |name| std::env::var(format!("CARGO_PKG_VERSION_{name}")).unwrap_or_default();
     // Before 1.0 every minor version may break the interface, so it is part of the name.
-    let soname = format!("libseatmap_place.so.{}.{}", part("MAJOR"), part("MINOR"));
+    let soname = format!("libseatmap_place.so.{}.{}", version_part("MAJOR"), version_part("MINOR"));
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{soname}");
+}
+
+fn version_part(name: &str) -> String {
+    std::env::var(format!("CARGO_PKG_VERSION_{name}")).unwrap_or_default()
 }

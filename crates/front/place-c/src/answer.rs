@@ -6,7 +6,7 @@ use seatmap_plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 
 /// A placement with what is known about it. It never changes, so threads may share it.
-pub struct Answer {
+pub struct AnswerHandle {
     found: seatmap_place::Answer,
     method: CString,
     plan: CString,
@@ -28,12 +28,14 @@ pub enum Baseline {
     RandomBest = 4,
 }
 
-impl Answer {
+impl AnswerHandle {
     /// The search's answer, and the plan made of it.
     pub(crate) fn new(found: seatmap_place::Answer, plan: &Plan) -> Self {
-        // Neither the names of methods nor JSON have zero bytes.
-        let text = |text: &str| CString::new(text).unwrap_or_default();
-        Answer { method: text(&found.method), plan: text(plan.to_json().trim_end()), found }
+        AnswerHandle {
+            method: c_text(&found.method),
+            plan: c_text(plan.to_json().trim_end()),
+            found,
+        }
     }
 
     fn baseline(&self, which: c_int) -> f64 {
@@ -52,9 +54,14 @@ impl Answer {
     }
 }
 
+/// Neither the names of methods nor JSON have zero bytes.
+fn c_text(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
 /// How many tasks were placed: the length of seatmap_answer_placement; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const Answer) -> usize {
+pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(0, |answer| answer.found.placement.len())
 }
@@ -62,7 +69,7 @@ pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const Answer) -> usize {
 /// The CPU of each task, by the operating system's number. The array is the answer's and lives as
 /// long; NULL for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_placement(answer: *const Answer) -> *const u32 {
+pub unsafe extern "C" fn seatmap_answer_placement(answer: *const AnswerHandle) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
@@ -70,21 +77,21 @@ pub unsafe extern "C" fn seatmap_answer_placement(answer: *const Answer) -> *con
 
 /// The cost of the placement: bytes x nanoseconds for distance, bytes for congestion; NAN for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_cost(answer: *const Answer) -> f64 {
+pub unsafe extern "C" fn seatmap_answer_cost(answer: *const AnswerHandle) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.cost)
 }
 
 /// A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const Answer) -> f64 {
+pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const AnswerHandle) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.lower_bound)
 }
 
 /// Whether it is proven that no placement costs less; false for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const Answer) -> bool {
+pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const AnswerHandle) -> bool {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
@@ -92,7 +99,7 @@ pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const Answer) -> bool {
 /// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
 /// and for anything else.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const Answer, which: c_int) -> f64 {
+pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.baseline(which))
 }
@@ -100,7 +107,7 @@ pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const Answer, which: c
 /// How the placement was found, in words for people. The text is the answer's and lives as long;
 /// NULL for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_method(answer: *const Answer) -> *const c_char {
+pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.method.as_ptr())
@@ -109,7 +116,7 @@ pub unsafe extern "C" fn seatmap_answer_method(answer: *const Answer) -> *const 
 /// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
 /// `seatmap export` read. The text is the answer's and lives as long; NULL for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const Answer) -> *const c_char {
+pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { Failure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
@@ -117,7 +124,7 @@ pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const Answer) -> *con
 
 /// Frees an answer, with the array and texts that it gave out; NULL is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_answer_free(answer: *mut Answer) {
+pub unsafe extern "C" fn seatmap_answer_free(answer: *mut AnswerHandle) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(answer) }
 }
@@ -136,7 +143,7 @@ mod tests {
         request.limit = Limit::kicks(10);
         let found = request.place().unwrap();
         let plan = request.plan(&found);
-        let answer = Answer::new(found.clone(), &plan);
+        let answer = AnswerHandle::new(found.clone(), &plan);
         let baselines = [
             Baseline::Os,
             Baseline::Compact,

@@ -61,16 +61,23 @@ pub unsafe extern "C" fn seatmap_channels_seats(
     sections: usize,
     seats: *mut *mut Seats,
 ) -> Status {
-    let find = || {
-        // SAFETY: the caller keeps the rules of the header.
-        let (machine, declared) =
-            unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
-        let found =
-            machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
-        Ok(Seats(found?))
-    };
-    // SAFETY: as above.
-    unsafe { Failure::give(seats, "seats", find) }
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::give(seats, "seats", || found_seats(machine, channels, count, sections)) }
+}
+
+/// # Safety
+/// As [`seatmap_channels_seats`].
+unsafe fn found_seats(
+    machine: *const Machine,
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+) -> Result<Seats, Failure> {
+    // SAFETY: the caller keeps the rules of the header.
+    let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+    let found =
+        machine.map_or_else(|| declared.seats(), |machine| declared.seats_on(&machine.0, None));
+    Ok(Seats(found?))
 }
 
 /// As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the
@@ -97,21 +104,33 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
     size_bytes: usize,
     seats: *mut *mut Seats,
 ) -> Status {
-    let find = || {
-        // SAFETY: the caller keeps the rules of the header.
-        let (machine, declared) =
-            unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
-        // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
-        let memory = unsafe { words(memory, size_bytes)? };
-        let cpus = affinity::current().ok();
-        let found = match machine {
-            Some(machine) => declared.seats_over_on(memory, &machine.0, cpus.as_deref()),
-            None => declared.seats_over(memory),
-        };
-        Ok(Seats(found?))
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe {
+        Failure::give(seats, "seats", || {
+            seats_over(machine, channels, count, sections, (memory, size_bytes))
+        })
+    }
+}
+
+/// # Safety
+/// As [`seatmap_channels_seats_over`].
+unsafe fn seats_over(
+    machine: *const Machine,
+    channels: *const Channel,
+    count: usize,
+    sections: usize,
+    (memory, size_bytes): (*mut c_void, usize),
+) -> Result<Seats, Failure> {
+    // SAFETY: the caller keeps the rules of the header.
+    let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
+    // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
+    let memory = unsafe { words(memory, size_bytes)? };
+    let cpus = affinity::current().ok();
+    let found = match machine {
+        Some(machine) => declared.seats_over_on(memory, &machine.0, cpus.as_deref()),
+        None => declared.seats_over(memory),
     };
-    // SAFETY: as above.
-    unsafe { Failure::give(seats, "seats", find) }
+    Ok(Seats(found?))
 }
 
 /// Channels as C declares them.
@@ -161,8 +180,9 @@ pub unsafe extern "C" fn seatmap_seats_side(
     Failure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
         let seats = unsafe { Failure::known(seats, "seats") }?;
-        let none = || Failure::argument(format!("there is no side {side} of a channel {channel}"));
-        let found = told(seats.0.side(channel, side).ok_or_else(none)?);
+        let found = attributes_of(seats.0.side(channel, side).ok_or_else(|| {
+            Failure::argument(format!("there is no side {side} of a channel {channel}"))
+        })?);
         if attributes.is_null() {
             return Err(Failure::null("attributes"));
         }
@@ -179,7 +199,7 @@ pub unsafe extern "C" fn seatmap_seats_free(seats: *mut Seats) {
     unsafe { take_back(seats) }
 }
 
-fn told(found: ThreadAttributes) -> Attributes {
+fn attributes_of(found: ThreadAttributes) -> Attributes {
     let line = found.line.and_then(|line| u32::try_from(line).ok());
     Attributes { cpu: found.cpu, has_line: line.is_some(), line: line.unwrap_or(0) }
 }
@@ -190,8 +210,8 @@ mod tests {
 
     #[test]
     fn a_line_is_told_where_there_is_one() {
-        let with = told(ThreadAttributes { cpu: 3, line: Some(7) });
+        let with = attributes_of(ThreadAttributes { cpu: 3, line: Some(7) });
         assert_eq!(with, Attributes { cpu: 3, has_line: true, line: 7 });
-        assert!(!told(ThreadAttributes { cpu: 3, line: None }).has_line);
+        assert!(!attributes_of(ThreadAttributes { cpu: 3, line: None }).has_line);
     }
 }

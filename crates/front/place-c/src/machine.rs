@@ -29,9 +29,9 @@ pub unsafe extern "C" fn seatmap_machine_bundled(
     machine: *mut *mut Machine,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    let load = || Ok(Machine(catalog::load(unsafe { text(name, "name") }?)?));
-    // SAFETY: as above.
-    unsafe { Failure::give(machine, "machine", load) }
+    unsafe {
+        Failure::give(machine, "machine", || Ok(Machine(catalog::load(text(name, "name")?)?)))
+    }
 }
 
 /// The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written
@@ -47,9 +47,9 @@ pub unsafe extern "C" fn seatmap_machine_read(
     machine: *mut *mut Machine,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    let read = || Ok(Machine(read(&File::new(unsafe { bytes(path, "path") }?))?));
-    // SAFETY: as above.
-    unsafe { Failure::give(machine, "machine", read) }
+    unsafe {
+        Failure::give(machine, "machine", || Ok(Machine(read(&File::new(bytes(path, "path")?))?)))
+    }
 }
 
 /// A machine described by its distances alone.
@@ -69,17 +69,24 @@ pub unsafe extern "C" fn seatmap_machine_from_distances(
     distance_ns: *const f64,
     machine: *mut *mut Machine,
 ) -> Status {
-    let make = || {
-        let n = at_most(cpus, MAX_PUS, "cpus")?;
-        let numbers = if os.is_null() { 0 } else { n };
-        // SAFETY: the caller keeps the rules of the header, and n x n cannot overflow.
-        let (os, cells) =
-            unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
-        let os = if os.is_empty() { (0..n as u32).collect() } else { os.to_vec() };
-        Ok(Machine(of_distances(os, cells)?))
-    };
-    // SAFETY: as above.
-    unsafe { Failure::give(machine, "machine", make) }
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe { Failure::give(machine, "machine", || with_distances(cpus, os, distance_ns)) }
+}
+
+/// # Safety
+/// As [`seatmap_machine_from_distances`].
+unsafe fn with_distances(
+    cpus: usize,
+    os: *const u32,
+    distance_ns: *const f64,
+) -> Result<Machine, Failure> {
+    let n = at_most(cpus, MAX_PUS, "cpus")?;
+    let numbers = if os.is_null() { 0 } else { n };
+    // SAFETY: the caller keeps the rules of the header, and n x n cannot overflow.
+    let (os, cells) =
+        unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
+    let os = if os.is_empty() { (0..n as u32).collect() } else { os.to_vec() };
+    Ok(Machine(of_distances(os, cells)?))
 }
 
 /// How many CPUs a machine has; 0 for NULL.
@@ -121,19 +128,22 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
 }
 
 fn check(matrix: &Matrix) -> Result<(), Failure> {
-    let wrong = |i, j, what| {
-        Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])))
-    };
     for (i, j, there) in matrix.pairs() {
         let back = matrix[(j, i)];
         if there.is_nan() && back.is_nan() {
             continue;
         }
         if !(0.0..=MAX_ROUND_TRIP_NS).contains(there) {
-            return wrong(i, j, "a distance is between 0 and 2e9, or NAN both ways".to_owned());
+            return wrong(
+                matrix,
+                i,
+                j,
+                "a distance is between 0 and 2e9, or NAN both ways".to_owned(),
+            );
         }
         if *there != back {
             return wrong(
+                matrix,
                 j,
                 i,
                 format!("the way back is {there}, and a round trip is the same from both ends"),
@@ -141,4 +151,8 @@ fn check(matrix: &Matrix) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+fn wrong(matrix: &Matrix, i: usize, j: usize, what: String) -> Result<(), Failure> {
+    Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])))
 }

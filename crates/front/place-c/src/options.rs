@@ -90,13 +90,24 @@ pub unsafe extern "C" fn seatmap_options_set_objective(
     options: *mut Options,
     objective: c_int,
 ) -> Status {
-    let checked = || match objective {
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe {
+        set(
+            options,
+            || known_objective(objective),
+            |options, objective| {
+                options.objective = objective;
+            },
+        )
+    }
+}
+
+fn known_objective(objective: c_int) -> Result<Objective, Failure> {
+    match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
         _ => Err(Failure::argument(format!("{objective} is not a seatmap_objective"))),
-    };
-    // SAFETY: the caller keeps the rules of the header.
-    unsafe { set(options, checked, |options, objective| options.objective = objective) }
+    }
 }
 
 /// The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of
@@ -107,16 +118,19 @@ pub unsafe extern "C" fn seatmap_options_set_cpus(
     cpus: *const u32,
     count: usize,
 ) -> Status {
-    let checked = || {
-        let count = at_most(count, MAX_PUS, "count")?;
-        // SAFETY: the caller keeps the rules of the header.
-        match unsafe { array(cpus, count, "cpus") }? {
-            [] => Err(Failure::argument("count is 0, which leaves no CPU to sit on".to_owned())),
-            cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
-        }
-    };
     // SAFETY: as above.
-    unsafe { set(options, checked, |options, cpus| options.cpus = Some(cpus)) }
+    unsafe { set(options, || named_cpus(cpus, count), |options, cpus| options.cpus = Some(cpus)) }
+}
+
+/// # Safety
+/// As [`seatmap_options_set_cpus`].
+unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, Failure> {
+    let count = at_most(count, MAX_PUS, "count")?;
+    // SAFETY: the caller keeps the rules of the header.
+    match unsafe { array(cpus, count, "cpus") }? {
+        [] => Err(Failure::argument("count is 0, which leaves no CPU to sit on".to_owned())),
+        cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
+    }
 }
 
 /// Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each
@@ -148,15 +162,15 @@ pub unsafe extern "C" fn seatmap_options_set_seconds(
     options: *mut Options,
     seconds: f64,
 ) -> Status {
-    let checked = || {
-        if (0.0..=MAX_SECONDS).contains(&seconds) {
-            Ok(Effort::Seconds(seconds))
-        } else {
-            Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
-        }
-    };
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { set(options, checked, |options, effort| options.effort = effort) }
+    unsafe { set(options, || checked_seconds(seconds), |options, effort| options.effort = effort) }
+}
+
+fn checked_seconds(seconds: f64) -> Result<Effort, Failure> {
+    if (0.0..=MAX_SECONDS).contains(&seconds) {
+        return Ok(Effort::Seconds(seconds));
+    }
+    Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
 }
 
 /// Ends the search after this many kicks out of local optima, and not by the clock, so that every
@@ -173,17 +187,17 @@ pub unsafe extern "C" fn seatmap_options_set_threads(
     options: *mut Options,
     threads: u32,
 ) -> Status {
-    let checked = || {
-        if (1..=MAX_THREADS).contains(&threads) {
-            Ok(threads)
-        } else {
-            Err(Failure::argument(format!(
-                "threads is {threads}; it is between 1 and {MAX_THREADS}"
-            )))
-        }
-    };
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { set(options, checked, |options, threads| options.threads = threads) }
+    unsafe {
+        set(options, || checked_threads(threads), |options, threads| options.threads = threads)
+    }
+}
+
+fn checked_threads(threads: u32) -> Result<u32, Failure> {
+    if (1..=MAX_THREADS).contains(&threads) {
+        return Ok(threads);
+    }
+    Err(Failure::argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}")))
 }
 
 /// Where random choices start. 1 unless set.

@@ -36,9 +36,9 @@ pub unsafe extern "C" fn seatmap_pattern_generate(
     pattern: *mut *mut Pattern,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    let generated = || Ok(Pattern(generate(unsafe { self::text(text, "text") }?)?));
-    // SAFETY: as above.
-    unsafe { Failure::give(pattern, "pattern", generated) }
+    unsafe {
+        Failure::give(pattern, "pattern", || Ok(Pattern(generate(self::text(text, "text")?)?)))
+    }
 }
 
 /// The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV
@@ -54,9 +54,9 @@ pub unsafe extern "C" fn seatmap_pattern_read(
     pattern: *mut *mut Pattern,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    let read = || Ok(Pattern(read(&File::new(unsafe { bytes(path, "path") }?))?));
-    // SAFETY: as above.
-    unsafe { Failure::give(pattern, "pattern", read) }
+    unsafe {
+        Failure::give(pattern, "pattern", || Ok(Pattern(read(&File::new(bytes(path, "path")?))?)))
+    }
 }
 
 /// The pattern with this many tasks and these edges, at most one for each sender and receiver. The
@@ -73,13 +73,13 @@ pub unsafe extern "C" fn seatmap_pattern_from_edges(
     count: usize,
     pattern: *mut *mut Pattern,
 ) -> Status {
-    let make = || {
-        let tasks = at_most(tasks, MAX_TASKS, "tasks")?;
-        // SAFETY: the caller keeps the rules of the header.
-        Ok(Pattern(of_edges(tasks, unsafe { array(edges, count, "edges") }?)?))
-    };
-    // SAFETY: as above.
-    unsafe { Failure::give(pattern, "pattern", make) }
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe {
+        Failure::give(pattern, "pattern", || {
+            let tasks = at_most(tasks, MAX_TASKS, "tasks")?;
+            Ok(Pattern(of_edges(tasks, array(edges, count, "edges")?)?))
+        })
+    }
 }
 
 /// How many tasks a pattern has; 0 for NULL.
@@ -103,14 +103,16 @@ fn read(file: &File) -> Result<seatmap_pattern::Pattern, Failure> {
 
 /// Not gathered, so that messages count edges as the caller does.
 fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_pattern::Pattern, Failure> {
-    let edge = |edge: &Edge| seatmap_pattern::Edge {
-        from: edge.from as usize,
-        to: edge.to as usize,
-        bytes: edge.bytes,
-        messages: 1.0,
-    };
     let pattern = seatmap_pattern::Pattern {
-        edges: edges.iter().map(edge).collect(),
+        edges: edges
+            .iter()
+            .map(|edge| seatmap_pattern::Edge {
+                from: edge.from as usize,
+                to: edge.to as usize,
+                bytes: edge.bytes,
+                messages: 1.0,
+            })
+            .collect(),
         ..seatmap_pattern::Pattern::silent("edges", tasks)
     };
     pattern.check()?;

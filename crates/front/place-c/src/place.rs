@@ -1,6 +1,6 @@
 //! The call that everything else is for.
 
-use crate::answer::Answer;
+use crate::answer::AnswerHandle;
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::options::Options;
@@ -25,20 +25,19 @@ pub unsafe extern "C" fn seatmap_place(
     machine: *const Machine,
     pattern: *const Pattern,
     options: *const Options,
-    answer: *mut *mut Answer,
+    answer: *mut *mut AnswerHandle,
 ) -> Status {
-    let find = || {
-        // SAFETY: the caller keeps the rules of the header.
-        let (machine, pattern) =
-            unsafe { (Failure::known(machine, "machine")?, Failure::known(pattern, "pattern")?) };
-        // SAFETY: as above.
-        place(machine, pattern, unsafe { options.as_ref() }.unwrap_or(&Options::default()))
-    };
-    // SAFETY: as above.
-    unsafe { Failure::give(answer, "answer", find) }
+    // SAFETY: the caller keeps the rules of the header.
+    unsafe {
+        Failure::give(answer, "answer", || {
+            let machine = Failure::known(machine, "machine")?;
+            let pattern = Failure::known(pattern, "pattern")?;
+            place(machine, pattern, options.as_ref().unwrap_or(&Options::default()))
+        })
+    }
 }
 
-fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<Answer, Failure> {
+fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<AnswerHandle, Failure> {
     let began = Instant::now();
     let mut request = PlaceRequest::new(&machine.0, &pattern.0);
     options.apply(&mut request);
@@ -46,5 +45,5 @@ fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<Answ
     let mut plan = request.plan(&answer);
     plan.seconds = Some(began.elapsed().as_secs_f64());
     plan.tool = Some(TOOL.to_owned());
-    Ok(Answer::new(answer, &plan))
+    Ok(AnswerHandle::new(answer, &plan))
 }
