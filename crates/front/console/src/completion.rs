@@ -69,11 +69,12 @@ fn completed(
 /// The command line, where arguments know their values.
 pub fn with_values(command: Command, known_values: Lookup) -> Command {
     let itself = command.clone();
-    let filled = |argument: Arg| match known_values(&itself, &argument) {
-        Some(values) => argument.add(completer(values, false)),
-        None => with_common_values(argument),
-    };
-    command.mut_args(filled).mut_subcommands(|inner| with_values(inner, known_values))
+    command
+        .mut_args(|argument: Arg| match known_values(&itself, &argument) {
+            Some(values) => argument.add(completer(values, false)),
+            None => with_common_values(argument),
+        })
+        .mut_subcommands(|inner| with_values(inner, known_values))
 }
 
 /// Arguments that stand for the same thing in every program.
@@ -90,9 +91,11 @@ fn with_common_values(argument: Arg) -> Arg {
 /// Values that begin as typed, and files where one may be given instead.
 fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
-        let begins = |value: &String| typed.to_str().is_some_and(|typed| value.starts_with(typed));
-        let mut found: Vec<_> =
-            values().into_iter().filter(begins).map(CompletionCandidate::new).collect();
+        let mut found: Vec<_> = values()
+            .into_iter()
+            .filter(|value| typed.to_str().is_some_and(|typed| value.starts_with(typed)))
+            .map(CompletionCandidate::new)
+            .collect();
         if or_file {
             found.extend(PathCompleter::any().complete(typed));
         }

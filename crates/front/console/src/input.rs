@@ -4,7 +4,7 @@ use crate::error::{AtFile, CliError};
 use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
 use seatmap_catalog::machine::Surroundings;
-use seatmap_catalog::{Capability, Machine, OpenError, ProfileError, Runner};
+use seatmap_catalog::{Capability, Machine, OpenError, Runner};
 use seatmap_machine::Profile;
 use seatmap_machine::import::{self, Imported, Note};
 use seatmap_measure::fit;
@@ -35,9 +35,13 @@ pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<R
             "--set changes figures of a Cell model, and {name} is another machine"
         )));
     };
-    let change =
-        |model: CellModel, change: &FigureChange| model.with_figure(&change.key, change.value);
-    let changed = changes.set.iter().try_fold((*model).clone(), change).map_err(CliError::input)?;
+    let changed = changes
+        .set
+        .iter()
+        .try_fold((*model).clone(), |model: CellModel, change: &FigureChange| {
+            model.with_figure(&change.key, change.value)
+        })
+        .map_err(CliError::input)?;
     Ok(Runner::CellBe(Arc::new(changed)))
 }
 
@@ -68,10 +72,9 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 /// # Errors
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
-    let failed = |error: ProfileError| {
+    let profile = with_surroundings(|around| machine.profile(around)).map_err(|error| {
         if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-    };
-    let profile = with_surroundings(|around| machine.profile(around)).map_err(failed)?;
+    })?;
     if machine.is_host() && profile.core_distance.is_none() {
         output::tell(
             "this host has not been measured yet; 'seatmap measure' does it in a second or two",

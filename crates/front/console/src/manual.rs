@@ -15,15 +15,18 @@ pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliErr
         clap_mangen::Man::new(command).render(&mut page).map_err(CliError::work)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
-    let failed = |error: std::io::Error| CliError::work(AtFile::new(folder, error));
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    generated(command, folder).map_err(|error| CliError::work(AtFile::new(folder, error)))
+}
+
+fn generated(command: clap::Command, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
     // The library follows any link that lies where a page should go.
-    let made = tempfile::tempdir().map_err(failed)?;
-    clap_mangen::generate_to(command, made.path()).map_err(failed)?;
-    for page in std::fs::read_dir(made.path()).map_err(failed)? {
-        let page = page.map_err(failed)?;
-        let text = std::fs::read(page.path()).map_err(failed)?;
-        whole_file::replace(&folder.join(page.file_name()), &text).map_err(failed)?;
+    let made = tempfile::tempdir()?;
+    clap_mangen::generate_to(command, made.path())?;
+    for page in std::fs::read_dir(made.path())? {
+        let page = page?;
+        let text = std::fs::read(page.path())?;
+        whole_file::replace(&folder.join(page.file_name()), &text)?;
     }
     Ok(())
 }

@@ -52,9 +52,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let Some(typed) = typed else { return Ok(()) };
     let path = Path::new(typed);
     let loads = if typed == "-" || path.exists() {
-        let not_text =
-            |_| CliError::input(AtFile::new(path, "the file is not text, as a list of loads is"));
-        let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
+        let text = text_of(path, "the file is not text, as a list of loads is")?;
         loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
     } else {
         loads::read(typed)
@@ -78,8 +76,10 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// # Errors
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
-    let not_text =
-        |_| CliError::input(AtFile::new(path, "the file is not text, as a QAPLIB instance is"));
-    let text = String::from_utf8(input::bytes(path)?).map_err(not_text)?;
+    let text = text_of(path, "the file is not text, as a QAPLIB instance is")?;
     Instance::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+fn text_of(path: &Path, problem: &'static str) -> Result<String, CliError> {
+    String::from_utf8(input::bytes(path)?).map_err(|_| CliError::input(AtFile::new(path, problem)))
 }

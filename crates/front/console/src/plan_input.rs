@@ -31,15 +31,19 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
 /// # Errors
 /// The file holds no plan.
 pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
-    let at = |error: Box<dyn std::error::Error>| CliError::input(AtFile::new(path, error));
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| at(format!("the file is not text, as a plan is: {error}").into()))?;
+        .map_err(|error| refused(path, format!("the file is not text, as a plan is: {error}")))?;
     if is_foreign(bytes) {
-        return Err(at(
-            "this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one".into()
+        return Err(refused(
+            path,
+            "this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one",
         ));
     }
-    Plan::from_json(text).map_err(|error| at(error.into()))
+    Plan::from_json(text).map_err(|error| refused(path, error))
+}
+
+fn refused(path: &Path, error: impl Into<Box<dyn std::error::Error>>) -> CliError {
+    CliError::input(AtFile::new(path, error))
 }
 
 /// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a

@@ -23,9 +23,10 @@ static CLOSED: AtomicU8 = AtomicU8::new(0);
 static LOOK_FIRST: extern "C" fn() = look;
 
 extern "C" fn look() {
-    // SAFETY: the call takes any number, and reads the flags of a descriptor that is open.
-    let is_closed = |stream: &RawFd| unsafe { libc::fcntl(*stream, libc::F_GETFD) } == -1;
-    let closed = (0..STREAMS).filter(is_closed).fold(0, |bits, stream| bits | 1 << stream);
+    let closed = (0..STREAMS)
+        // SAFETY: the call takes any number, and reads the flags of a descriptor that is open.
+        .filter(|stream| unsafe { libc::fcntl(*stream, libc::F_GETFD) } == -1)
+        .fold(0, |bits, stream| bits | 1 << stream);
     CLOSED.store(closed, Ordering::Relaxed);
 }
 

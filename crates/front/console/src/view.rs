@@ -43,17 +43,20 @@ fn set(variable: &str) -> bool {
 
 /// The colours that COLORTERM and TERM announce.
 fn offered() -> Colour {
-    let value = |variable| std::env::var(variable).unwrap_or_default();
-    match (value("COLORTERM").as_str(), value("TERM").as_str()) {
+    match (variable("COLORTERM").as_str(), variable("TERM").as_str()) {
         ("truecolor" | "24bit", _) => Colour::True,
         (_, "" | "dumb") => Colour::None,
         _ => Colour::Ansi256,
     }
 }
 
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
 /// Columns to draw in.
-pub fn width(asked: Option<u16>) -> usize {
-    asked
+pub fn width(columns: Option<u16>) -> usize {
+    columns
         .map(usize::from)
         .unwrap_or_else(|| size().map_or(USUAL_WIDTH, |(width, _)| width.min(WIDEST)))
 }

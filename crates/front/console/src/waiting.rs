@@ -22,7 +22,8 @@ impl Waiting {
             return Waiting(None);
         }
         let (sender, ended) = channel();
-        let draw = move || {
+        // Without a thread to draw it there is no bar; the work goes on.
+        let drawing = std::thread::Builder::new().spawn(move || {
             let began = Instant::now();
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
@@ -32,9 +33,7 @@ impl Waiting {
                 bar.set_position(began.elapsed().as_secs());
             }
             bar.finish_and_clear();
-        };
-        // Without a thread to draw it there is no bar; the work goes on.
-        let drawing = std::thread::Builder::new().spawn(draw);
+        });
         Waiting(drawing.ok().map(|drawing| (sender, drawing)))
     }
 }
