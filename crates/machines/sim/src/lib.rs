@@ -23,6 +23,7 @@ mod engine;
 pub mod error;
 mod fiber;
 pub mod figure;
+mod moment;
 pub mod trace;
 pub mod wheel;
 

@@ -11,9 +11,10 @@
 //! target: otherwise the far elements win each time, and the near ones starve.
 
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::{broken, invariant};
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
+use crate::moment::at_cycle;
+use seatmap_invariant::{broken, invariant};
 use std::collections::VecDeque;
 
 /// Waiting transfers of one element for which its queue has room before it grows.
@@ -109,8 +110,7 @@ impl DataArbiter {
         let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
         invariant!(
             is_route,
-            self.name(),
-            out.now(),
+            at_cycle(self.name(), out.now()),
             "transaction {transaction} goes from {source} to {target}"
         );
         self.queues[source].push_back(Waiting {
@@ -224,8 +224,7 @@ impl DataArbiter {
         match self.queues[source].front() {
             Some(first) => *first,
             None => broken(
-                self.name(),
-                now,
+                at_cycle(self.name(), now),
                 format_args!("element {source} is pending and has nothing to send"),
             ),
         }
@@ -256,8 +255,7 @@ impl DataArbiter {
         let are_free = self.send_free[source] <= now && self.receive_free[target] <= reaches;
         invariant!(
             are_free,
-            self.name(),
-            now,
+            at_cycle(self.name(), now),
             "a port is busy: from {source} to {target} in {hops} hops"
         );
         let end = self.rings[ring].start(now, source, hops);

@@ -1,7 +1,8 @@
 //! The link between two chips, over their broadband interfaces (BIF).
 
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 
 /// Counts of the link, from the first chip to the second and back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,8 +45,7 @@ impl Bif {
     pub fn carry_data(&mut self, now: u64, from: u8, bytes: u32) -> u64 {
         invariant!(
             self.chips == 2 && from < 2,
-            NAME,
-            now,
+            at_cycle(NAME, now),
             "{bytes} bytes leave chip {from} of {}",
             self.chips
         );

@@ -8,11 +8,12 @@
 mod tree;
 
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::ring::ELEMENT_COUNT;
 use crate::cell_be::transaction::{Node, Purpose, Transaction};
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 use seatmap_port::channels::Ea;
 use tree::Tree;
 
@@ -202,7 +203,7 @@ impl CommandBus {
     /// the link. A command to a line whose earlier command has had no response yet must wait: the
     /// address concentrators compare addresses (the PMU's PAAM events).
     pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> Answer {
-        invariant!(line != NO_LINE, "the command network", now, "a command has no line");
+        invariant!(line != NO_LINE, at_cycle("the command network", now), "a command has no line");
         let phase = self.snoop + crossing;
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
         let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;

@@ -1,8 +1,9 @@
 //! Messages between components, each delivered at its time.
 
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::transaction::MappedRegister;
+use crate::moment::at_cycle;
 use crate::wheel::Wheel;
+use seatmap_invariant::invariant;
 
 /// A message to a component. SPEs, tasks, chips and transactions are identified by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +59,7 @@ impl Outbox {
     pub fn send(&mut self, time: u64, event: Event) {
         invariant!(
             time >= self.now(),
-            "the event queue",
-            self.now(),
+            at_cycle("the event queue", self.now()),
             "{event:?} is sent into the past, to {time}"
         );
         self.wheel.at(time, event);

@@ -9,11 +9,12 @@ use crate::cell_be::bif::Bif;
 use crate::cell_be::command_bus::{Answer, Command, CommandBus, Reach, line_of};
 use crate::cell_be::counters::{ChipCounters, Counters};
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::broken;
 use crate::cell_be::mic::Mic;
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::tokens::Tokens;
 use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 use seatmap_port::channels::Ea;
 
 /// A chip's part of the interconnect.
@@ -229,7 +230,7 @@ impl Interconnect {
             Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
             // Plural: "moves" is a verb here.
             Purpose::Claim => {
-                broken(NAME, now, format_args!("a claim of {requester:?} moves data"))
+                broken(at_cycle(NAME, now), format_args!("a claim of {requester:?} moves data"))
             }
         }
         false
@@ -283,8 +284,7 @@ pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
     match model.ring.iter().position(|element| element == name) {
         Some(element) => Node { chip, element: element as u8 },
         None => broken(
-            NAME,
-            0,
+            at_cycle(NAME, 0),
             format_args!("the ring of {} has no {name}; only checked models can run", model.name),
         ),
     }

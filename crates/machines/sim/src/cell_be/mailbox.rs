@@ -1,6 +1,7 @@
 //! The mailboxes and signal registers of an SPE.
 
-use crate::cell_be::invariant::invariant;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 use std::collections::VecDeque;
 
 /// Entries of an inbound mailbox (Cell Broadband Engine Architecture).
@@ -61,7 +62,11 @@ impl OutboundMailbox {
     /// Writes a message of the SPU, which may write if there is [room](Self::has_room).
     pub fn write(&mut self, now: u64, value: u32) {
         let held = self.entry.replace(value);
-        invariant!(held.is_none(), "an outbound mailbox", now, "{value} is written over {held:?}");
+        invariant!(
+            held.is_none(),
+            at_cycle("an outbound mailbox", now),
+            "{value} is written over {held:?}"
+        );
     }
 
     /// Reads the message for the PPE; `None` if the mailbox is empty.

@@ -1,6 +1,7 @@
 //! The bytes of the local stores and the memories.
 
-use crate::cell_be::invariant::{broken, invariant};
+use crate::moment::at_cycle;
+use seatmap_invariant::{broken, invariant};
 use seatmap_port::channels::{DmaError, Ea, Shape};
 
 /// Bytes of a bus transfer and of a coherence line.
@@ -57,8 +58,7 @@ impl Memory {
         let are_there = has_source && target.len() == line.len();
         invariant!(
             are_there,
-            NAME,
-            now,
+            at_cycle(NAME, now),
             "{size} bytes from {from} to {to} were checked, and are not all there"
         );
         target.copy_from_slice(line);
@@ -68,16 +68,21 @@ impl Memory {
     pub fn word(&self, at: Ea, now: u64) -> u32 {
         match self.at(at, 4).try_into() {
             Ok(bytes) => u32::from_le_bytes(bytes),
-            Err(_) => {
-                broken(NAME, now, format_args!("the word at {at} was checked, and is not there"))
-            }
+            Err(_) => broken(
+                at_cycle(NAME, now),
+                format_args!("the word at {at} was checked, and is not there"),
+            ),
         }
     }
 
     /// Replaces the aligned 32-bit word at an address that the requester has checked.
     pub fn set_word(&mut self, at: Ea, value: u32, now: u64) {
         let bytes = self.at_mut(at, 4);
-        invariant!(bytes.len() == 4, NAME, now, "the word at {at} was checked, and is not there");
+        invariant!(
+            bytes.len() == 4,
+            at_cycle(NAME, now),
+            "the word at {at} was checked, and is not there"
+        );
         bytes.copy_from_slice(&value.to_le_bytes());
     }
 

@@ -1,10 +1,11 @@
 //! An SPE's memory flow controller (MFC): a queue of commands, which it cuts into lines.
 
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::{broken, invariant};
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::transaction::MappedRegister;
+use crate::moment::at_cycle;
+use seatmap_invariant::{broken, invariant};
 use seatmap_port::channels::{Ea, Element, Order};
 
 mod programs;
@@ -231,8 +232,7 @@ impl Mfc {
         let now = out.now();
         invariant!(
             usize::from(tag) < TAGS && first.size > 0,
-            self.name(),
-            now,
+            at_cycle(self.name(), now),
             "it cannot take {command:?}"
         );
         let entry = self.take_entry(now, &command);
@@ -256,7 +256,9 @@ impl Mfc {
         let room = if command.tag >= PROXY_TAGS { self.proxy_room() } else { self.room() };
         match self.free.pop() {
             Some(entry) if room > 0 => entry,
-            _ => broken(self.name(), now, format_args!("no entry is free for {command:?}")),
+            _ => {
+                broken(at_cycle(self.name(), now), format_args!("no entry is free for {command:?}"))
+            }
         }
     }
 
@@ -352,7 +354,11 @@ impl Mfc {
     pub fn complete_line(&mut self, now: u64, entry: u8) -> Option<Wake> {
         let command = &mut self.entries[entry as usize];
         let is_due = self.lines > 0 && command.outstanding > 0;
-        invariant!(is_due, self.name(), now, "a line of entry {entry} ends that was not under way");
+        invariant!(
+            is_due,
+            at_cycle(self.name(), now),
+            "a line of entry {entry} ends that was not under way"
+        );
         self.lines -= 1;
         command.outstanding -= 1;
         if command.outstanding > 0 || command.left > 0 {
@@ -375,8 +381,7 @@ impl Mfc {
             self.age.len() + 1 == before && self.age.len() + self.free.len() == self.entries.len();
         invariant!(
             is_whole && counts > 0,
-            self.name(),
-            now,
+            at_cycle(self.name(), now),
             "the command of entry {entry}, tag {tag}, was not queued"
         );
         self.commands_of_tag[tag] -= 1;

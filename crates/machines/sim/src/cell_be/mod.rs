@@ -26,7 +26,6 @@ mod command_bus;
 pub mod counters;
 mod event;
 mod interconnect;
-mod invariant;
 mod mailbox;
 mod memory;
 mod mfc;

@@ -5,9 +5,10 @@
 //! line.
 
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::{broken, invariant};
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::parameters::Timing;
+use crate::moment::at_cycle;
+use seatmap_invariant::{broken, invariant};
 use seatmap_port::channels::{Atomic, Ea};
 
 mod programs;
@@ -73,8 +74,7 @@ impl Line {
         let is_sound = is_alone && self.reserved & !self.sharers == 0;
         invariant!(
             is_sound,
-            "the atomic units",
-            now,
+            at_cycle("the atomic units", now),
             "a line is in a state that cannot be: {self:?}"
         );
     }
@@ -118,8 +118,7 @@ impl AtomicUnits {
         let phase = self.phases[spe as usize];
         invariant!(
             phase == Phase::Idle,
-            name(spe),
-            out.now(),
+            at_cycle(name(spe), out.now()),
             "{operation:?} is asked for during {phase:?}"
         );
         self.reserve(spe, operation, out)
@@ -158,7 +157,10 @@ impl AtomicUnits {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
             Phase::Getting(at) => self.held(spe, at),
-            other => broken(name(spe), out.now(), format_args!("a line arrives during {other:?}")),
+            other => broken(
+                at_cycle(name(spe), out.now()),
+                format_args!("a line arrives during {other:?}"),
+            ),
         }
     }
 
@@ -171,8 +173,7 @@ impl AtomicUnits {
             Phase::Getting(at) => self.held(spe, at),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
             Phase::Idle => broken(
-                name(spe),
-                out.now(),
+                at_cycle(name(spe), out.now()),
                 format_args!("half an atomic is done, and none was asked for"),
             ),
         }
@@ -183,9 +184,10 @@ impl AtomicUnits {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
-            other => {
-                broken(name(spe), out.now(), format_args!("a claim is answered during {other:?}"))
-            }
+            other => broken(
+                at_cycle(name(spe), out.now()),
+                format_args!("a claim is answered during {other:?}"),
+            ),
         }
     }
 

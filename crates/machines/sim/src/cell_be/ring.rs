@@ -4,8 +4,9 @@
 //! start, for the eight beats of its data. A model that reserves the whole route at once is far too
 //! slow for short routes, compared with published measurements.
 
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 use seatmap_statistics::words::counted;
 
 /// The names of the elements on the ring.
@@ -69,8 +70,7 @@ impl Ring {
         let fits = (1..=MOST_TRANSFERS).contains(&most);
         invariant!(
             fits,
-            ring.name(),
-            0,
+            at_cycle(ring.name(), 0),
             "it is to carry {most} at once, and has places for {MOST_TRANSFERS}",
             most = counted(most, "transfer")
         );
@@ -118,8 +118,7 @@ impl Ring {
     pub fn start(&mut self, now: u64, source: usize, hops: usize) -> u64 {
         invariant!(
             now >= self.next_start,
-            self.name(),
-            now,
+            at_cycle(self.name(), now),
             "a transfer starts before {}",
             self.next_start
         );
@@ -130,8 +129,7 @@ impl Ring {
             let free = self.segment_free[segment];
             invariant!(
                 free <= reached,
-                self.name(),
-                now,
+                at_cycle(self.name(), now),
                 "segment {segment} is not free until {free}"
             );
             self.segment_free[segment] = reached + self.transfer;
@@ -151,8 +149,7 @@ impl Ring {
         }
         invariant!(
             self.ends[first] <= now,
-            self.name(),
-            now,
+            at_cycle(self.name(), now),
             "{most} transfers are under way, and one more starts"
         );
         self.ends[first] = end;

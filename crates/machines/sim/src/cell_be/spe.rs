@@ -1,10 +1,11 @@
 //! A synergistic processor element (SPE): its MFC, its mailboxes and its signal registers.
 
-use crate::cell_be::invariant::broken;
 use crate::cell_be::mailbox::{InboundMailbox, OutboundMailbox, SignalRegister};
 use crate::cell_be::mfc::Mfc;
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::transaction::{MappedRegister, Node};
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 use seatmap_port::channels::Register;
 
 /// An SPE, and the task that runs on it.
@@ -60,9 +61,10 @@ impl Spe {
     pub fn task(&self, now: u64) -> u16 {
         match self.task {
             Some(task) => task,
-            None => {
-                broken(format_args!("SPE {}", self.number), now, "it works, and no task runs on it")
-            }
+            None => broken(
+                at_cycle(format_args!("SPE {}", self.number), now),
+                format_args!("it works, and no task runs on it"),
+            ),
         }
     }
 

@@ -1,6 +1,7 @@
 //! One bus transaction: a command, a snoop, and up to 128 bytes.
 
-use crate::cell_be::invariant::broken;
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 use seatmap_port::channels::{Ea, Register};
 
 /// An element of a chip's ring.
@@ -128,7 +129,10 @@ impl Transactions {
 
     #[cold]
     fn missing(id: u32, now: u64) -> ! {
-        broken("the transactions under way", now, format_args!("transaction {id} has ended"))
+        broken(
+            at_cycle("the transactions under way", now),
+            format_args!("transaction {id} has ended"),
+        )
     }
 
     /// Drops all transactions.

@@ -15,7 +15,6 @@ use crate::cell_be::CellModel;
 use crate::cell_be::counters::Counters;
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::interconnect::{Interconnect, node};
-use crate::cell_be::invariant::{broken, invariant};
 use crate::cell_be::memory::Memory;
 use crate::cell_be::parameters::Timing;
 use crate::cell_be::request::ChannelCall;
@@ -23,7 +22,9 @@ use crate::cell_be::reservation::AtomicUnits;
 use crate::cell_be::spe::Spe;
 use crate::cell_be::world::programs::{Programs, Progress};
 use crate::engine::Machine;
+use crate::moment::at_cycle;
 use crate::trace::Trace;
+use seatmap_invariant::{broken, invariant};
 use seatmap_port::channels::{Service, Shape};
 
 /// The element on which a task runs.
@@ -229,9 +230,8 @@ impl World {
         match self.tasks[task as usize].request {
             Some(request) => request,
             None => broken(
-                format_args!("task {task}"),
-                self.out.now(),
-                "a call is tried that has ended",
+                at_cycle(format_args!("task {task}"), self.out.now()),
+                format_args!("a call is tried that has ended"),
             ),
         }
     }
@@ -243,8 +243,7 @@ impl World {
         let ended = state.request.take();
         invariant!(
             ended.is_some(),
-            format_args!("task {task}"),
-            self.out.now(),
+            at_cycle(format_args!("task {task}"), self.out.now()),
             "a call ends twice"
         );
         state.answer = answer;
@@ -266,13 +265,13 @@ impl World {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => spe as usize,
             Seat::Ppe(chip) => broken(
-                format_args!("the PPE of chip {chip}"),
-                self.out.now(),
+                at_cycle(format_args!("the PPE of chip {chip}"), self.out.now()),
                 format_args!("task {task} is asked for registers that only an SPE has"),
             ),
-            Seat::Stored => {
-                broken(format_args!("task {task}"), self.out.now(), "it is not on an SPE")
-            }
+            Seat::Stored => broken(
+                at_cycle(format_args!("task {task}"), self.out.now()),
+                format_args!("it is not on an SPE"),
+            ),
         }
     }
 }
@@ -301,8 +300,7 @@ impl Machine for World {
         let before = state.request;
         invariant!(
             before.is_none(),
-            format_args!("task {task}"),
-            now,
+            at_cycle(format_args!("task {task}"), now),
             "it calls {request:?} during {before:?}"
         );
         (state.request, state.has_polled, state.called) = (Some(request), false, called);

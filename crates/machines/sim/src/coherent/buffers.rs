@@ -2,13 +2,14 @@
 //! fabric.
 
 use crate::coherent::intake::Intake;
-use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
 use crate::coherent::memory::Memory;
 use crate::coherent::message::{Kind, Message, Parcel};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
 use crate::coherent::slab::Queue;
+use crate::moment::at_tick;
+use seatmap_invariant::{broken, invariant};
 use std::sync::Arc;
 
 const NAME: &str = "message buffer";
@@ -41,7 +42,11 @@ impl Buffers {
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
         let is_request = matches!(message.kind, Kind::LineCall { .. });
-        invariant!(is_request, NAME, out.now(), message, "buffers receive requests only");
+        invariant!(
+            is_request,
+            at_tick(NAME, out.now()),
+            "{message}: buffers receive requests only"
+        );
         self.intake.receive(packet, out);
     }
 
@@ -49,10 +54,13 @@ impl Buffers {
     pub fn looked_up(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
         let message = *out.message(packet);
         let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
-            broken(NAME, out.now(), &message, format_args!("it carries no operation"))
+            broken(at_tick(NAME, out.now()), format_args!("{message}: it carries no operation"))
         };
         let Some(word) = operation.word() else {
-            broken(NAME, out.now(), &message, format_args!("it {operation}, which names no word"))
+            broken(
+                at_tick(NAME, out.now()),
+                format_args!("{message}: it {operation}, which names no word"),
+            )
         };
         let found = memory.read(word);
         self.intake.release(message.at, &message, out.now());

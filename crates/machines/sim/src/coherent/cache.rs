@@ -1,10 +1,11 @@
 //! The cache of one core: its copies of lines, and the lines for which its threads wait.
 
-use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message, NO_PARCEL, Parcel};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
+use crate::moment::at_tick;
+use seatmap_invariant::{broken, invariant};
 use std::sync::Arc;
 
 const NAME: &str = "cache";
@@ -107,10 +108,8 @@ impl Cache {
         let thread = self.threads.len();
         invariant!(
             thread < self.layout.threads,
-            NAME,
-            0,
-            format_args!("task {task}"),
-            "cache {} is full",
+            at_tick(NAME, 0),
+            "task {task}: cache {} is full",
             self.id
         );
         self.threads.push(Thread { task, wait: Wait::Nothing });
@@ -177,10 +176,11 @@ impl Cache {
         let wait = &mut self.threads[thread as usize].wait;
         let Wait::Asking(line) = *wait else {
             broken(
-                NAME,
-                now,
-                &format_args!("cache {}", self.id),
-                format_args!("thread {thread} asked for nothing"),
+                at_tick(NAME, now),
+                format_args!(
+                    "{}: thread {thread} asked for nothing",
+                    format_args!("cache {}", self.id)
+                ),
             )
         };
         *wait = Wait::Coming(line, None);
@@ -194,10 +194,8 @@ impl Cache {
         let is_here = message.cache == self.id && message.at == self.node;
         invariant!(
             is_here,
-            NAME,
-            out.now(),
-            message,
-            "it arrived at cache {} at node {}",
+            at_tick(NAME, out.now()),
+            "{message}: it arrived at cache {} at node {}",
             self.id,
             self.node
         );
@@ -213,7 +211,10 @@ impl Cache {
             Kind::Nack { writes } => {
                 self.ask_again(packet, message, writes, out);
             }
-            _ => broken(NAME, out.now(), &message, format_args!("caches do not receive this")),
+            _ => broken(
+                at_tick(NAME, out.now()),
+                format_args!("{message}: caches do not receive this"),
+            ),
         }
         None
     }
@@ -224,7 +225,7 @@ impl Cache {
             .threads
             .get(nack.thread as usize)
             .is_some_and(|it| it.wait == Wait::Asking(nack.line));
-        invariant!(asks, NAME, out.now(), nack, "the thread did not ask for the line");
+        invariant!(asks, at_tick(NAME, out.now()), "{nack}: the thread did not ask for the line");
         let to = self.layout.first_home(nack.at, nack.line);
         let request = Message { kind: Kind::LineCall { writes }, from: nack.at, to, ..nack };
         out.answer(packet, request, self.layout.timing.miss);
@@ -239,19 +240,20 @@ impl Cache {
         if self.layout.is_uncached {
             invariant!(
                 wait == Wait::Asking(line),
-                NAME,
-                out.now(),
-                answer,
-                "the thread waits for {wait:?}"
+                at_tick(NAME, out.now()),
+                "{answer}: the thread waits for {wait:?}"
             );
             let Parcel::Value(value) = out.unpack(answer.parcel) else {
-                broken(NAME, out.now(), &answer, format_args!("an answer without value"))
+                broken(at_tick(NAME, out.now()), format_args!("{answer}: an answer without value"))
             };
             return Delivery { thread, value: Some(value), held: None };
         }
         let held = match wait {
             Wait::Coming(expected, held) if expected == line => held,
-            _ => broken(NAME, out.now(), &answer, format_args!("the thread waits for {wait:?}")),
+            _ => broken(
+                at_tick(NAME, out.now()),
+                format_args!("{answer}: the thread waits for {wait:?}"),
+            ),
         };
         self.coming -= 1;
         let has_line = matches!(answer.kind, Kind::Line { .. })
@@ -259,10 +261,8 @@ impl Cache {
             || self.thread_expecting(line).is_some();
         invariant!(
             has_line,
-            NAME,
-            out.now(),
-            answer,
-            "a grant for a line that is neither here nor on its way"
+            at_tick(NAME, out.now()),
+            "{answer}: a grant for a line that is neither here nor on its way"
         );
         let right = if exclusive { State::Exclusive } else { State::Shared };
         let state = &mut self.states[line as usize];
@@ -282,10 +282,9 @@ impl Cache {
         let is_first = *wait == Wait::Coming(line, None);
         invariant!(
             is_first,
-            NAME,
-            out.now(),
-            out.message(packet),
-            "a second snoop for one line: {wait:?}"
+            at_tick(NAME, out.now()),
+            "{}: a second snoop for one line: {wait:?}",
+            out.message(packet)
         );
         *wait = Wait::Coming(line, Some(packet));
     }
@@ -295,7 +294,11 @@ impl Cache {
         let snoop = *out.message(packet);
         self.snoops -= 1;
         let state = self.states[snoop.line as usize];
-        invariant!(state != State::Invalid, NAME, out.now(), snoop, "the line is not here");
+        invariant!(
+            state != State::Invalid,
+            at_tick(NAME, out.now()),
+            "{snoop}: the line is not here"
+        );
         let is_owner = state >= State::Owned;
         let kind = match snoop.kind {
             Kind::Invalidate { wants_line } => {
@@ -305,10 +308,8 @@ impl Cache {
             _ => {
                 invariant!(
                     is_owner,
-                    NAME,
-                    out.now(),
-                    snoop,
-                    "the line is here, and another cache answers for it"
+                    at_tick(NAME, out.now()),
+                    "{snoop}: the line is here, and another cache answers for it"
                 );
                 self.states[snoop.line as usize] = State::Owned;
                 Kind::Data
@@ -356,10 +357,8 @@ impl Cache {
         let is_idle = waiting.is_none() && self.coming == 0 && self.snoops == 0;
         invariant!(
             is_idle,
-            NAME,
-            now,
-            "the end",
-            "cache {}: {waiting:?}, {} snoops",
+            at_tick(NAME, now),
+            "the end: cache {}: {waiting:?}, {} snoops",
             self.id,
             self.snoops
         );

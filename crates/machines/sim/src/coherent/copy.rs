@@ -8,10 +8,11 @@
 //! events in the same tick may differ.
 
 use crate::coherent::cores::{Core, Thread};
-use crate::coherent::invariant::invariant;
 use crate::coherent::memory::Memory;
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
+use crate::moment::at_tick;
+use seatmap_invariant::invariant;
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps
@@ -168,10 +169,8 @@ impl Core {
             let may_copy = self.cache.permits(from, false) && self.cache.permits(to, true);
             invariant!(
                 may_copy,
-                "core",
-                now,
-                format_args!("lines {from} and {to}"),
-                "a copy ahead lost a line"
+                at_tick("core", now),
+                "lines {from} and {to}: a copy ahead lost a line"
             );
         }
         for step in copying.begun..until {

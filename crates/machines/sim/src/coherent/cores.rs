@@ -2,12 +2,13 @@
 
 use crate::coherent::cache::{Cache, Delivery};
 use crate::coherent::copy::Copying;
-use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
 use crate::coherent::memory::Memory;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
+use crate::moment::at_tick;
+use seatmap_invariant::{broken, invariant};
 use std::sync::Arc;
 
 const NAME: &str = "core";
@@ -78,19 +79,14 @@ impl Core {
                     self.perform(thread, request, memory, out);
                 }
             }
-            _ => broken(NAME, out.now(), &request, format_args!("it names no word")),
+            _ => broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word")),
         }
     }
 
     #[inline]
     fn request(&self, thread: u16, out: &Outbox) -> LineCall {
         let Some(request) = self.threads[thread as usize].request else {
-            broken(
-                NAME,
-                out.now(),
-                &format_args!("thread {thread}"),
-                format_args!("it has no request"),
-            )
+            broken(at_tick(NAME, out.now()), format_args!("thread {thread}: it has no request"))
         };
         request
     }
@@ -105,16 +101,14 @@ impl Core {
     /// Carries out a request on a word to which the cache has the right.
     fn perform(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
         let Some(word) = request.word() else {
-            broken(NAME, out.now(), &request, format_args!("it names no word"))
+            broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word"))
         };
         let line = word.line_index();
         let writes = request.writes();
         invariant!(
             self.cache.permits(line, writes),
-            NAME,
-            out.now(),
-            request,
-            "the cache may not do this"
+            at_tick(NAME, out.now()),
+            "{request}: the cache may not do this"
         );
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
@@ -179,10 +173,8 @@ impl Core {
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));
         invariant!(
             busy.is_none() && self.ahead == 0,
-            NAME,
-            now,
-            "the end",
-            "{busy:?}, {} copies",
+            at_tick(NAME, now),
+            "the end: {busy:?}, {} copies",
             self.ahead
         );
     }

@@ -3,12 +3,13 @@
 
 use crate::coherent::homes::Homes;
 use crate::coherent::intake::Intake;
-use crate::coherent::invariant::{broken, invariant};
 use crate::coherent::layout::Layout;
 use crate::coherent::lines::{IDLE, Lines, NO_CACHE};
 use crate::coherent::message::{Kind, Message, NO_PARCEL};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::slab::Slab;
+use crate::moment::at_tick;
+use seatmap_invariant::{broken, invariant};
 use std::sync::Arc;
 
 const NAME: &str = "directory";
@@ -79,10 +80,8 @@ impl Directory {
             let is_awaited = self.lines.get(message.line).transaction != IDLE;
             invariant!(
                 is_awaited,
-                NAME,
-                out.now(),
-                message,
-                "no request for the line is being served"
+                at_tick(NAME, out.now()),
+                "{message}: no request for the line is being served"
             );
         }
         self.intake.receive(packet, out);
@@ -97,7 +96,10 @@ impl Directory {
                 out.receive(packet);
                 self.answered(message, out);
             }
-            _ => broken(NAME, out.now(), &message, format_args!("homes do not receive this")),
+            _ => broken(
+                at_tick(NAME, out.now()),
+                format_args!("{message}: homes do not receive this"),
+            ),
         }
     }
 
@@ -112,10 +114,8 @@ impl Directory {
         let had = self.lines.is_shared_by(line, cache);
         invariant!(
             had,
-            NAME,
-            now,
-            format_args!("line {line}"),
-            "cache {cache} gives up a line that it does not have"
+            at_tick(NAME, now),
+            "line {line}: cache {cache} gives up a line that it does not have"
         );
         self.lines.remove(line, cache);
         let known = self.lines.get_mut(line);
@@ -134,10 +134,8 @@ impl Directory {
         let has_waiting = !self.lines.get(request.line).waiting.is_empty();
         invariant!(
             !has_waiting,
-            NAME,
-            out.now(),
-            request,
-            "others wait for a line that nothing is done to"
+            at_tick(NAME, out.now()),
+            "{request}: others wait for a line that nothing is done to"
         );
         self.begin(packet, request, out);
     }
@@ -161,7 +159,10 @@ impl Directory {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
         let Kind::LineCall { writes } = request.kind else {
-            broken(NAME, out.now(), &request, format_args!("only requests open transactions"))
+            broken(
+                at_tick(NAME, out.now()),
+                format_args!("{request}: only requests open transactions"),
+            )
         };
         let wants_line = !self.lines.is_shared_by(line, own);
         let transaction = Transaction { request, writes, wants_line, pending: 0, source: own };
@@ -181,7 +182,11 @@ impl Directory {
         served.pending = 1;
         let request = served.request;
         let is_unshared = self.lines.sharer_from(request.line, 0).is_none();
-        invariant!(is_unshared, NAME, out.now(), request, "a line without owner has sharers");
+        invariant!(
+            is_unshared,
+            at_tick(NAME, out.now()),
+            "{request}: a line without owner has sharers"
+        );
         self.counts.memory_reads += 1;
         out.schedule(Event::MemoryRead(request.line), self.layout.timing.memory);
     }
@@ -219,10 +224,8 @@ impl Directory {
         let has_line = self.lines.is_shared_by(message.line, message.cache);
         invariant!(
             has_line != writes,
-            NAME,
-            out.now(),
-            message,
-            "the cache has the line: {has_line}"
+            at_tick(NAME, out.now()),
+            "{message}: the cache has the line: {has_line}"
         );
         let source = (message.kind == Kind::Data).then_some(message.cache);
         self.one_answer_less(message.line, source, out);
@@ -235,10 +238,9 @@ impl Directory {
         let served = self.transactions.get_mut(transaction);
         invariant!(
             served.pending > 0,
-            NAME,
-            out.now(),
-            served.request,
-            "an answer that it does not wait for"
+            at_tick(NAME, out.now()),
+            "{}: an answer that it does not wait for",
+            served.request
         );
         served.pending -= 1;
         served.source = source.unwrap_or(served.source);
@@ -269,10 +271,8 @@ impl Directory {
         let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
         invariant!(
             is_safe,
-            NAME,
-            out.now(),
-            request,
-            "other caches have a line that this one is to write"
+            at_tick(NAME, out.now()),
+            "{request}: other caches have a line that this one is to write"
         );
         let known = self.lines.get_mut(line);
         known.transaction = IDLE;
@@ -304,7 +304,7 @@ impl Directory {
     pub fn assert_idle(&self, now: u64) {
         self.intake.assert_idle(now);
         let open = self.transactions.occupied();
-        invariant!(open == 0, NAME, now, "the end", "{open} transactions are open");
+        invariant!(open == 0, at_tick(NAME, now), "the end: {open} transactions are open");
     }
 }
 

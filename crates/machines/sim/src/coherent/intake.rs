@@ -1,9 +1,10 @@
 //! The entrance of every home: it admits messages, and looks up one after the other.
 
-use crate::coherent::invariant::invariant;
 use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
+use crate::moment::at_tick;
+use seatmap_invariant::invariant;
 use std::sync::Arc;
 
 /// The entrance of the home at one node, with the counts that a PMU would report for it.
@@ -68,10 +69,8 @@ impl Intake {
         let held = &mut self.pipelines[node as usize].held;
         invariant!(
             *held > 0,
-            "home",
-            now,
-            message,
-            "it leaves node {node}, where no request is inside"
+            at_tick("home", now),
+            "{message}: it leaves node {node}, where no request is inside"
         );
         *held -= 1;
     }
@@ -91,10 +90,8 @@ impl Intake {
         for (node, pipeline) in self.pipelines.iter().enumerate() {
             invariant!(
                 pipeline.held == 0,
-                "home",
-                now,
-                format_args!("node {node}"),
-                "{} requests left",
+                at_tick("home", now),
+                "node {node}: {} requests left",
                 pipeline.held
             );
         }

@@ -1,6 +1,7 @@
 //! The contents of memory.
 
-use crate::coherent::invariant::broken;
+use crate::moment::at_tick;
+use seatmap_invariant::broken;
 use seatmap_port::{Addr, WORDS_PER_LINE};
 
 /// The words of the shared memory.
@@ -40,5 +41,5 @@ impl Memory {
 
 #[cold]
 fn missing(word: u32) -> ! {
-    broken("memory", 0, &format_args!("word {word}"), format_args!("there is no such word"))
+    broken(at_tick("memory", 0), format_args!("word {word}: there is no such word"))
 }

@@ -45,7 +45,6 @@ pub mod fabric;
 pub mod hierarchy;
 pub mod homes;
 mod intake;
-mod invariant;
 mod layout;
 mod lines;
 mod memory;

@@ -1,10 +1,11 @@
 //! Links and lanes: the messages on their way.
 
 use crate::coherent::fabric::{LANES, Lane, Link};
-use crate::coherent::invariant::invariant;
 use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::slab::{Queue, Slab};
+use crate::moment::at_tick;
+use seatmap_invariant::invariant;
 use std::sync::Arc;
 
 /// One lane of a link, with the counts that a PMU would report for it.
@@ -176,10 +177,8 @@ impl Network {
         let is_idle = sent == received && under_way == 0;
         invariant!(
             is_idle,
-            "network",
-            now,
-            "the end",
-            "{sent} sent, {received} received, {under_way} under way"
+            at_tick("network", now),
+            "the end: {sent} sent, {received} received, {under_way} under way"
         );
     }
 }

@@ -1,11 +1,12 @@
 //! A component's way out: the messages that it sends and the events that it schedules.
 
-use crate::coherent::invariant::invariant;
 use crate::coherent::layout::Layout;
 use crate::coherent::message::{Message, Parcel};
 use crate::coherent::network::{Network, Step};
 use crate::coherent::slab::{Queue, Slab};
+use crate::moment::at_tick;
 use crate::wheel::Wheel;
+use seatmap_invariant::invariant;
 use std::sync::Arc;
 
 /// An event, which the simulation dispatches to a component at its time.
@@ -276,10 +277,8 @@ impl Outbox {
         let left = self.parcels.occupied() as usize + self.pending.len() + self.notices.len();
         invariant!(
             left == 0,
-            "network",
-            self.now(),
-            "the end",
-            "{left} parcels and notices were never received"
+            at_tick("network", self.now()),
+            "the end: {left} parcels and notices were never received"
         );
     }
 }

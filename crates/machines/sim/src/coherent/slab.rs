@@ -1,6 +1,7 @@
 //! A table whose places are used again, so that nothing is allocated once it has grown.
 
-use crate::coherent::invariant::broken;
+use crate::moment::at_tick;
+use seatmap_invariant::broken;
 
 /// No place, or nothing further in a queue.
 const NONE: u32 = u32::MAX;
@@ -122,7 +123,7 @@ impl<T: Copy> Slab<T> {
 
 #[cold]
 fn vacant(place: u32) -> ! {
-    broken("table", 0, &format_args!("place {place}"), format_args!("nothing is there"))
+    broken(at_tick("table", 0), format_args!("place {place}: nothing is there"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::coherent::buffers::Buffers;
 use crate::coherent::cores::Core;
 use crate::coherent::directory::Directory;
 use crate::coherent::intake::Intake;
-use crate::coherent::invariant::broken;
 use crate::coherent::layout::Layout;
 use crate::coherent::memory::Memory;
 use crate::coherent::message::Message;
@@ -12,6 +11,8 @@ use crate::coherent::network::Network;
 use crate::coherent::outbox::{Event, Notice, Outbox};
 use crate::coherent::request::LineCall;
 use crate::engine::{self, Machine};
+use crate::moment::at_tick;
+use seatmap_invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -131,7 +132,10 @@ impl World {
 
     #[cold]
     fn misdirected(&self, what: &dyn Display) {
-        broken("world", self.outbox.now(), what, format_args!("message buffers have no use for it"))
+        broken(
+            at_tick("world", self.outbox.now()),
+            format_args!("{what}: message buffers have no use for it"),
+        )
     }
 
     fn has_copied(&mut self, task: u16, run: u16) -> bool {

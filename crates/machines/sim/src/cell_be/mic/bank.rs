@@ -1,7 +1,8 @@
 //! A bank of a memory: an array with one row open at a time.
 
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 
 /// The use of a bank for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +66,7 @@ impl Bank {
         let free = self.free;
         invariant!(
             free <= time,
-            "a memory bank",
-            time,
+            at_cycle("a memory bank", time),
             "{access:?} opens a row, and another is open until {free}"
         );
         self.free = time + self.timing.of(access);
@@ -77,8 +77,7 @@ impl Bank {
         let free = self.free;
         invariant!(
             free <= time,
-            "a memory bank",
-            time,
+            at_cycle("a memory bank", time),
             "a refresh opens a row, and another is open until {free}"
         );
         self.free = time + cycles;

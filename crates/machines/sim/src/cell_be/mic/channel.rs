@@ -4,8 +4,9 @@
 use super::bank::{Access, Bank, BankTiming};
 use super::counters::MicCounters;
 use crate::cell_be::event::{Event, Outbox};
-use crate::cell_be::invariant::invariant;
 use crate::cell_be::parameters::Timing;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 use std::collections::VecDeque;
 
 /// A line that waits for its bank.
@@ -142,8 +143,7 @@ impl Channel {
         let was_expected = self.expected > 0 && access.writes();
         invariant!(
             was_expected,
-            self.name(),
-            out.now(),
+            at_cycle(self.name(), out.now()),
             "{access:?} of transaction {transaction} has no place"
         );
         self.expected -= 1;

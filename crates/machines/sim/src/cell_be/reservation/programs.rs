@@ -2,7 +2,8 @@
 
 use super::{AtomicUnits, Phase, Step, name};
 use crate::cell_be::event::Outbox;
-use crate::cell_be::invariant::invariant;
+use crate::moment::at_cycle;
+use seatmap_invariant::invariant;
 use seatmap_port::channels::Ea;
 
 impl AtomicUnits {
@@ -15,8 +16,7 @@ impl AtomicUnits {
     pub fn get(&mut self, spe: u16, at: Ea, out: &mut Outbox) -> Step {
         invariant!(
             self.is_idle(spe),
-            name(spe),
-            out.now(),
+            at_cycle(name(spe), out.now()),
             "a getllar during {:?}",
             self.phases[spe as usize]
         );
@@ -34,8 +34,7 @@ impl AtomicUnits {
     pub fn put(&mut self, spe: u16, at: Ea, is_conditional: bool, out: &mut Outbox) -> Step {
         invariant!(
             self.is_idle(spe),
-            name(spe),
-            out.now(),
+            at_cycle(name(spe), out.now()),
             "a putllc during {:?}",
             self.phases[spe as usize]
         );

@@ -2,12 +2,13 @@
 
 use super::{Seat, World};
 use crate::cell_be::event::Event;
-use crate::cell_be::invariant::broken;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::mfc::{LineRequest, Wake, Work};
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::{Operation, Step};
 use crate::cell_be::transaction::{MappedRegister, Node, Purpose, Transaction};
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 use seatmap_port::channels::{Atomic, Ea};
 
 impl World {
@@ -29,9 +30,8 @@ impl World {
                 (Purpose::Message(register), self.node_of_task(to), to, value)
             }
             Work::Barrier => broken(
-                format_args!("the MFC of SPE {spe}"),
-                self.out.now(),
-                "a barrier has no lines",
+                at_cycle(format_args!("the MFC of SPE {spe}"), self.out.now()),
+                format_args!("a barrier has no lines"),
             ),
         };
         let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
@@ -119,9 +119,10 @@ impl World {
                 let step = self.atomics.receive(done.spe, &mut self.out);
                 return self.advance_atomic(done.spe, step);
             }
-            Purpose::Claim => {
-                broken("the machine", now, format_args!("a claim delivers data: {done:?}"))
-            }
+            Purpose::Claim => broken(
+                at_cycle("the machine", now),
+                format_args!("a claim delivers data: {done:?}"),
+            ),
         }
         self.complete_line(done.spe, done.entry);
     }

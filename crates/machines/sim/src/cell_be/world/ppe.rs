@@ -2,9 +2,10 @@
 
 use super::World;
 use crate::cell_be::event::Event;
-use crate::cell_be::invariant::broken;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::transaction::MappedRegister;
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 
 impl World {
     /// Does the call of a task on a PPE, or its next step.
@@ -26,8 +27,7 @@ impl World {
             | ChannelCall::SignalRead(_)
             | ChannelCall::Program(_)
             | ChannelCall::Atomic { .. } => broken(
-                format_args!("the PPE of chip {chip}"),
-                self.out.now(),
+                at_cycle(format_args!("the PPE of chip {chip}"), self.out.now()),
                 format_args!("it cannot do {request:?}"),
             ),
         }

@@ -2,10 +2,11 @@
 
 use super::{Seat, Task, World};
 use crate::cell_be::event::Event;
-use crate::cell_be::invariant::broken;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::session::{Account, Call, Context, Process, Spent};
 use crate::engine::Machine;
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 
 /// The contexts and addresses of the process whose programs run. A bed has none.
 #[derive(Clone, Debug, Default)]
@@ -166,8 +167,7 @@ impl World {
     /// Stops the run: a task makes a call that was to be refused before.
     pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
         broken(
-            format_args!("task {task}"),
-            self.out.now(),
+            at_cycle(format_args!("task {task}"), self.out.now()),
             format_args!("it cannot do {request:?}"),
         )
     }
@@ -177,7 +177,10 @@ impl World {
         let now = self.out.now();
         match self.programs.context_mut(task) {
             Some(context) => context,
-            None => broken(format_args!("task {task}"), now, "it is not a context"),
+            None => broken(
+                at_cycle(format_args!("task {task}"), now),
+                format_args!("it is not a context"),
+            ),
         }
     }
 

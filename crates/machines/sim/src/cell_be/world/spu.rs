@@ -1,12 +1,13 @@
 //! The calls of a task on an SPE.
 
 use super::World;
-use crate::cell_be::invariant::broken;
 use crate::cell_be::memory::LINE_BYTES;
 use crate::cell_be::mfc::{Command, Work};
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::reservation::Operation;
 use crate::cell_be::transaction::MappedRegister;
+use crate::moment::at_cycle;
+use seatmap_invariant::broken;
 use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order};
 
 /// Bytes of a message.
@@ -30,9 +31,8 @@ impl World {
                 let elements = unsafe { std::slice::from_raw_parts(elements, count) };
                 let Some((first, rest)) = elements.split_first() else {
                     broken(
-                        format_args!("task {task}"),
-                        self.out.now(),
-                        "a list without elements was checked",
+                        at_cycle(format_args!("task {task}"), self.out.now()),
+                        format_args!("a list without elements was checked"),
                     )
                 };
                 self.enqueue(

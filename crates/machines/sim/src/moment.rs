@@ -1,0 +1,26 @@
+//! A component at a time of the simulation, as a broken invariant names it.
+
+use std::fmt;
+
+/// Displays as `directory at tick 7`.
+pub(crate) struct Moment<C> {
+    component: C,
+    unit: &'static str,
+    time: u64,
+}
+
+/// A component of a coherent machine, at a time in ticks.
+pub(crate) fn at_tick<C>(component: C, time: u64) -> Moment<C> {
+    Moment { component, unit: "tick", time }
+}
+
+/// A component of the Cell, at a time in core cycles.
+pub(crate) fn at_cycle<C>(component: C, time: u64) -> Moment<C> {
+    Moment { component, unit: "core cycle", time }
+}
+
+impl<C: fmt::Display> fmt::Display for Moment<C> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} at {} {}", self.component, self.unit, self.time)
+    }
+}
