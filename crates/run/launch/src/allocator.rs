@@ -18,6 +18,7 @@
 
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
+use seatmap_invariant::invariant;
 use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -89,6 +90,9 @@ struct Birth {
     children: usize,
 }
 
+/// The name of this part in a report of a mistake.
+const SEATS: &str = "seats in order";
+
 /// The path of the program's first process.
 const FIRST_PATH: &str = "0";
 
@@ -126,7 +130,7 @@ impl SeatAllocator {
         }
     }
 
-    /// The same seating without waiting: each thread and process sits down when it is created.
+    /// Seats each thread and process when it is created, and lets none wait.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -288,12 +292,14 @@ impl SeatAllocator {
     /// and did not before.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
+            // The kernel has ended all other threads of the process, its first one among them.
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
                 self.guests.insert(tid, guest);
             }
             self.first = self.first.map(|first| if first == former { tid } else { first });
         }
+        // A shell that executes the program proper is not yet what is to be seated.
         let may_wait = !self.strict && self.order_is_open();
         let Some(guest) = self.guests.get_mut(&tid) else { return false };
         let begins = may_wait && !guest.waits && guest.rule.is_none() && guest.seat.is_some();
@@ -307,7 +313,12 @@ impl SeatAllocator {
         if let Some(Guest { seat: Some(Seat { task: Some(task), .. }), rule: Some(rule), .. }) =
             self.guests.remove(&tid)
         {
-            self.taken.remove(&(rule, task));
+            let had_it = self.taken.remove(&(rule, task));
+            invariant!(
+                had_it,
+                SEATS,
+                "thread {tid} ends on task {task} of rule {rule}, which is free"
+            );
         }
     }
 
@@ -323,6 +334,7 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
+        // The list has gone round: another thread has this seat as well.
         let shares = !skipped && self.given >= self.order.len();
         let seat = if skipped {
             None
@@ -392,7 +404,14 @@ impl SeatAllocator {
 
     fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> Move {
         self.give_up(guest);
-        self.taken.extend(seat.task.map(|task| (rule, task)));
+        if let Some(task) = seat.task {
+            let is_free = self.taken.insert((rule, task));
+            invariant!(
+                is_free,
+                SEATS,
+                "thread {tid} gets task {task} of rule {rule}, which is taken"
+            );
+        }
         self.guests.insert(tid, Guest { seat: Some(seat.clone()), rule: Some(rule), waits: false });
         Move::Sit(seat)
     }
@@ -401,9 +420,15 @@ impl SeatAllocator {
         let Some(task) = guest.seat.as_ref().and_then(|seat| seat.task) else { return };
         match guest.rule {
             Some(rule) => {
-                self.taken.remove(&(rule, task));
+                let had_it = self.taken.remove(&(rule, task));
+                invariant!(had_it, SEATS, "task {task} of rule {rule} is given up, and is free");
             }
-            None => self.free.extend(self.order.iter().position(|other| *other == task)),
+            None => {
+                let Some(at) = self.order.iter().position(|other| *other == task) else { return };
+                // A list that cycles gives a seat to several threads.
+                let is_new = self.free.insert(at) || self.seats.beyond == Beyond::Cycle;
+                invariant!(is_new, SEATS, "the seat of task {task} is given up, and is free");
+            }
         }
     }
 }

@@ -245,6 +245,7 @@ fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
             "may be executed by others alone, or lies on a file system that is mounted 'noexec'; \
              copy it elsewhere"
         }
+        // The kernel starts a traced program without the rights of its file's owner.
         Ok(found) if gains_rights(&path, &found) => return Err(ProgramError::Privileged(shown)),
         Ok(_) => return Ok(path),
     };

@@ -23,6 +23,7 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
     if file.read_exact(&mut header).is_err() || !header.starts_with(b"\x7fELF\x02") {
         return Ok(false);
     }
+    // e_phoff, e_phentsize and e_phnum of `Elf64_Ehdr` (elf(5)).
     let segments_at = header[32..40].try_into().map_or(u64::MAX, u64::from_ne_bytes);
     let size = half(&header, 54);
     let count = half(&header, 56);

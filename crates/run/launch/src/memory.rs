@@ -23,7 +23,7 @@ pub enum MemoryWish {
     Nodes(CpuSet),
     /// These nodes in turn; all that may be used where none is named.
     Interleave(Option<CpuSet>),
-    /// The same, by weight.
+    /// Pages go round these nodes by the nodes' weights; all that may be used where none is named.
     Weighted(Option<CpuSet>),
     /// The nodes that the plan gives to each task.
     Plan,

@@ -97,7 +97,7 @@ impl Pinner {
         }
     }
 
-    /// The same, which lets threads that wait for a seat they share run on all seats.
+    /// Lets threads that wait for a seat they share run on all seats.
     pub fn widening(mut self, widens: bool) -> Self {
         self.widens = widens;
         self

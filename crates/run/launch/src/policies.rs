@@ -26,7 +26,7 @@ pub struct ThreadMemory {
 /// The policies of the threads that live.
 #[derive(Debug)]
 pub(crate) struct Policies {
-    /// Those that the plan wants.
+    /// The policies that the plan gives, by task.
     tasks: Vec<Option<MemoryPolicy>>,
     /// The launcher's own, for threads of which the plan says nothing.
     usual: MemoryPolicy,
@@ -49,7 +49,7 @@ impl Policies {
         Policies { tasks: Vec::new(), first: usual.clone(), usual, threads: HashMap::new() }
     }
 
-    /// Those of a plan; `first` is the task whose policy the first process starts with.
+    /// The policies of a plan; `first` is the task whose policy the first process starts with.
     pub fn of(memory: &ProgramMemory, first: Option<usize>) -> Self {
         let usual = MemoryPolicy::of_caller().unwrap_or_else(|_| MemoryPolicy::usual());
         let tasks = memory.tasks.clone();

@@ -154,6 +154,7 @@ impl Record {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)
             && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));
+        // A thread that sleeps still shows the CPU that it last ran on, from before it sat down.
         if (strays || seat.cpus.contains(cpu)) && !self.seen_on.contains(&cpu) {
             self.seen_on.push(cpu);
         }

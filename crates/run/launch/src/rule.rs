@@ -127,7 +127,7 @@ impl Who {
     }
 }
 
-/// As much of a plain name as the kernel keeps; a pattern with `*` is left whole.
+/// The part of a plain name that the kernel keeps; a pattern with `*` is left whole.
 fn kept(name: &str) -> &str {
     if name.contains('*') { name } else { &name[..name.floor_char_boundary(NAME_BYTES)] }
 }

@@ -103,6 +103,7 @@ fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let mut header = [0; HEADER_BYTES];
     file.read_exact(&mut header)?;
+    // e_shentsize of `Elf64_Ehdr`, and below e_shoff and e_shstrndx (elf(5)).
     if !header.starts_with(b"\x7fELF\x02") || usize::from(half(&header, 58)) != SECTION_BYTES {
         return Ok(false);
     }

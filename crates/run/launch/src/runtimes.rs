@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The runtimes of processes, by their files.
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
-    /// Those of processes that are not ordinary.
+    /// The runtimes of processes that have one.
     of: HashMap<Tid, Runtime>,
     files: HashMap<PathBuf, Runtime>,
     roaming: Vec<PathBuf>,

@@ -182,7 +182,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl SeatList {
-    /// The same list, of which this start takes its part. `is_plan` says whether each seat is a
+    /// The list of which this start takes its part. `is_plan` says whether each seat is a
     /// task that somebody placed.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use crate::record::Record;
 use crate::seats::Seat;
+use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -9,6 +10,9 @@ use std::time::Instant;
 /// The most threads that a record is kept of, so that a program that creates threads for days does
 /// not fill the memory.
 pub const MOST_RECORDS: usize = 10_000;
+
+/// The name of this part in a report of a mistake.
+const TABLE: &str = "thread table";
 
 /// The time for which a thread had waited for a CPU, at an instant.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +92,7 @@ impl Threads {
     /// Gives a thread its place in the order, with or without a seat: it gets a record.
     pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
+        invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
         living.seat.clone_from(&seat);
         living.is_entered = true;
         if self.records.len() < MOST_RECORDS {
@@ -98,12 +103,14 @@ impl Threads {
         self.created += 1;
         self.skipped += usize::from(is_skipped);
         self.unseated += usize::from(!is_skipped && seat.is_none());
+        self.check();
     }
 
     /// Skips a thread that was entered before.
     pub(crate) fn skip(&mut self, tid: Tid) {
         self.sits(tid, None);
         self.skipped += 1;
+        self.check();
     }
 
     /// A thread that lives.
@@ -153,7 +160,13 @@ impl Threads {
 
     /// The thread goes by another number.
     pub(crate) fn renumber(&mut self, former: Tid, tid: Tid) {
+        invariant!(
+            former == tid || !self.knows(tid),
+            TABLE,
+            "thread {former} becomes {tid}, and that one lives"
+        );
         if let Some(living) = self.living.remove(&former) {
+            // After execve(2) a thread has its process's number, whichever one it was.
             self.living.insert(tid, Living { pid: tid, ..living });
         }
         if let Some(record) = self.record(tid) {
@@ -164,8 +177,28 @@ impl Threads {
     /// The thread is gone.
     pub(crate) fn remove(&mut self, tid: Tid) {
         if let Some(living) = self.living.remove(&tid) {
+            // A short-lived child, the `ls` of a shell for instance, that never had to sit down.
             self.helpers += usize::from(living.waits_since.is_some() && !living.is_entered);
         }
+    }
+
+    /// What holds after each change: the counts agree with the records.
+    fn check(&self) {
+        let records = self.records.len();
+        invariant!(
+            records == self.created.min(MOST_RECORDS),
+            TABLE,
+            "{records} records of {} threads",
+            self.created
+        );
+        invariant!(
+            self.skipped <= self.created && self.unseated <= self.created,
+            TABLE,
+            "of {} threads {} were skipped and {} have no seat",
+            self.created,
+            self.skipped,
+            self.unseated
+        );
     }
 
     /// The records, in order of seating.
@@ -196,5 +229,28 @@ impl Threads {
     #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "broke an invariant: thread table: thread 7 enters the order twice")]
+    fn a_thread_that_enters_twice_stops_the_launch() {
+        let mut threads = Threads::default();
+        threads.begin(7, 7, false, false);
+        threads.enter(7, None, false);
+        threads.enter(7, None, false);
+    }
+
+    #[test]
+    #[should_panic(expected = "thread 8 becomes 7, and that one lives")]
+    fn a_number_that_two_threads_have_stops_the_launch() {
+        let mut threads = Threads::default();
+        threads.begin(7, 7, false, false);
+        threads.begin(8, 7, false, false);
+        threads.renumber(8, 7);
     }
 }

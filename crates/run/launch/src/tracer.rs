@@ -22,6 +22,7 @@ use crate::inject::{self, State};
 use crate::pinner::{Birth, Pinner};
 use crate::tracee::{self, Status, Stop};
 use crate::verifier::Verifier;
+use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::task;
 use seatmap_os::traced::{self, SeccompFilters};
@@ -53,6 +54,9 @@ const RESUMED: [libc::c_long; 8] = [
     libc::SYS_pselect6,
     libc::SYS_rt_sigsuspend,
 ];
+
+/// The name of this part in a report of a mistake.
+const TRACER: &str = "tracer";
 
 /// The traced threads, and the program's first process, which is our child.
 #[derive(Debug)]
@@ -135,6 +139,7 @@ impl Tracer {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
             if ended {
+                // First: when its report is taken, nothing of it is left in `/proc`.
                 pinner.last_look(tid);
             }
             let Some(status) = tracee::take_report(tid) else { return false };
@@ -151,6 +156,7 @@ impl Tracer {
                 tracee::interrupt(*tid);
             }
         }
+        // Pages are looked at when a process is about to end, so that all stay traced.
         if self.verifier.is_some() {
             return;
         }
@@ -170,6 +176,11 @@ impl Tracer {
             Status::Ended(ending) => {
                 self.traced.remove(&tid);
                 pinner.gone(tid);
+                invariant!(
+                    !pinner.threads.knows(tid),
+                    TRACER,
+                    "thread {tid} has ended, and is seated"
+                );
                 if tid == self.leader {
                     self.ending = Some(ending);
                 }
@@ -248,6 +259,11 @@ impl Tracer {
     /// The new thread is stopped, or about to stop: it is handled now, in the order in which its
     /// creator made it.
     fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
+        invariant!(
+            self.expects(creator),
+            TRACER,
+            "thread {creator} reports {stop:?}, and is not traced"
+        );
         if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == Stop::Cloned && task::is_thread_of(new, process);
@@ -275,6 +291,11 @@ impl Tracer {
         } else if let Stop::Group(_) = stop {
             tracee::listen(tid);
         } else {
+            invariant!(
+                self.expects(tid),
+                TRACER,
+                "thread {tid} goes on after {stop:?}, and is not traced"
+            );
             tracee::resume(tid, signal);
         }
     }
@@ -294,6 +315,8 @@ impl Tracer {
         if signal {
             traced.patience = 0;
         }
+        // A thread without a seat hands the right mask down; one with a seat is let go when it has
+        // not created a thread for long.
         !seated || patience == 0
     }
 
@@ -305,6 +328,12 @@ impl Tracer {
         self.traced.insert(tid, Traced::new());
         let file = task::program_file(tid).unwrap_or_default();
         pinner.executed(former, tid, &file);
+        invariant!(
+            former == tid || !pinner.threads.knows(former),
+            TRACER,
+            "thread {former} executed {} as {tid}, and still has a seat of its own",
+            file.display()
+        );
         self.hampered.note(tid, &file);
     }
 

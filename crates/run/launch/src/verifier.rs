@@ -100,12 +100,14 @@ impl Verifier {
             }
         }
         let ended = Instant::now();
+        // Reading the pages of a large process takes long, and the program waits for some of it.
         self.due = ended + self.pace.max((ended - begun) * SHARE);
     }
 
     /// Looks at the process of a thread that is about to end, if the process ends with it.
     pub fn last_look(&mut self, tid: Tid, pid: Tid) {
         let call = task::system_call(tid);
+        // A thread that ends alone leaves the memory to the others.
         let ends_all = call.is_some_and(|call| call == libc::SYS_exit_group.to_string());
         if ends_all || task::threads(pid).is_ok_and(|tids| tids.len() <= 1) {
             self.note(pid, true);

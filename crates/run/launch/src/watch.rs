@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The pause after some time without a change.
 const LONGEST: Duration = Duration::from_millis(100);
-/// The same, when the program's first process has ended and the others may run for days.
+/// The longest time between two looks when the program's first process has ended and the others may
+/// run for days.
 const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looking takes at most this part of one CPU's time.
 const SHARE: u32 = 50;
@@ -124,6 +125,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
         return false;
     }
     let me = std::process::id() as Tid;
+    // A thread that this process traces comes through the tracer, at its place in the order.
     let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
     if !lives || tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me) {
         return false;

@@ -289,3 +289,13 @@ fn threads_that_are_found_sit_by_their_names() {
     );
     assert_eq!([find(105, "work"), find(106, "right")], [Some(1), Some(2)]);
 }
+
+#[test]
+#[should_panic(expected = "broke an invariant: seats in order: the seat of task 0 is given up")]
+fn a_seat_that_is_given_up_twice_stops_the_launch() {
+    let mut seating = room(seats(&[0, 1], Beyond::Leave), &[], 0).strict(true);
+    seating.process(MAIN);
+    let guest = seating.guests[&MAIN].clone();
+    seating.give_up(&guest);
+    seating.give_up(&guest);
+}
