@@ -143,6 +143,7 @@ fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
 /// ones, so that it is central.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
+    // The first core is judged by all that it could have for neighbours.
     let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };
     let others = ranks(&distance.pus, &others);
     let pairs =

@@ -168,6 +168,7 @@ impl Claim {
                 new: new.clone(),
                 started_ticks: Some(task.started_ticks),
             })
+            // Threads that are noted one by one have masks of their own.
             .filter(|change| self.changes.iter().all(|noted| noted.path != change.path))
             .collect())
     }

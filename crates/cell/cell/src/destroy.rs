@@ -150,6 +150,7 @@ fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
         .iter()
         .map(|name| format!("{base}/{name}"))
         .partition(|group| census::journal_of(&host.root, group).is_some());
+    // Threads that were moved aside stay where they are as long as another cell needs them there.
     let rest = others
         .iter()
         .filter(|name| *name == partition::v1::REST && kept.is_empty())

@@ -30,7 +30,7 @@ pub enum CellError {
     /// CPUs of another cell.
     #[error("{} {} to the cell '{cell}'", .cpus.named(), agreeing(.cpus.len(), "belongs", "belong"))]
     Taken {
-        /// Those of the CPUs asked for that are in it.
+        /// The CPUs asked for that are in it.
         cpus: CpuSet,
         /// The cell that has them.
         cell: Name,

@@ -20,7 +20,7 @@ mod absent {
         child
     }
 
-    /// The same for a guardian.
+    /// Keeps a guardian that is started from what was meant for its parent.
     pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
         child
     }

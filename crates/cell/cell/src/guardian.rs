@@ -76,6 +76,7 @@ pub(crate) fn post(host: &Host, name: &Name) -> Result<Posted, CellError> {
     let mut child = start(&host.keeper, name).map_err(CellError::Guardian)?;
     let (pipe, answers) = child.stdin.take().zip(child.stdout.take()).ok_or_else(dead)?;
     let mut posted = Posted { pid: child.id() as Tid, pipe, answers };
+    // A cell without its guardian would outlive this process.
     if posted.hear() == Some(YES) { Ok(posted) } else { Err(dead()) }
 }
 
@@ -87,6 +88,8 @@ fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
     let (program, arguments) =
         keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
     let mut command = Command::new(program);
+    // It may live for days, and in a folder of its own would keep a file system from being
+    // unmounted.
     fault::spare_guardian(&mut command).args(arguments).arg(name.to_string()).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
@@ -117,6 +120,7 @@ pub(crate) fn relieve(host: &Host, name: &Name) {
 /// Some settings could not be put back; the next command deals with them.
 pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
+    // Another one that holds the lock guards the cell already.
     let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
     say(YES).map_err(CellError::Guardian)?;
     let (is_well, mut kept) = attend(host, name);

@@ -9,6 +9,7 @@ use crate::change::{Change, What};
 use crate::fault;
 use crate::name::Name;
 use crate::run_folder::at;
+use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
@@ -55,6 +56,9 @@ pub enum Stage {
     /// The cell is being undone.
     Leaving,
 }
+
+/// The name of this part in a report of a mistake.
+const JOURNAL: &str = "journal";
 
 /// One line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,13 +167,50 @@ impl Journal {
         }
     }
 
+    /// What may follow in the life of a cell that this process makes or undoes. Journals that are
+    /// only read may hold anything: they may be damaged or planted.
+    fn check(&self, line: &JournalEntry) {
+        let cell = &self.header.cell;
+        match line {
+            JournalEntry::Begin(_) => invariant!(
+                self.changes.is_empty() && self.stage == Stage::Building,
+                JOURNAL,
+                "cell {cell} begins again with {} changes, {:?}",
+                self.changes.len(),
+                self.stage
+            ),
+            JournalEntry::Change(change) => invariant!(
+                !change.path.is_empty(),
+                JOURNAL,
+                "cell {cell} notes a change of no place: {change:?}"
+            ),
+            JournalEntry::Rebase { path, .. } => invariant!(
+                self.of_path(path).is_some(),
+                JOURNAL,
+                "cell {cell} moves the change of {path}, which it has not noted"
+            ),
+            JournalEntry::Done => invariant!(
+                self.stage == Stage::Building,
+                JOURNAL,
+                "cell {cell} is made, and was {:?}",
+                self.stage
+            ),
+            // A process that died while it undid a cell has left this line, and the next one says
+            // it again.
+            JournalEntry::Undo => {}
+        }
+    }
+
     /// Adds lines in one piece, and returns when they are safe.
     ///
     /// # Errors
     /// The file cannot be written: what they describe must not be done then.
     pub fn append(&mut self, lines: &[JournalEntry]) -> io::Result<()> {
+        lines.iter().for_each(|line| self.check(line));
         let mut text = String::new();
         if !self.ends_whole()? {
+            // A writer that died has left a torn line. Joined to it, this one would be lost as
+            // well.
             text.push('\n');
         }
         for line in lines {

@@ -86,6 +86,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
+    // As many on each node of the cell's CPUs, since the program may run on any of them.
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
     Ok(Memory {
@@ -141,6 +142,8 @@ impl Kept {
     /// Takes the memory: every page is there, locked and zero when this returns.
     pub fn take(memory: &Memory) -> io::Result<Self> {
         if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
+            // Pages come from where the policy says when they are touched for the first time, by
+            // scrubbing them.
             place(&nodes, memory.is_huge)?;
         }
         let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;

@@ -36,7 +36,7 @@ pub struct Record {
     /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was
     /// not measured.
     pub noise_before: Option<f64>,
-    /// The same just after it was made.
+    /// The noise just after the cell was made.
     pub noise_after: Option<f64>,
     /// The state of the cell.
     pub state: State,

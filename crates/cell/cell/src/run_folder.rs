@@ -160,6 +160,7 @@ impl RunFolder {
     pub fn clear(&self, boot_id: &str) -> io::Result<()> {
         for name in self.names(".journal")? {
             if self.journal_of(&name, boot_id)?.is_none() {
+                // First the record: one without a journal would pass for a cell that stands.
                 self.forget(&name)?;
                 self.0.remove(format!("{name}.journal"))?;
             }
@@ -214,6 +215,7 @@ impl RunFolder {
         if file.try_lock().is_err() {
             return Ok(None);
         }
+        // An earlier guardian's number may have had more digits.
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(std::process::id().to_string().as_bytes())?;
@@ -225,6 +227,8 @@ impl RunFolder {
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
+        // The kernel drops the lock whatever way a process ends; its number alone may be another's
+        // by now.
         if file.try_lock().is_ok() {
             return None;
         }

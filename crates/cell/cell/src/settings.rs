@@ -38,6 +38,8 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
 /// The pages that a pool of huge pages was set to have. Its number counts pages as well that the
 /// kernel made beyond that for programs, and takes away after them (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
+    // The file counts pages beyond the pool as well, which the kernel adds and takes away by
+    // itself.
     let surplus = path
         .strip_suffix("nr_hugepages")
         .and_then(|folder| number(root, &format!("{folder}surplus_hugepages")));

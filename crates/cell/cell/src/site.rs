@@ -5,6 +5,7 @@ use crate::change::{Change, What};
 use crate::fault;
 use crate::journal::{Journal, JournalEntry};
 use crate::settings;
+use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};
@@ -44,10 +45,17 @@ impl Site<'_> {
     pub fn note(&mut self, changes: &[Change]) -> Result<(), SiteError> {
         let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
         if lines.is_empty() {
-            Ok(())
-        } else {
-            self.journal.append(&lines).map_err(SiteError::Journal)
+            return Ok(());
         }
+        self.journal.append(&lines).map_err(SiteError::Journal)?;
+        // A change that is not noted would outlive the cell.
+        invariant!(
+            self.journal.changes.ends_with(changes),
+            "site",
+            "cell {} makes changes that its journal does not end with: {changes:?}",
+            self.journal.header.cell
+        );
+        Ok(())
     }
 
     /// Makes a change that was noted.

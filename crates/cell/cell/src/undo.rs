@@ -13,6 +13,7 @@ use crate::fault;
 use crate::journal::{Journal, JournalEntry, Stage};
 use crate::settings;
 use crate::thread_mask;
+use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
@@ -61,6 +62,7 @@ impl fmt::Display for Left {
 pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
     let layout = Layout::read(root);
     let mut left = refused(&layout, &mut journal);
+    // Lines of other cells decide what is put back, so planted ones must not count there either.
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
     lines.push(JournalEntry::Undo);
@@ -78,6 +80,13 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     left.extend(forgotten::find(root, &journal));
     let open = everywhere(root, others);
     others.iter().for_each(|other| narrow_again(root, other, &open));
+    invariant!(
+        journal.stage == Stage::Leaving,
+        "undo",
+        "the journal of cell {} is removed, and the cell is {:?}",
+        journal.header.cell,
+        journal.stage
+    );
     // Without a journal, the cell would be taken for one that has lost it.
     Claim::forget(root, &journal.header.cell, journal.path());
     Claim::renew(root, others);

@@ -37,6 +37,7 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
     faults.extend(overlaps(host, record)?);
     faults.extend(intruders(host, record)?);
     faults.extend(interrupts(host, record)?);
+    // A cell that was destroyed meanwhile looks broken, and is gone.
     if faults.is_empty() || host.stands(&record.name) {
         Ok(faults)
     } else {
@@ -101,6 +102,7 @@ fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
 /// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel
 /// sees to that itself.
 fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
+    // The kernel itself keeps others off a partition.
     if record.backend == Backend::V2Partition {
         return Ok(Vec::new());
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// change.
 const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
 
-/// The same for the guardian, which does not inherit [`FAIL_AT`].
+/// The point at which the guardian aborts, which does not inherit [`FAIL_AT`].
 const GUARDIAN_FAIL_AT: &str = "SEATMAP_CELL_GUARDIAN_FAIL_AT";
 
 /// The process stops at this point, and lets others die meanwhile. The test continues it.
@@ -20,7 +20,7 @@ pub fn spare(child: &mut Command) -> &mut Command {
     child.env_remove(FAIL_AT).env_remove(PAUSE_AT)
 }
 
-/// The same for a guardian, which gets what was meant for it.
+/// Keeps a guardian from what was meant for its parent, and gives it what is meant for it.
 pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
     spare(child);
     match std::env::var_os(GUARDIAN_FAIL_AT) {

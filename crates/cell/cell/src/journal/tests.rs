@@ -142,3 +142,18 @@ proptest! {
         prop_assert_eq!(read(folder.path()).unwrap().changes.len(), 2);
     }
 }
+
+#[test]
+#[should_panic(expected = "broke an invariant: journal: cell quiet is made, and was Standing")]
+fn a_cell_that_is_made_twice_stops_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let _ = written(folder.path()).append(&[JournalEntry::Done]);
+}
+
+#[test]
+#[should_panic(expected = "moves the change of /c, which it has not noted")]
+fn a_change_that_was_never_noted_cannot_move() {
+    let folder = tempfile::tempdir().unwrap();
+    let rebase = JournalEntry::Rebase { path: "/c".into(), old: "0".into(), new: "1".into() };
+    let _ = written(folder.path()).append(&[rebase]);
+}
