@@ -13,10 +13,10 @@ use std::io;
 /// The ledger's file. Cells' own files end otherwise.
 const FILE: &str = "controller.ledger";
 
-/// The same once more, for a ledger that gets damaged.
+/// A second copy, for a ledger that gets damaged.
 const COPY: &str = "controller.ledger.copy";
 
-/// One that is damaged.
+/// A damaged ledger, put aside.
 const ASIDE: &str = "controller.ledger.damaged";
 
 /// One of the controller's cells.

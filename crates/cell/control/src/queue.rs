@@ -15,8 +15,9 @@ use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
+use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An action to carry out now; actions are in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,9 @@ struct Holding {
     since_ms: u64,
 }
 
+/// The name of this part in a report of a mistake.
+const QUEUE: &str = "queue of the controller";
+
 /// The tickets that wait, those that hold CPUs, and the account of users.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -63,12 +67,14 @@ impl Queue {
     /// Adds a ticket, which waits.
     pub fn submit(&mut self, now_ms: u64, ticket: Ticket) {
         self.waiting.push(Waiting { ticket, since_ms: now_ms });
+        self.check();
     }
 
     /// Adds a ticket that is found to hold these CPUs since the account was last settled: no other
     /// could have them.
     pub fn adopt(&mut self, now_ms: u64, ticket: Ticket, cpus: CpuSet) {
         self.holding.push(Holding { ticket, cpus, since_ms: now_ms });
+        self.check();
     }
 
     /// Removes a ticket, whether it waits or holds CPUs.
@@ -137,6 +143,7 @@ impl Queue {
         }
         still.extend(suspended);
         self.waiting = still;
+        self.check();
         actions
     }
 
@@ -212,6 +219,27 @@ impl Queue {
             .iter()
             .for_each(|holding| *cpus.entry(holding.ticket.uid).or_insert(0) += holding.cpus.len());
         cpus
+    }
+
+    /// What holds between any two calls: a ticket waits or holds CPUs, and no CPU has two holders.
+    fn check(&self) {
+        let mut held = CpuSet::default();
+        for holding in &self.holding {
+            let id = holding.ticket.id;
+            invariant!(
+                !held.meets(&holding.cpus),
+                QUEUE,
+                "ticket {id} holds {}, and another one some of them",
+                holding.cpus
+            );
+            held = held.with(&holding.cpus);
+        }
+        let waiting = self.waiting.iter().map(|waiting| waiting.ticket.id);
+        let holding = self.holding.iter().map(|holding| holding.ticket.id);
+        let mut seen = BTreeSet::new();
+        for id in waiting.chain(holding) {
+            invariant!(seen.insert(id), QUEUE, "ticket {id} is there twice");
+        }
     }
 }
 

@@ -138,6 +138,7 @@ impl<'a> Scheduler<'a> {
         // Each round ends requests for good, or changes nothing.
         loop {
             let pool = self.pool();
+            // The queue is borrowed while it asks for the best CPUs.
             let host = self.host.clone();
             let actions = self
                 .queue

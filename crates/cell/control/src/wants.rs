@@ -37,7 +37,7 @@ impl Wants {
         is_inside && !self.is_empty() && self.len() < cpus.len()
     }
 
-    /// Those of these CPUs that would help.
+    /// The CPUs among these that would help.
     #[must_use]
     pub fn of(&self, cpus: &CpuSet) -> CpuSet {
         match self {

@@ -328,3 +328,17 @@ proptest! {
         prop_assert!(order.is_sorted(), "{:?}", order);
     }
 }
+
+#[test]
+#[should_panic(expected = "broke an invariant: queue of the controller: ticket 2 holds 1,2")]
+fn two_holders_of_a_cpu_stop_the_controller() {
+    let mut queue = with(Policy::Fifo, vec![]);
+    queue.adopt(0, list(1, "0-1"), set("0-1"));
+    queue.adopt(0, list(2, "1-2"), set("1-2"));
+}
+
+#[test]
+#[should_panic(expected = "ticket 1 is there twice")]
+fn a_ticket_that_comes_twice_stops_the_controller() {
+    with(Policy::Fifo, vec![count(1, 1), count(1, 1)]);
+}

@@ -6,11 +6,23 @@ use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellRequest, Name, Record};
+use seatmap_invariant::invariant;
 use seatmap_os::{CpuSet, boot};
+
+/// The name of this part in a report of a mistake.
+const CONTROLLER: &str = "controller";
 
 impl Scheduler<'_> {
     /// Makes a cell, for the first time or again.
     pub(super) fn start(&mut self, id: u64, cpus: CpuSet) {
+        if let Some(job) = self.jobs.get(&id) {
+            invariant!(
+                job.phase != CellPhase::Standing,
+                CONTROLLER,
+                "job {id} gets {cpus}, and its cell {} stands",
+                job.create.name
+            );
+        }
         let is_back = self.jobs.get(&id).is_some_and(|job| job.phase == CellPhase::Suspended);
         let made = self.make(id, cpus);
         self.leave_the_cells();
@@ -32,6 +44,7 @@ impl Scheduler<'_> {
                 if is_back { Say::Ended { name } } else { error }
             }
         };
+        // A cell that resumes answers no request: this is news, which have no number.
         let number = if is_back { 0 } else { request };
         connection.into_iter().for_each(|connection| self.say(connection, number, said.clone()));
     }
@@ -69,7 +82,14 @@ impl Scheduler<'_> {
 
     /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends.
     pub(super) fn suspend(&mut self, id: u64) {
-        let Some(name) = self.jobs.get(&id).map(|job| job.create.name.clone()) else { return };
+        let Some(job) = self.jobs.get(&id) else { return };
+        let name = job.create.name.clone();
+        invariant!(
+            job.phase == CellPhase::Standing && job.create.takes_turns,
+            CONTROLLER,
+            "the turn of job {id} is over, and its cell {name} is {:?}",
+            job.phase
+        );
         if self.stop(id, &name).is_err() || seatmap_cell::destroy(&self.host, &name).is_err() {
             self.forget(id, Say::Ended { name });
             return;
