@@ -189,6 +189,7 @@ fn unseen(files: &Files, pid: Tid) -> ChoiceError {
 /// The process of a thread that has not ended.
 fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
     let status = files.proc.read_once(format_args!("{tid}/status")).ok()?;
+    // A number may be that of any thread, as `top -H` shows it.
     let pid = Status::parse(status).pid?;
     let tids = files.proc.numbers(format_args!("{pid}/task")).ok()?;
     tids.into_iter()
@@ -265,12 +266,14 @@ fn without_launchers(
         .filter(|pid| published::shows(&files.root, *pid, published::SEATING))
         .collect();
     own.extend(supervisors.into_iter().filter_map(|pid| program_file(files, pid)));
+    // `seatmap run` in the same group is this program under another number.
     own.extend(files.proc.link(format_args!("self/exe")).ok());
     let others: BTreeSet<Tid> = programs
         .iter()
         .copied()
         .filter(|pid| program_file(files, *pid).is_none_or(|file| !own.contains(&file)))
         .collect();
+    // A group of nothing but launchers was meant as it is.
     if others.is_empty() && known.is_empty() { programs } else { others }
 }
 
@@ -314,6 +317,8 @@ fn by_name(
     let mut names = BTreeSet::new();
     let mut found = BTreeSet::new();
     for program in programs(files, known)? {
+        // The kernel's name has 15 letters and may be set by the program; its file has the whole
+        // one.
         let file = program_file(files, program.pid)
             .and_then(|file| file.rsplit('/').next().map(str::to_owned));
         let own: Vec<String> = file.into_iter().chain([program.name]).collect();
@@ -335,6 +340,7 @@ fn by_name(
 /// The file of a process's program, without the kernel's note that it has been replaced since.
 pub(crate) fn program_file(files: &mut Files, pid: Tid) -> Option<String> {
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
+    // After an update, programs run on from files that are no more.
     Some(file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned())
 }
 

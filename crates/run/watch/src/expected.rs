@@ -134,6 +134,8 @@ impl Expected {
     #[must_use]
     pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
         let pids = seating.processes.iter().map(|process| process.pid);
+        // The supervisor is an ancestor of the program, and shows its seats in memory that others
+        // can read.
         let texts = published::read_above(root, pids, published::SEATING);
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {

@@ -36,7 +36,12 @@ impl Files {
             return vec![pid];
         }
         match self.proc.numbers(format_args!("{pid}/task")) {
-            Ok(tids) => tids,
+            Ok(mut tids) => {
+                // The kernel lists a folder in pieces, and finds its place by counting: where
+                // threads end meanwhile, one may come twice.
+                tids.dedup();
+                tids
+            }
             Err(error) => {
                 self.note_refusal("threads", pid, &error);
                 Vec::new()

@@ -46,6 +46,7 @@ pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> 
         .filter_map(|name| {
             let lower = name.to_lowercase();
             let changes = if lower.contains(&looked_for) { 0 } else { edits(&looked_for, &lower) };
+            // A third of the letters may be wrong; more is another name.
             (3 * changes <= looked_for.len() && lower.len() <= LONGEST_NAME)
                 .then_some((changes, name))
         })

@@ -49,8 +49,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The same for this seating: where neither rules nor seats were named, the seats that the
-    /// launchers of its programs show (`seatmap run`, while it runs).
+    /// Completes the check for a seating: where neither rules nor seats were named, the seats that
+    /// the launchers of its programs show (`seatmap run`, while it runs).
     #[must_use]
     pub fn of(&self, root: &Root, seating: &Seating) -> Self {
         let expected = if self.expected.is_none() && self.rules.is_empty() {
@@ -131,9 +131,12 @@ pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Findi
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
     found.extend(asked.rules.iter().flat_map(|rule| named(&facts, *rule)));
+    // Named rules are judged by the masks at the end; a thread that was elsewhere before is said
+    // apart.
     if asked.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }
+    // A rule that is named may find what a default one has found.
     let mut distinct: Vec<Finding> = Vec::new();
     for finding in found {
         if distinct.iter().all(|other| !other.is_same(&finding)) {

@@ -53,6 +53,7 @@ impl Limiting {
                 limits.quotas.into_iter().filter_map(|quota| Some((quota.file, quota.throttled?)));
             let brakes =
                 limits.brakes.into_iter().filter_map(|brake| Some((brake.file, brake.stops?)));
+            // The counters of now are the first ones of the next time.
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -92,6 +93,8 @@ impl Limiting {
 
     /// Keeps the group of a thread that may use other CPUs than its process.
     fn note_apart(&mut self, tid: Tid, own: &Groups, of_process: &Groups) {
+        // Most threads are in their process's group, and are not worth a group of their own in the
+        // file.
         let [own_cpus, process_cpus] = [own, of_process]
             .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
         if own_cpus != process_cpus
@@ -148,6 +151,7 @@ impl Limiting {
         for quota in &mut quotas {
             quota.tids.sort_unstable();
             let folder = quota.file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            // Listing a large group takes long, and is needed only where a quota is to be raised.
             quota.has_others = is_used_up && self.has_others(files, folder);
         }
         quotas
@@ -230,6 +234,7 @@ fn group(limits: &Limits, at_first: &HashMap<String, u64>) -> Group {
         cpusets: limits
             .cpusets
             .iter()
+            // Levels that cannot be written from here are of no use to a remedy.
             .filter(|_| !limits.is_read_only)
             .map(|level| CpusetLevel {
                 file: level.file.clone(),

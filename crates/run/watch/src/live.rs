@@ -11,6 +11,7 @@ use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
 use crate::process;
 use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
+use seatmap_invariant::invariant;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};
@@ -85,6 +86,9 @@ struct Seen {
     switches: [u64; 2],
     moves: Option<(u64, u64)>,
 }
+
+/// The name of this part in a report of a mistake.
+const OBSERVER: &str = "observer";
 
 /// Looks at programs again and again.
 pub struct Live {
@@ -178,6 +182,7 @@ impl Live {
         self.read_threads(&pids);
         self.read_moves();
         self.read_processes();
+        self.check();
         self.files.note_the_hidden();
         let watched_ns = self.at_ns.saturating_sub(began_ns);
         let since_epoch =
@@ -209,6 +214,7 @@ impl Live {
         let look = self.looks;
         self.seen.retain(|_, seen| seen.look == look);
         let alive: HashSet<Tid> = self.seen.keys().map(|(_, tid)| *tid).collect();
+        // Files stay open between looks, and those of dead threads would use up the descriptors.
         self.files.proc.forget(|tid| alive.contains(&tid));
         let seen = &self.seen;
         self.leaders.retain(|pid, _| seen.range((*pid, 0)..=(*pid, Tid::MAX)).next().is_some());
@@ -218,6 +224,8 @@ impl Live {
         let Some(times) = self.files.times(pid, tid) else { return };
         let now_ns = (self.clock)();
         let key = (pid, tid);
+        // Resting threads are read in turn, a part of them at each look, so that no look is much
+        // longer than the others.
         let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
         let seen = self.seen.get_mut(&key).filter(|seen| seen.rests(times, now_ns, is_due));
         if let Some(seen) = seen {
@@ -307,6 +315,7 @@ impl Live {
                 .map(|seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent });
             b.total_cmp(&a)
         });
+        // `sched` is the longest file of a thread, and most threads do not move.
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -326,6 +335,8 @@ impl Live {
         }
         for (pid, leader) in &self.leaders {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
+            // Memory, devices and limits change slowly and are costly to read; a new name is
+            // another program.
             if is_due || !known {
                 let tids: Vec<Tid> = self
                     .seen
@@ -348,6 +359,31 @@ impl Live {
             if let Some(process) = self.processes.get_mut(pid) {
                 process.threads += 1;
             }
+        }
+    }
+
+    /// What holds after each look: threads are of this look, and each process that is shown has a
+    /// first thread that was read and the number of threads that are shown.
+    fn check(&self) {
+        for ((pid, tid), seen) in &self.seen {
+            invariant!(
+                seen.look == self.looks && (seen.thread.pid, seen.thread.tid) == (*pid, *tid),
+                OBSERVER,
+                "thread {tid} of {pid} is shown as {} of {}, of look {} of {}",
+                seen.thread.tid,
+                seen.thread.pid,
+                seen.look,
+                self.looks
+            );
+        }
+        for (pid, process) in &self.processes {
+            let threads = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).count();
+            invariant!(
+                self.leaders.contains_key(pid) && process.threads == threads,
+                OBSERVER,
+                "process {pid} is shown with {} threads of {threads}",
+                process.threads
+            );
         }
     }
 
@@ -398,6 +434,7 @@ impl Seen {
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
+            // What was read at the look before stays until it is read again.
             (moves, mask) = (before.moves, before.mask);
         }
         let whole_ns = at_ns;

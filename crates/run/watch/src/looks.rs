@@ -3,6 +3,7 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
+use seatmap_invariant::invariant;
 use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
 use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
@@ -105,6 +106,8 @@ impl Looks {
         if let (Some((started_ticks, state)), Some(first)) =
             (begun.flatten(), files.times(pid, tid))
         {
+            // Both ends of the time are needed to tell a thread that waited all along from one that
+            // just woke.
             let was_runnable = state == RUNNABLE;
             let first_mask = files.asked_mask(tid);
             let seen =
@@ -117,6 +120,7 @@ impl Looks {
     pub fn glance(&mut self, files: &mut Files) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
+        // Reading the times of thousands of threads takes longer than the time between two glances.
         if searches || self.glances == 0 {
             self.search(files);
         }
@@ -168,6 +172,14 @@ impl Looks {
         }
         let living: BTreeSet<Tid> = found.threads.iter().map(|thread| thread.pid).collect();
         found.leaders.retain(|pid, _| living.contains(pid));
+        invariant!(
+            found.threads.len() == next.len() && living.is_subset(pids),
+            "looks",
+            "{} threads were seen, and {} are known for the next look; processes {living:?} of \
+             {pids:?}",
+            found.threads.len(),
+            next.len()
+        );
         let without_tick = std::mem::take(&mut self.without_tick);
         *self = Looks { seen: next, begun_ns, glances: 0, without_tick };
         found
@@ -201,6 +213,7 @@ impl Looks {
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
         let has_tick = has_tick(&self.without_tick, last.cpu);
         let is_runnable = was_runnable && seen.was_runnable;
+        // The kernel books a wait when it ends, so that a thread that never got a CPU shows none.
         let is_starved = is_runnable && has_starved(seen.first, times, watched_ns, has_tick);
         let mut thread = thread(files, pid, tid, last, times, now_ns);
         thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);

@@ -37,6 +37,7 @@ impl Others {
             .and_then(threads_of_all)
             .unwrap_or(0);
         let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
+        // On a computer with that many threads the reading would take longer than the watching.
         if others.is_left_out {
             return others;
         }

@@ -66,6 +66,7 @@ fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
     let mut names: Vec<String> = open
         .into_iter()
         .filter_map(|file| files.proc.link(format_args!("{pid}/fd/{file}")).ok())
+        // Links of sockets and pipes lead nowhere; devices are files below this folder.
         .filter(|name| name.starts_with("/dev/"))
         .collect();
     names.sort_unstable();
@@ -88,6 +89,7 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
         files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
     match maps {
         Ok(mappings) => Some(by_node(mappings, resident)),
+        // A kernel without CONFIG_NUMA has no such file.
         Err(error) if has_gone(&error) => {
             let resident = resident.or_else(|| {
                 let statm = files.proc.read(format_args!("{pid}/statm")).ok()?;
@@ -110,9 +112,12 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
 
 fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) -> Memory {
     let nodes = sums(mappings.iter());
+    // Files of the page cache lie where another program has read them first, and are no fault of
+    // this one.
     let own = sums(mappings.iter().filter(|mapping| !mapping.has_file));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
+    // The largest tell where the memory is; a JVM has thousands of small ones.
     mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
     mappings.truncate(MOST_MAPPINGS);
     Memory {

@@ -136,11 +136,14 @@ impl Taker {
                 name: thread.name.clone(),
                 mask: thread.mask.clone(),
             };
+            // A thread is described once, and again when its name or mask changes.
             if self.known.get(&thread.tid) != Some(&facts) {
                 self.known.insert(thread.tid, facts.clone());
                 known.push(facts);
             }
             let before = self.cpus.insert(thread.tid, thread.cpu);
+            // Most threads of a service sleep, and a line about each at every look would be most of
+            // the file.
             if thread.run_percent > 0.0 || before != Some(thread.cpu) {
                 ran.push(Ran {
                     tid: thread.tid,
@@ -235,6 +238,7 @@ impl Recording {
                         .map_err(|what| RecordingError::Line { line: at + 2, what })?;
                     recording.moments.push(moment);
                 }
+                // Its writer was stopped in the middle of a line; all lines before are whole.
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
                     let what = format!("not a look: {}", seatmap_document::json_problem(error));

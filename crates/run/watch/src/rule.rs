@@ -160,6 +160,7 @@ fn nearest(typed: &str) -> Option<String> {
     let begun = words.iter().find(|word| word.starts_with(typed)).cloned();
     begun.or_else(|| {
         let nearest = words.iter().min_by_key(|word| edits(typed, word))?;
+        // A third of the letters may be wrong; more is another word.
         (3 * edits(typed, nearest) <= nearest.len()).then(|| nearest.clone())
     })
 }

@@ -153,6 +153,7 @@ impl Watcher {
             trace.tell(&mut found.threads, &mut self.files);
         }
         let ended_ns = self.looks.begun_ns();
+        // The next look is at those that still live.
         self.pids = found.leaders.keys().copied().collect();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
         let processes = self.processes(&found, ended_ns);
@@ -231,6 +232,7 @@ impl Watcher {
         let masks = masks.into_iter().filter_map(CpuSet::of_list);
         let shown = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
         let known: CpuSet = cpu_times.cpus().collect();
+        // Where `/proc/stat` cannot be read, the CPUs of the masks are taken to be there.
         let shown = match (known.is_empty(), self.options.every_cpu) {
             (true, _) => shown,
             (false, true) => known,
@@ -277,6 +279,7 @@ fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
 fn interrupt(root: &Root, came: Came, watched_s: f64) -> Interrupt {
     let per_second = if watched_s > 0.0 { came.count as f64 / watched_s } else { 0.0 };
     let is_numbered = came.irq.bytes().all(|byte| byte.is_ascii_digit());
+    // Timers and the like have letters for numbers on most processors, and numbers on Arm.
     let is_per_cpu = came.is_per_cpu || is_numbered && irq::is_per_cpu(root, &came.irq);
     let is_movable = if is_numbered { irq::is_movable(root, &came.irq) } else { None };
     Interrupt { irq: came.irq, name: came.name, per_second, is_per_cpu, is_movable }

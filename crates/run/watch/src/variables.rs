@@ -60,6 +60,7 @@ pub fn binding(environment: &[u8]) -> Vec<Variable> {
         .split(|byte| *byte == 0)
         .filter_map(|bytes| {
             let at = bytes.iter().position(|byte| *byte == b'=')?;
+            // A name that is not text binds nothing.
             let name = std::str::from_utf8(&bytes[..at]).ok().filter(|name| binds(name))?;
             Some(read(name, &String::from_utf8_lossy(&bytes[at + 1..])))
         })

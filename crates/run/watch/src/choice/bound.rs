@@ -20,6 +20,7 @@ pub(super) fn processes(
         let allowed = defaults.of(files, program.pid);
         let tids = files.threads(program.pid);
         let is_bound = tids.into_iter().any(|tid| {
+            // Only the kernel of this computer can be asked; another root has files alone.
             let mask = files.asked_mask(tid).or_else(|| {
                 let status = files.proc.status(program.pid, tid).ok()?;
                 Status::parse(status).mask()

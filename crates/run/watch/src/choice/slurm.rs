@@ -40,6 +40,7 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
     let text =
         files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
     let job = own_variable(&text, "SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
+    // Slurm has both spellings: the older ends in STEPID.
     let step = own_variable(&text, "SLURM_STEP_ID").or_else(|| own_variable(&text, "SLURM_STEPID"));
     let all = programs(files, known)?.into_iter().map(|program| program.pid);
     let found: BTreeSet<Tid> =

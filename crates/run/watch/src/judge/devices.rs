@@ -22,9 +22,8 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -> Option<Finding> {
     let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
-    let Some(near) = listed.or_else(|| {
-        device.node.map(|node| facts.cpus_of(|pu| pu.numa, node)).filter(|near| !near.is_empty())
-    }) else {
+    let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
+    let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
         let what = format!("the kernel does not say which CPUs are next to {}", device.name);
         // On one node all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
@@ -44,6 +43,7 @@ fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -
     if away.is_empty() && all.is_subset(&near) {
         return None;
     }
+    // Without a busy thread far away, the masks of bound ones reach beyond.
     let subjects = if away.is_empty() { &meant } else { &away };
     let first = subjects.first()?;
     let what = format!(

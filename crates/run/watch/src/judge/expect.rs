@@ -24,6 +24,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     found.extend(was_elsewhere(expected, &pairs));
     found.extend(impossible(facts, &pairs));
     found.extend(misplaced(expected));
+    // A launcher shows the threads that it has seated, and says in its own report which it has not.
     if expected.is_shown {
         return found;
     }
@@ -166,6 +167,7 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
 
 /// Seats that no thread has taken.
 fn without_thread(expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
+    // By address, since several tasks may have the same CPUs and the same name.
     let taken: HashSet<*const ExpectedSeat> =
         pairs.iter().map(|(_, seat)| std::ptr::from_ref(*seat)).collect();
     let empty: Vec<&ExpectedSeat> =

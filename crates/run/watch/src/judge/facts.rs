@@ -91,6 +91,7 @@ impl<'a> Facts<'a> {
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
         let cells: Vec<CpuSet> = seating.cells.iter().map(CellCpus::set).collect();
         let left = cells.iter().fold(online.without(&isolated), |left, cell| left.without(cell));
+        // On a computer whose CPUs are all isolated or in cells, all of them are usual.
         let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
         let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
@@ -108,6 +109,7 @@ impl<'a> Facts<'a> {
             processes,
             busy_percent,
         };
+        // The plan is held against the masks, so the sitters come first.
         let planned = facts.planned();
         facts
             .sitters
@@ -218,13 +220,14 @@ impl<'a> Facts<'a> {
             .filter(|sitter| sitter.thread.pid == pid)
             .map(|sitter| &sitter.mask);
         let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
+        // A process that is wholly inside a cell was put there.
         match self.cells.iter().find(|cell| !whole.is_empty() && whole.is_subset(cell)) {
             Some(cell) => allowed.within(cell),
             None => allowed.within(&self.usual),
         }
     }
 
-    /// Those of these CPUs that had little to do.
+    /// The CPUs among these that had little to do.
     pub fn idle(&self, cpus: &CpuSet) -> CpuSet {
         cpus.iter()
             .filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT))
@@ -244,7 +247,7 @@ impl<'a> Facts<'a> {
         cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
     }
 
-    /// Those of these CPUs whose part the kernel does not tell.
+    /// The CPUs among these whose part the kernel does not tell.
     pub fn unknown(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> CpuSet {
         cpus.iter().filter(|cpu| self.topology.pu(*cpu).and_then(&level).is_none()).collect()
     }

@@ -17,6 +17,7 @@ const SOME_PER_SECOND: f64 = 10.0;
 /// with a real-time policy.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
+    // The boot options that set CPUs apart promise that nothing comes there.
     let quiet = facts.isolated.with(&no_hz_full);
     facts
         .seating

@@ -22,8 +22,8 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-/// The same, and processes whose threads may run where their control group lets no memory come
-/// from.
+/// Processes with memory far away, and processes whose threads may run where their control group
+/// lets no memory come from.
 pub(super) fn named(facts: &Facts) -> Vec<Finding> {
     facts
         .programs()
@@ -37,6 +37,7 @@ fn of_program(
     sitters: &[&Sitter],
     is_named: bool,
 ) -> Option<Finding> {
+    // On one node all memory is local.
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
     let used = union(sitters);
     let unknown = facts.unknown(&used, |pu| pu.numa);
@@ -56,6 +57,7 @@ fn of_program(
         return Some(Finding::unseen(RULE, what).of(process.pid));
     }
     let allowed = allowed(process);
+    // Threads that may run on every node have memory nearby wherever it is.
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }

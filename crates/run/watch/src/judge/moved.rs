@@ -28,7 +28,8 @@ pub(super) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Those of a thread; `None` where it was on these CPUs all the time, as far as looks tell.
+    /// The CPUs outside a seat on which a thread was; `None` where it was on the seat all the time,
+    /// as far as looks tell.
     pub(super) fn than(thread: &Thread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
@@ -66,7 +67,8 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
     found(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
-/// The same, where rules were named: these are judged by the masks at the end.
+/// Threads that were elsewhere before, where rules were named: these are judged by the masks at the
+/// end.
 pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
     found(
         facts,

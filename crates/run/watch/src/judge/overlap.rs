@@ -33,7 +33,7 @@ fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
     on
 }
 
-/// The same programs on these CPUs.
+/// The finding about programs that share these CPUs.
 fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
     let wanted_percent =
@@ -59,6 +59,7 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     let finding =
         if wanted_percent > 0.0 { finding.measured(wanted_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
+    // The program that came last moves, to CPUs that nobody has bound a thread to.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
     if free.len() >= on.len() {

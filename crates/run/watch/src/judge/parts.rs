@@ -82,6 +82,7 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
         .filter(|one| facts.only_part(&one.mask, |pu| level.of(pu)).is_none())
         .copied()
         .collect();
+    // A part without threads counts as well.
     let least = on.values().min()?;
     let most = on.values().max()?;
     let what = match (*most, loose.is_empty()) {

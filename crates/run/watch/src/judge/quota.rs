@@ -78,6 +78,8 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
         .collect();
     low.retain(|other| other.file != quota.file && other.cpus < needed_cpus(facts, other) as f64);
     low.push(quota);
+    // From the outermost group inwards: cgroup version 1 refuses a group more than the one around
+    // it has.
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
     if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;

@@ -88,6 +88,7 @@ fn found(
         cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).collect();
     let Some(busiest) = those.first() else { return finding };
     let finding = finding.tids([busiest.tid]).measured(busiest.run_percent, "percent of one CPU");
+    // The strangers go where no seat is.
     let rest = facts.usual.without(seats);
     if those.iter().all(|one| is_movable(one, &rest)) {
         let pids: BTreeSet<Tid> = those.iter().map(|one| one.pid).collect();

@@ -135,6 +135,7 @@ impl<'a> Judged<'a> {
             });
         let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
+            // A clean bill must not be given where something was not seen.
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }

@@ -55,6 +55,7 @@ fn unmet(
     let requested = requested_cpus(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     let is_used = is_of_launcher(variable) || sitters.len() > 1;
+    // One busy thread on the wrong CPU may be the serial part of a program whose others wait.
     let is_harmful = is_of_launcher(variable) || busy > 1;
     let is_followed = sitters.iter().any(|sitter| sitter.mask.is_subset(&requested));
     if requested.is_empty() || !is_used || is_followed {
@@ -154,7 +155,7 @@ fn widened(finding: Finding, group: &Group, requested: &CpuSet) -> Finding {
     mended_by_width(finding, widening(group, requested))
 }
 
-/// The same, and seats a thread there afterwards.
+/// Widens the control group of a finding's thread, and seats the thread there afterwards.
 pub(super) fn widened_for(finding: Finding, group: &Group, seat: &CpuSet, tid: Tid) -> Finding {
     let mut remedies = widening(group, seat);
     if !remedies.is_empty() {

@@ -120,3 +120,13 @@ fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
     drop(end);
     sleeper.join().unwrap();
 }
+
+#[test]
+#[should_panic(expected = "broke an invariant: observer: process 70 is shown with 3 threads of 2")]
+fn a_process_with_threads_that_nobody_saw_stops_the_observer() {
+    let made = made();
+    let mut live = begin(&made, &pids(&[70]));
+    live.look();
+    live.processes.get_mut(&70).unwrap().threads += 1;
+    live.check();
+}
