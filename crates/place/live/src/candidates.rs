@@ -113,6 +113,8 @@ impl Ground<'_> {
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
+        // One thread a CPU while there is room; and as few CPUs as hold all, whose caches the
+        // threads then share.
         for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
         {
             // More threads than seats are cycled over them, which is the other idea badly done.
@@ -121,6 +123,7 @@ impl Ground<'_> {
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
         }
+        // A trial costs the program time, so the same seats are not tried twice.
         found.dedup_by(|later, first| later.seats == first.seats);
         // Groups that are all CPUs change nothing.
         let all = self.allowed.list().to_string();
@@ -151,6 +154,7 @@ impl Ground<'_> {
     fn steps(&self, a: u32, b: u32) -> f64 {
         let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
         match () {
+            // Nanoseconds of the size that published machines have; the order alone decides.
             () if share(a.core, b.core) => 20.0,
             () if share(a.l2, b.l2) || share(a.cluster, b.cluster) => 30.0,
             () if share(a.l3, b.l3) => 50.0,
@@ -179,6 +183,8 @@ impl Ground<'_> {
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
         let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
             _ if a == b => 0.0,
+            // Two threads on one CPU take turns: cheaper than any way between two CPUs, and not
+            // free.
             (one, other) if one == other => SAME_CPU * nearest,
             (one, other) => near[(one, other)],
         });
@@ -239,6 +245,7 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
+    // A few messages do not tell a pattern.
     if messages < 16.0 * now.edges.len().max(1) as f64 {
         return 0.0;
     }

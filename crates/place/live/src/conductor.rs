@@ -7,6 +7,7 @@ use crate::guard::Guard;
 use crate::log::{Line, Said};
 use crate::masks::{Held, Masks, Sweep};
 use crate::meter::Meter;
+use seatmap_invariant::invariant;
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
 use seatmap_os::cpus::Cpus;
@@ -310,6 +311,12 @@ impl<'a> Conductor<'a> {
 
     /// Gives the program the seats of a candidate, or its own masks.
     fn give(&mut self, candidate: Option<usize>) {
+        invariant!(
+            candidate.is_none_or(|candidate| candidate < self.candidates.len()),
+            "conductor",
+            "the engine wants candidate {candidate:?} of {}",
+            self.candidates.len()
+        );
         let sweep = match candidate {
             None => self.masks.free(),
             Some(candidate) => {

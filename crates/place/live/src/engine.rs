@@ -10,6 +10,7 @@
 //! make the seats flap.
 
 use crate::event::{Decision, Event, Gain, Verdict, Why, on_file};
+use seatmap_invariant::invariant;
 use seatmap_statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
 /// The longest time between two attempts, and between two checks of seats that are kept.
 const LONGEST_S: f64 = 1024.0;
+
+/// The name of this part in a report of a mistake.
+const ENGINE: &str = "engine of live seats";
 
 /// The numbers that the decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,7 +107,7 @@ impl Engine {
     /// ends it all.
     pub fn take(&mut self, event: &Event) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
-        match (state, event) {
+        let decisions = match (state, event) {
             (State::Observing, Event::Observed { candidates, .. }) => {
                 self.observed(candidates.len())
             }
@@ -112,7 +116,33 @@ impl Engine {
                 self.watched(kept, rested_s, *distance)
             }
             _ => vec![Decision::Finish],
-        }
+        };
+        self.check(&decisions);
+        decisions
+    }
+
+    /// What holds after each event, whatever it says: the last decision is the one that the state
+    /// waits for, and candidates are those of this attempt.
+    fn check(&self, decisions: &[Decision]) {
+        let candidate = match &self.state {
+            State::Trying(trial) => Some(trial.candidate),
+            State::Resting { kept, .. } => *kept,
+            State::Observing | State::Over => None,
+        };
+        invariant!(
+            candidate.is_none_or(|candidate| candidate < self.candidates),
+            ENGINE,
+            "candidate {candidate:?} of {} is tried or kept",
+            self.candidates
+        );
+        let is_answered = matches!(
+            (&self.state, decisions.last()),
+            (State::Observing, Some(Decision::Observe))
+                | (State::Trying(_), Some(Decision::Measure { .. }))
+                | (State::Resting { .. }, Some(Decision::Rest { .. }))
+                | (State::Over, Some(Decision::Finish))
+        );
+        invariant!(is_answered, ENGINE, "it is {:?} after it decided {decisions:?}", self.state);
     }
 
     fn observed(&mut self, candidates: usize) -> Vec<Decision> {

@@ -29,6 +29,8 @@ impl Guard {
     /// # Errors
     /// The system starts no process.
     pub fn begin(command: &mut Command) -> io::Result<Self> {
+        // A group of its own: a Ctrl-C at the terminal must not end the process that puts things
+        // right.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
@@ -69,6 +71,7 @@ pub fn stand(pipe: impl BufRead) {
             masks.insert(mask.tid, mask);
         }
     }
+    // The pipe ended without a word: its other end was killed.
     masks.values().for_each(give_back);
 }
 
@@ -81,6 +84,7 @@ fn read(line: &str) -> Option<Mask> {
 }
 
 fn give_back(mask: &Mask) {
+    // Numbers come again, and another thread's mask is its own.
     if Task::of(mask.tid).is_some_and(|task| task.started_ticks == mask.started_ticks) {
         // A thread that ends now needs no mask.
         let _ = mask.cpus.give(mask.tid);

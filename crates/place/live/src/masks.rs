@@ -4,6 +4,7 @@
 //! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
 //! before anybody looked have seats of their own, and are left alone.
 
+use seatmap_invariant::invariant;
 use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
@@ -147,6 +148,7 @@ impl Masks {
                 Err(_) => sweep.refused += 1,
             }
         }
+        self.check();
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
@@ -168,6 +170,20 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
+    /// What holds after each sweep: a seat is a part of the mask that is given back for it, and a
+    /// thread that chose its own mask has none.
+    fn check(&self) {
+        for (tid, sitter) in &self.sitters {
+            let Some(seat) = &sitter.seat else { continue };
+            invariant!(
+                !sitter.is_own && !seat.is_empty() && seat.is_subset(&sitter.base),
+                "masks of living threads",
+                "thread {tid} sits on {seat}, and its own mask is {}",
+                sitter.base
+            );
+        }
+    }
+
     /// Looks whether threads are still on their seats and get CPUs there, unless the look before
     /// was a moment ago.
     pub fn look(&mut self) {
@@ -179,7 +195,7 @@ impl Masks {
         }
     }
 
-    /// The same at once.
+    /// Looks at once, however short a time ago the look before was.
     pub fn look_now(&mut self) {
         let without_tick = starved::without_tick(&Root::new("/"));
         let now_ns = boot::nanoseconds();

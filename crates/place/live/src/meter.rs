@@ -103,6 +103,7 @@ impl Meter {
             (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
             (Some(metric), _) => metric,
             (None, Ok(_)) => Metric::Instructions,
+            // Most virtual machines count no instructions.
             (None, Err(_)) => Metric::Switches,
         };
         let counter = counter.ok().filter(|_| metric == Metric::Instructions);
@@ -155,6 +156,7 @@ impl Meter {
                 .sum(),
             _ => self.total(wakeups)?,
         };
+        // A command may print a counter that began again.
         Some(now - begun).filter(|count| *count >= 0.0)
     }
 

@@ -165,3 +165,12 @@ fn events_that_answer_nothing_end_it() {
     assert_eq!(engine.take(&Event::Watched { distance: 0.0 }), [Decision::Finish]);
     assert_eq!(engine.take(&Event::Ended), [Decision::Finish]);
 }
+
+#[test]
+#[should_panic(expected = "broke an invariant: engine of live seats: candidate Some(3) of 1")]
+fn a_candidate_of_another_attempt_stops_the_engine() {
+    let mut engine = Engine::new(Rules::default());
+    engine.candidates = 1;
+    engine.state = State::Resting { kept: Some(3), rested_s: 0.0 };
+    engine.take(&Event::Watched { distance: 0.0 });
+}
