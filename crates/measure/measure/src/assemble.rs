@@ -33,6 +33,7 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
+    // The bootstrap intervals take the time here, and no pair needs another one.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),
@@ -138,6 +139,7 @@ fn protocol(outcome: &Outcome, plan: &SurveyPlan, resolution_ns: f64, parallel: 
 /// A value without the digits below the resolution.
 #[must_use]
 pub fn rounded(value: f64, resolution_ns: f64) -> f64 {
+    // A resolution of 0.2 ns leaves one decimal, one of 5 ns none.
     let decimals = (-resolution_ns.log10()).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as i32;
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale

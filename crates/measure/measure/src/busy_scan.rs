@@ -75,11 +75,12 @@ impl BusyScan<'_> {
         Ok(Some(talks))
     }
 
-    /// As many as it takes for each core to have its looks at each line.
+    /// The rounds that it takes for each core to have its looks at each line.
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
+        // Each talk is a look of two cores.
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
 
@@ -100,15 +101,20 @@ impl BusyScan<'_> {
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
+        // Pairs beyond the candidates of this round load the machine all the same, over lines that
+        // nobody asks about.
         let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
         let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
+        // Single round trips: among the others there is always one that is delayed, so that the
+        // mean of a longer batch would never show the undisturbed distance.
         let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         let mut talks = Vec::new();
         for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs)
         {
             refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
+            // Other load only lengthens a round trip.
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
             talks.extend(shortest.map(|ns| Talk { line, rows: *rows, ns }));
         }

@@ -57,6 +57,8 @@ impl HomeScan<'_> {
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
+            // A new order each time: a drift of the machine must not look like a difference between
+            // the lines that are visited early and those that are visited late.
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {
@@ -81,6 +83,7 @@ impl HomeScan<'_> {
             .model
             .group_of(&self.distance.pus)
             .into_iter()
+            // A PU that the model does not know only weighs a little in the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);

@@ -47,7 +47,7 @@ pub fn curve<P: Probe>(
     curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
 }
 
-/// The same at these numbers of pairs only.
+/// The loaded curve at these numbers of pairs only.
 ///
 /// # Errors
 /// [`MeasureError`].
@@ -100,6 +100,7 @@ fn point<P: Probe>(
             seen.extend(batches.round_trip_ns);
         }
     }
+    // Only batches count during which all pairs ran, and there may have been none.
     if seen.is_empty() {
         return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });
     }

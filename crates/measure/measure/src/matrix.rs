@@ -118,12 +118,15 @@ impl<P: Probe> MatrixRun<'_, P> {
         pass: usize,
         course: &mut Course,
     ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
+        // Each pass has an order of its own, which is the same in a run that goes on.
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
             let (there, missing): (Vec<_>, Vec<_>) =
                 round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair, course.samples.pus());
+                // A source that draws its noise draws that of visits made earlier, so that a run
+                // that goes on ends with the figures of one that was never interrupted.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;
@@ -157,6 +160,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 if visits == MOST_VISITS {
                     return Err(MeasureError::Disturbed { a, b, visits });
                 }
+                // Alone, since the others of its round may be what disturbed it.
                 let more = self.batches(&[*pair], samples.pus())?.pop().unwrap_or_default();
                 batches.round_trip_ns = more.round_trip_ns;
                 batches.discards += more.discards;
@@ -167,6 +171,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 &batches,
                 self.plan.resolution_ns(self.probe.clock_step_ns()),
             )?;
+            // First the file: a visit that is not there is made again after an interruption.
             if let Some(journal) = self.journal.as_mut() {
                 journal.record(pass, *pair, &batches)?;
             }
@@ -230,6 +235,7 @@ impl Pace {
     }
 
     fn passes(&self, plan: &SurveyPlan) -> u32 {
+        // The pace is known after one pass.
         if self.visited < self.pairs {
             return plan.passes.least();
         }
@@ -244,6 +250,7 @@ impl Pace {
     ) -> Progress<'a> {
         Progress {
             done: self.done,
+            // A journal may hold more passes than there is time for now.
             total: (self.pairs * u64::from(self.passes(plan))).max(self.done),
             pair: (samples.pus()[i], samples.pus()[j]),
             elapsed: self.started.elapsed(),

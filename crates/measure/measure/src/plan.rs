@@ -101,7 +101,7 @@ impl SurveyPlan {
         }
     }
 
-    /// The same for a machine that repeats itself exactly: one visit of one batch, of few round
+    /// Fits the plan to a machine that repeats itself exactly: one visit of one batch, of few round
     /// trips.
     #[must_use]
     pub fn without_noise(self) -> Self {
@@ -109,7 +109,7 @@ impl SurveyPlan {
         SurveyPlan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
     }
 
-    /// The same plan with exactly this many visits to each pair.
+    /// Makes exactly this many visits to each pair.
     #[must_use]
     pub fn with_passes(self, passes: u32) -> Self {
         SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }

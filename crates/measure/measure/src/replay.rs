@@ -63,6 +63,7 @@ impl Replay {
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
+        // Imported matrices have no deviations.
         let known = self
             .distance
             .mad_ns
@@ -75,6 +76,7 @@ impl Replay {
         let round_trip_ns = (0..visit.batches)
             .map(|_| {
                 let read_ns = (median_ns + sigma_ns * normal(&mut rng)).max(0.5 * median_ns);
+                // A clock with steps shows itself in batches of few round trips.
                 (read_ns / step_ns).round() * step_ns
             })
             .collect();

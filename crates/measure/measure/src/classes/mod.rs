@@ -50,8 +50,8 @@ pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
-/// The same, each with the medians of its pairs in ascending order, from which a histogram is
-/// drawn.
+/// The distance classes, each with the medians of its pairs in ascending order, from which a
+/// histogram is drawn.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };

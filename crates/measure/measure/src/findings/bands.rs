@@ -31,6 +31,7 @@ pub fn implausible(view: &View) -> Option<Finding> {
         .into_iter()
         .filter_map(|(pairs, shares, low_ns, high_ns)| {
             let median_ns = class_median_ns(view, shares)?;
+            // How far outside, be it below or above.
             let factor = (low_ns / median_ns).max(median_ns / high_ns);
             let finding =
                 Finding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };

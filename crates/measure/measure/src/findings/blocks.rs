@@ -17,6 +17,7 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     for (a, b, between) in
         view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite())
     {
+        // All pairs between two groups have the same class, so one row stands for each.
         let i = first_row(view, a)?;
         let j = first_row(view, b)?;
         of_class.entry(view.relations.name(i, j)).or_default().push((i, j, *between));

@@ -21,6 +21,8 @@ pub fn find(view: &View) -> Option<Finding> {
         if near_ns <= far_ns { (near, far, near_ns, far_ns) } else { (far, near, far_ns, near_ns) };
     let inside_near = inside(view, &near)?;
     let inside_far = inside(view, &far)?;
+    // Inside a group a line does not pass its home, so that equal distances there mean that both
+    // halves are built alike.
     let alike = (inside_far / inside_near - 1.0).abs() < ALIKE;
     (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome {
         pus: pus(view, &far),

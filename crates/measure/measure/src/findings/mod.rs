@@ -98,7 +98,7 @@ pub enum Finding {
         pus: Vec<u32>,
         /// The median distance between groups on the other side.
         near_ns: f64,
-        /// The same among the PUs that look slow.
+        /// The distance between groups among the PUs that look slow.
         far_ns: f64,
     },
     /// The star a_i + a_j explains the pairs inside the groups: the matrix says which PU is near
@@ -186,9 +186,12 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
         passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
+        // Hidden siblings make groups of two that no level of the topology has: one finding is
+        // enough.
         levels::disagree(&view).filter(|_| hidden.is_none()),
         hidden,
         pair_view_empty(&model),
+        // A far home makes the blocks unequal, and is said already.
         blocks::asymmetric(&view, far_home.is_some()),
         far_home,
         single_home(profile, &model),

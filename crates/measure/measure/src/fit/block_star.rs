@@ -108,6 +108,7 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
     let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
+    // No ridge: a constant can move between B and a, which `centre` settles.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
         .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
@@ -125,6 +126,7 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
             .collect()
     });
     let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
+        // The diagonal speaks for no home in particular.
         Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
         None => base[a.min(b) * groups + a.max(b)],
     });

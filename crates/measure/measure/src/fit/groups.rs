@@ -118,6 +118,7 @@ fn deviations(between: &Matrix) -> Matrix {
             let Some(centre) = median(&apart) else { continue };
             apart.iter_mut().for_each(|value| *value = (*value - centre).abs());
             apart.sort_unstable_by(f64::total_cmp);
+            // The two largest deviations may be wrong cells.
             let third = apart.len().saturating_sub(3);
             deviations.set_both(a, b, apart[third]);
         }

@@ -50,6 +50,7 @@ pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
             break;
         }
         let image = normal_matrix(rows, ridge, &direction);
+        // A direction that no row sees has no length to go.
         let step = size / dot(&direction, &image);
         if !step.is_finite() {
             break;

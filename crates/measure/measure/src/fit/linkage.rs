@@ -19,6 +19,7 @@ pub struct Merges {
 #[must_use]
 pub fn average(distance: &Matrix) -> Merges {
     let n = distance.n();
+    // A mean over pairs is kept as sum and count, so that joining two clusters adds two rows.
     let mut sum =
         Matrix::from_fn(n, |i, j| if is_known(distance, i, j) { distance[(i, j)] } else { 0.0 });
     let mut count = Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(distance, i, j))));
@@ -41,6 +42,8 @@ pub fn average(distance: &Matrix) -> Merges {
             count.set_both(keep, other, pairs);
         }
         for &cluster in &alive {
+            // Only these have lost their nearest cluster, or may have got a nearer one; looking at
+            // all again would make the whole cubic.
             if cluster == keep || nearest[cluster].1 == keep || nearest[cluster].1 == drop {
                 nearest[cluster] = nearest_of(cluster, &alive, &sum, &count);
             }
@@ -72,6 +75,7 @@ impl Merges {
     pub(crate) fn push(&mut self, keep: usize, drop: usize, height: f64) {
         let floor = self.heights.last().copied().unwrap_or(f64::NEG_INFINITY);
         self.pairs.push((keep, drop));
+        // Rounding can make a join cheaper by a hair than the one before, and a cut needs an order.
         self.heights.push(height.max(floor));
     }
 
@@ -89,7 +93,7 @@ impl Merges {
     }
 }
 
-/// The same partition with labels 0, 1, 2... in the order of first appearance.
+/// Numbers the labels of a partition 0, 1, 2... in the order of first appearance.
 #[must_use]
 pub fn renumbered(labels: &[usize]) -> Vec<usize> {
     let mut number = std::collections::HashMap::new();

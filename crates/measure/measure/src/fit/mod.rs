@@ -44,6 +44,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
     let machine = Machine { group: &group, n: d.n(), homes: 1 };
+    // Siblings talk through their own first-level cache, and say nothing of the way to a home.
     let cells: Vec<Cell> =
         apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
     let fit = block_star::fit(&machine, &cells);

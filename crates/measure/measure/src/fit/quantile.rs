@@ -29,6 +29,8 @@ pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64
         let least = LEAST_LEFT[usize::from(repetition >= COARSE)];
         for row in &mut rows {
             let left = row.left(&found);
+            // Values above the fit weigh little and those below much, until the wanted share is
+            // below; dividing by the residual makes the squares absolute values.
             let side = if left > 0.0 { quantile } else { 1.0 - quantile };
             row.weight = side * least / left.abs().max(least);
         }

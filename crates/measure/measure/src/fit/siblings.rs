@@ -53,6 +53,8 @@ fn from_distances(d: &Matrix) -> Vec<usize> {
         _ => false,
     };
     let mut core: Vec<usize> = (0..d.n()).collect();
+    // All pairs are siblings or none: on a machine without SMT a few neighbours may be as near by
+    // chance.
     for pair in pairs.iter().filter(|_| believed) {
         core[pair.j] = pair.i;
     }

@@ -46,6 +46,7 @@ impl Pooled {
         let known = inside.pairs().filter(|(_, _, value)| value.is_finite());
         let cells: Vec<Cell> =
             known.map(|(i, j, value)| Cell { i, j, home: 0, value: *value, weight: 1.0 }).collect();
+        // A star has as many unknowns as PUs and would fit these exactly.
         if cells.len() <= inside.n() {
             return;
         }
@@ -57,6 +58,7 @@ impl Pooled {
         );
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
+        // The mean takes one degree of freedom, the star one a PU.
         self.freedom += values.len() as f64 - 1.0;
         self.freedom_left += (values.len() - inside.n()) as f64;
         let scatter = MAD_TO_SIGMA * mad(&values).unwrap_or_default();

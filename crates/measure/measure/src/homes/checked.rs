@@ -22,6 +22,7 @@ pub fn checked(
     for (a, b) in all_pairs(simulated.len().min(lines.home_of_line.len())) {
         let together = lines.resolvable && lines.home_of_line[a] == lines.home_of_line[b];
         let truly = model.home_of(simulated[a]) == model.home_of(simulated[b]);
+        // Recall is over the pairs that share a home, precision over those that are said to.
         if truly {
             found.count(together);
         }

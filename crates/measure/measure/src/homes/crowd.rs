@@ -98,6 +98,8 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
+        // The first unknown is the part that all pairs of the line have in common; it alone is
+        // free, and the offsets are what differs from it.
         at_quantile::fit(
             &talks
                 .map(|talk| {
@@ -147,6 +149,7 @@ impl Crowd<'_> {
         grouping: &Grouping,
         group: &[usize],
     ) -> Vec<Cell> {
+        // A few rows determine B; all of them would be the same equations again and again.
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();
         for (home, lines) in grouping.lines_of_homes().iter().enumerate() {

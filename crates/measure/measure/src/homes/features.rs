@@ -33,6 +33,8 @@ impl Features {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
         let hubs = rows.first()?.len() as f64;
+        // The mean of fewer hubs is noisier by the square root, and the sorting takes all columns
+        // for equally noisy.
         let scale: Vec<f64> =
             (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
         Some(Features {
@@ -124,6 +126,7 @@ fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
         .flat_map(|hubs| hubs.windows(2))
         .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()))
         .collect();
+    // The difference of two samples has twice the variance of one.
     median(&differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
 }
 

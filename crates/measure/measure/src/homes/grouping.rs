@@ -71,7 +71,7 @@ pub fn group_lines(samples: &LineSamples) -> Grouping {
         .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
 }
 
-/// The same, of offsets that are known already.
+/// Sorts lines whose offsets are known already.
 pub(super) fn group_by(features: &Features) -> Grouping {
     let lines = features.offset_ns.len();
     let unresolved = Grouping::unresolved(lines);
@@ -80,12 +80,15 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
     let places = principal::coordinates(&features.offset_ns, features.sigma_ns);
     let directions = places.first().map_or(0, Vec::len);
+    // Noise explains all that the lines differ by.
     if directions == 0 {
         return unresolved;
     }
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
     let confidence =
+        // The first says how sure the sorting is of itself, the second whether the offsets that
+        // were left out of it agree.
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A home is one when two lines agree on it: a lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
@@ -172,6 +175,7 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
         });
         let stays = (1.0 - strays.sum::<f64>()).max(0.0);
         let pairs = (sizes[home] * (sizes[home] - 1)).max(1) as f64;
+        // Both lines of a pair have to stay.
         sure += pairs * stays.powi(2);
         all += pairs;
     }

@@ -151,6 +151,7 @@ fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<Cell> {
         for (at, hub) in samples.hub_rows() {
             for pu in (0..samples.pus.len()).filter(|pu| *pu != hub) {
                 let values: Vec<f64> = lines.iter().map(|line| samples.ns(*line, at, pu)).collect();
+                // Lines of a home are repetitions of one distance.
                 let Some(value) = median(&values) else { continue };
                 cells.push(Cell { i: hub, j: pu, home, value, weight: lines.len() as f64 });
             }

@@ -40,6 +40,7 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
         let off: Vec<Vec<f64>> =
             clean.iter().zip(rows).zip(&left).map(|((c, r), l)| further(c, r, l)).collect();
         let all: Vec<f64> = off.iter().flatten().map(|off| off.abs()).collect();
+        // The usual residual comes from the median, which wrong values do not move.
         let reach = REACH * MAD_TO_SIGMA * median(&all).unwrap_or(0.0);
         for ((clean, off), left) in clean.iter_mut().zip(&off).zip(&left) {
             clean
@@ -71,6 +72,7 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let direction = strongest(&left, columns);
         let along: Vec<f64> = left.iter().map(|row| dot(row, &direction)).collect();
         let variance = dot(&along, &along) / rows.len() as f64;
+        // Directions come in the order of their variance, so that all others are noise as well.
         if variance <= edge || variance <= f64::EPSILON {
             break;
         }

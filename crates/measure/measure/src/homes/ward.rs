@@ -46,6 +46,7 @@ fn nearest_of(cluster: usize, alive: &[usize], clusters: &[Cluster]) -> (f64, us
 
 fn cost(a: &Cluster, b: &Cluster) -> f64 {
     let squared: f64 = a.centre.iter().zip(&b.centre).map(|(a, b)| (a - b).powi(2)).sum();
+    // The increase of the squared distances from the centres (Ward 1963).
     a.size * b.size / (a.size + b.size) * squared
 }
 

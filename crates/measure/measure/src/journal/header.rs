@@ -71,6 +71,7 @@ impl Header {
                 known(there.cpu_model.as_ref()),
                 known(here.cpu_model.as_ref()),
             ),
+            // After a boot the kernel lays out memory anew, and with it the homes of lines.
             difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
             difference(
                 "the machine's figures, hash",

@@ -32,6 +32,7 @@ impl Lines {
             .file
             .read_to_end(&mut bytes)
             .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+        // A line that was cut short is measured again and written over.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         let text = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
@@ -59,6 +60,8 @@ impl Lines {
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(Lines { path: path.to_owned(), file }),
+            // The lock goes with its process, so that a run that was killed does not stand in the
+            // way.
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {
                 Err(JournalError::Io { path: path.to_owned(), source })
@@ -70,6 +73,7 @@ impl Lines {
     pub fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         let written = serde_json::to_vec(line).map_err(io::Error::from).and_then(|mut bytes| {
             bytes.push(b'\n');
+            // In one write: a line is there whole, or torn at the end.
             self.file.write_all(&bytes)
         });
         written.map_err(|source| JournalError::Io { path: self.path.clone(), source })

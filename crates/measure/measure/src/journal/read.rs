@@ -59,6 +59,7 @@ impl Reader<'_> {
                 known: FORMAT,
             });
         }
+        // The format first: another version may have other keys.
         let theirs: Header = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
             Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),
@@ -87,6 +88,7 @@ impl Reader<'_> {
             && record.ns.len() <= options.batches as usize
             && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);
         let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
+        // A journal must not let in what the measurement itself refuses.
         let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
         [
             (is_pair, "a pair that is not measured here"),

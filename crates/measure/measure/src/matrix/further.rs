@@ -31,6 +31,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             if pass >= FEWEST && begun.elapsed() >= further.period * passes {
                 return Ok(Some(pass));
             }
+            // A vCPU keeps its place for seconds, so that visits in a row would all see the same
+            // one.
             wait_until(begun + further.period * (pass + 1));
             if self.pass(&pairs, first + pass as usize, course)?.is_break() {
                 return Ok(None);

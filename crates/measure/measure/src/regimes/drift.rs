@@ -26,6 +26,7 @@ pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
     let moved = (last - first).abs();
     (rises || falls)
         && moved > SMALLEST_MOVE * first
+        // The difference of two medians has the variance of both.
         && moved > STANDARD_ERRORS * std::f64::consts::SQRT_2 * noise
 }
 

@@ -17,7 +17,7 @@ pub const SMALLEST_RATIO: f64 = 1.2;
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples than this are outliers and no level.
 const FEWEST: usize = 4;
-/// The same as a share of all samples.
+/// The fewest samples of a level as a share of all.
 const SMALLEST_SHARE: f64 = 0.05;
 /// Log-likelihood by which two levels must beat the best single one; and the plain single one where
 /// flips come in runs. Both set by simulation so that at 48 samples one level is taken for two in
@@ -48,12 +48,15 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     let ascending = sorted(samples);
     let n = ascending.len();
     let fewest = FEWEST.max((SMALLEST_SHARE * n as f64).ceil() as usize);
+    // Most pairs end here: where the tails are within the smallest ratio, no fit could part them.
     if n < 3 * FEWEST || ascending[n - fewest] < SMALLEST_RATIO * ascending[fewest - 1] {
         return None;
     }
     let logs: Vec<f64> = ascending.iter().map(|value| value.ln()).collect();
     let step = clock_step(&ascending);
     let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
+    // The likelihood has several peaks. Otsu's split finds levels of like size, the widest gap
+    // finds a rare one.
     let starts = [two_means(&logs, fewest), widest_gap(&logs, fewest)];
     let fits = starts.map(|at| fit(&logs, at, floor));
     let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
@@ -87,6 +90,7 @@ impl Levels {
         let [fast, slow] = self.centre;
         let towards_slow =
             self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
+        // With very unequal weights the point where both are as likely lies beyond a centre.
         let margin = 0.1 * (slow - fast);
         (0.5 * (fast + slow) + towards_slow).clamp((fast + margin).min(slow), slow)
     }
@@ -122,6 +126,7 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
     let mut best = (f64::NEG_INFINITY, fewest);
     for at in fewest..=n - fewest {
         below += logs[at - 1];
+        // The squares that are left are those of all samples less this.
         let between = below.powi(2) / at as f64 + (total - below).powi(2) / (n - at) as f64;
         if between > best.0 {
             best = (between, at);
@@ -188,6 +193,7 @@ fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels
     let centre =
         [0, 1].map(|at| if weight[at] > 0.0 { sum[at] / weight[at] } else { levels.centre[at] });
     let sigma = (squares / (weight[0] + weight[1])).sqrt().max(floor);
+    // A weight of zero would have no logarithm in the boundary.
     Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
 }
 

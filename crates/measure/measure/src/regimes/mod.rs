@@ -67,6 +67,8 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
     bounds.sort_unstable_by(f64::total_cmp);
+    // Levels that follow each other without coming back are a drift: a warming machine and not a
+    // moved vCPU.
     let status = if bounds.is_empty() {
         if drift::is_drifting(&passes) { PairStatus::Drifting } else { PairStatus::Stable }
     } else if is_staircase(&passes, &bounds) {
@@ -84,7 +86,8 @@ pub fn is_stacked(samples: &[f64]) -> bool {
         && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
-/// The same where the 95 % interval of the median, from `low` to `high`, is known: a median that
+/// Judges one pair where the 95 % interval of the median, from `low` to `high`, is known: a median
+/// that
 /// leaves room for two levels is never called stable.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {

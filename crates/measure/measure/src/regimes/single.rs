@@ -51,6 +51,7 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     let mut log_likelihood = 0.0;
     for _ in 0..ITERATIONS {
         let before = log_likelihood;
+        // Without a share of their own, a few outliers would widen the level until two fit better.
         let outliers = (1.0 - weight).max(FEWEST_OUTLIERS) * density;
         let mut count = 0.0;
         let mut sum = 0.0;
@@ -81,6 +82,7 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     };
     let middle = middle.exp();
     let fastest = fastest.exp();
+    // A thousandth below, or the fastest sample would have an infinite logarithm.
     let start = fastest - shift * (middle - fastest) - 1e-3 * middle;
 
     if start.is_finite() && start <= 0.0 {
