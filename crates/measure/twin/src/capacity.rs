@@ -47,7 +47,8 @@ pub struct Followed {
     /// The root mean square of the relative differences at the points that the factor was fitted
     /// to, in percent.
     pub rmse_percent: f64,
-    /// The same at the points that were held out of the fit; null where there is but one point.
+    /// The root mean square at the points that were held out of the fit; null where there is but
+    /// one point.
     pub held_out_percent: Option<f64>,
     /// Whether the twin ran the very pairs that the profile was measured with.
     pub same_pairs: bool,
@@ -84,6 +85,7 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
         &profile.loaded,
         profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()),
     );
+    // Every second point is held out, and tells whether the fit means anything between the others.
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
     let (busy_factor, busy_range) =
         cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
@@ -110,6 +112,7 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     for power in FACTORS {
         tried.push((cost(power.into())?, f64::from(power)));
     }
+    // Powers of two find the valley, and a ternary search its bottom: a simulation takes seconds.
     let middle = least_changed(&tried).0;
     let mut low = middle - 1.0;
     let mut high = middle + 1.0;
@@ -137,6 +140,7 @@ fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
         .filter(|(cost, _)| *cost <= least + AS_GOOD)
         .map(|(_, power)| *power)
         .collect();
+    // Where several factors explain the curve as well, the assumption is changed the least.
     let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
     let range = as_good
         .iter()
@@ -173,6 +177,8 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         &mut figures.directory_busy_cycles,
     ];
     for figure in busy {
+        // Two decimals, as the file has them, and at least a tick: time that a component is busy
+        // for cannot be less.
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
         figure.source = format!(
@@ -194,6 +200,8 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
 /// The deviation of a machine from the curve; infinite where its distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
+    // Busy components lengthen single round trips as well, and those are known better than the
+    // curve.
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
         return Ok(f64::INFINITY);
     }
@@ -207,6 +215,8 @@ fn curve(
     profile: &Profile,
     points: &[Loaded],
 ) -> Result<Vec<Point>, TwinError> {
+    // The same pairs as were measured, where the profile says which those were; else several draws
+    // show how much that matters.
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
     let curves = seeds
         .iter()

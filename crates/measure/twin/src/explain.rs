@@ -60,6 +60,8 @@ pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
         .as_ref()
         .and_then(|lines| lines.home_of_line.first())
         .map_or(0, |home| *home as usize);
+    // The model spreads lines over homes by a hash. A seed is sought that puts the measured line on
+    // the home that it has.
     let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
     let settled_in_groups = model.inside_ns.is_some();
     Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
@@ -78,6 +80,8 @@ fn groups(
     let mut group_of = vec![0; cores];
     for (row, os) in distance.pus.iter().enumerate() {
         let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
+        // PUs that are as near as others but have an L3 cache of their own are a group of their
+        // own.
         let next = numbers.len() as u32;
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
@@ -101,6 +105,8 @@ fn packages(
     core_of: &[usize],
     cores: usize,
 ) -> Vec<Option<u32>> {
+    // Where the home is far from one half, its distances look like those of another package, and
+    // are not.
     let far = findings(profile).into_iter().find_map(|finding| match finding {
         Finding::FarHome { pus, .. } => Some(pus),
         _ => None,
@@ -139,6 +145,7 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
 /// The core clock: the rate of a TSC, or the usual one.
 fn clock(profile: &Profile) -> Figure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
+    // The counter of Arm processors runs at a rate of its own, tens of MHz to 1 GHz.
     let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");
     match ghz.filter(|ghz| is_core_clock && (0.5..=10.0).contains(ghz)) {
         Some(value) => Figure {

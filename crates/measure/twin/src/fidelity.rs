@@ -20,7 +20,7 @@ pub struct Fidelity {
     pub median_ns: f64,
     /// The root mean square of the differences.
     pub rmse_ns: f64,
-    /// The same in percent of the median.
+    /// The root mean square in percent of the median.
     pub rmse_percent: f64,
     /// The largest difference.
     pub worst_ns: f64,
@@ -93,6 +93,7 @@ pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let pus = &profile.core_distance.as_ref()?.pus;
     let mut both = Vec::new();
     for home in 0..homes.homes() {
+        // Any line of the home will do.
         let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));

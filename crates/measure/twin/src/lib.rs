@@ -59,9 +59,9 @@ pub struct TwinReport {
     pub tick_ns: f64,
     /// Unloaded distances, all of them.
     pub all: Fidelity,
-    /// The same of a twin without the residuals of single pairs: how much the structure explains.
+    /// All pairs on a twin without the residuals of single pairs: how much the structure explains.
     pub structure: Fidelity,
-    /// The same by distance class, nearest first.
+    /// All pairs by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
     /// Distances for lines of every home, where there are several.
     pub by_home: Option<Fidelity>,
