@@ -5,7 +5,7 @@ use crate::Remedy;
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// As it should be.
+    /// It is as it should be.
     Ok,
     /// Worth knowing; no remedy is needed.
     Info,

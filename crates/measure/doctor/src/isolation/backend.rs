@@ -130,7 +130,7 @@ impl Throwaway {
         text(&path)
     }
 
-    /// The same, where it must come back as it was.
+    /// Writes a file whose value must come back as it was written.
     fn keep(&self, file: &str, value: &str) -> io::Result<()> {
         let got = self.set(file, value)?;
         if got == value { Ok(()) } else { Err(io::Error::other(format!("{file} became '{got}'"))) }
@@ -194,6 +194,7 @@ fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
 /// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
 fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
+    // A hierarchy that is mounted with `noprefix` has files without it.
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
     let group = Throwaway::new(root)?;
     group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;

@@ -70,6 +70,7 @@ impl Boot {
         let name = "rcu_nocbs";
         let handed_over =
             self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
+        // The kernel hands over the callbacks of CPUs in nohz_full= as well.
         if handed_over || !self.ticks(cpus) {
             return finding("rcu callbacks", Severity::Ok, "run elsewhere", None);
         }

@@ -15,7 +15,7 @@ const NAMED: usize = 6;
 pub(super) struct Unmovable {
     /// The number of the interrupt, and the device or driver that asked for it.
     pub(super) name: String,
-    /// Those of the CPUs in question that it comes to.
+    /// The CPUs in question that it comes to.
     pub(super) cpus: Vec<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Irqs {
         finding(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
-    /// Those of the CPUs that interrupts are bound to.
+    /// The CPUs that interrupts are bound to.
     pub(super) fn bound_cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> =
             self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();

@@ -66,6 +66,7 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
         return finding(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| {
+        // Writing what is there changes nothing, and shows whether the mask can be set.
         root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
     });
     let found = match tried {
@@ -91,6 +92,7 @@ fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
     let path = "/proc/sys/kernel/watchdog_cpumask";
     let Some(on) = read(root, "/proc/sys/kernel/watchdog") else { return unknown(subject) };
     let Some(watched) = read(root, path) else { return unknown(subject) };
+    // The mask stays when the watchdog is off, and does nothing.
     if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
         return finding(subject, Severity::Ok, "leaves these CPUs alone", None);
     }
