@@ -122,6 +122,7 @@ impl<S: Read + Write> FileClient<S> {
         let request = FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION };
         match self.ask(&request)? {
             Reply::Version { size_bytes, version }
+                // A server may want shorter messages, but with a byte of data at least.
                 if version == VERSION
                     && (AROUND_DATA_BYTES + 1..=LONGEST_BYTES).contains(&size_bytes) =>
             {
@@ -166,6 +167,8 @@ impl<S: Read + Write> FileClient<S> {
         });
         let outcome = outcome.map(|_| ());
         match self.unless(outcome, fid) {
+            // The protocol creates or opens, and has no request that does either: the file that is
+            // there is emptied.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 let fid = self.walk(path)?;
                 let flags = flags | libc::O_TRUNC.cast_unsigned();
@@ -220,6 +223,8 @@ impl<S: Read + Write> FileClient<S> {
     fn walk_on(&mut self, fid: u32, new: u32, names: &[&[u8]]) -> io::Result<()> {
         match self.ask(&FileRequest::Walk { fid, new, names: names.to_vec() })? {
             Reply::Walk { qids } if qids.len() == names.len() => Ok(()),
+            // A short answer tells how far it came, and not why it went no further: a walk from
+            // there does.
             Reply::Walk { qids } if (1..names.len()).contains(&qids.len()) => {
                 let (walked, rest) = names.split_at(qids.len());
                 self.walk_in_two(fid, new, walked, rest)

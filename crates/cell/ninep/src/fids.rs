@@ -23,7 +23,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// The same node again.
+    /// A second handle of the node.
     pub fn again(&self) -> Result<Self, Refusal> {
         Ok(match self {
             Node::Root => Node::Root,
@@ -116,6 +116,8 @@ impl Fids {
 
     /// Whether a number may be given: it is not in use, and not one too many.
     pub fn is_free(&self, fid: u32) -> Result<(), Refusal> {
+        // Each number holds a descriptor of this process, so a client must not have any number of
+        // them.
         match (self.0.contains_key(&fid), self.0.len() < MOST_FIDS) {
             (true, _) => Err(Refusal::FID),
             (false, false) => Err(Refusal::MANY),

@@ -86,6 +86,7 @@ pub(crate) fn create(
         | OFlags::EXCL
         | OFlags::NOFOLLOW;
     let opened = fs::openat(folder, name::checked(name)?, flags, permissions(mode))?;
+    // By what was opened and not by its name, under which there may be another file by now.
     let named = fs::open(entry(opened.as_fd()), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
     Ok((named, opened))
 }
@@ -157,6 +158,7 @@ fn resize(
     opened: Option<BorrowedFd<'_>>,
     size_bytes: u64,
 ) -> Result<(), Refusal> {
+    // A file that was opened for writing may be cut, whatever its permissions have become since.
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }

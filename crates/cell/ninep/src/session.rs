@@ -136,8 +136,10 @@ impl FileSession {
         if size_bytes < SHORTEST_BYTES {
             return Err(Refusal::INVALID);
         }
+        // A new session gives up all numbers (version(9P)).
         self.fids.clear();
         self.agreed_bytes = size_bytes.min(LONGEST_BYTES);
+        // The protocol's own word for a dialect that is not spoken.
         let version = if version == VERSION { VERSION } else { b"unknown" };
         Ok(Reply::Version { size_bytes: self.agreed_bytes, version })
     }
@@ -145,6 +147,7 @@ impl FileSession {
     /// A kernel speaks for all users of a mount; this process acts as one of them.
     fn attach(&mut self, fid: u32, tree: &[u8], uid: u32) -> Result<Reply<'_>, Refusal> {
         self.fids.is_free(fid)?;
+        // This process is one user, and can act for no other.
         if ![NOBODY, 0, rustix::process::geteuid().as_raw()].contains(&uid) {
             return Err(Refusal::ACCESS);
         }
@@ -166,6 +169,8 @@ impl FileSession {
             match self.step(&node, name) {
                 Ok((next, qid)) => (node, _) = (next, qids.push(qid)),
                 Err(refusal) if qids.is_empty() => return Err(refusal),
+                // An error behind the first name is a shorter answer, and the number stays where it
+                // was (walk(9P)).
                 Err(_) => return Ok(Reply::Walk { qids }),
             }
         }
