@@ -53,6 +53,7 @@ impl Belief {
     /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error
     /// of the profile's model.
     pub fn learn(&mut self, predicted_ns: &[f64], reading: Reading, residual_ns: f64) {
+        // Independent errors add as squares: of the batches, of the model, and of one visit.
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
         for (sums, predicted) in self.sums.iter_mut().zip(predicted_ns) {
@@ -66,6 +67,7 @@ impl Belief {
 
     /// The probability of each home.
     pub fn probabilities(&self) -> Vec<f64> {
+        // Likelihoods are relative to the best one: as they are, all of them would round to zero.
         let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
         let likelihoods: Vec<f64> =
             self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();

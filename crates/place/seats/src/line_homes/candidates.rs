@@ -84,6 +84,7 @@ impl Candidates {
             })
             .enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
+        // No pair is asked twice: another one tells something new.
         Some(self.pairs.swap_remove(best))
     }
 }
@@ -98,6 +99,7 @@ fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
             rows.push(row);
         }
     }
+    // Pairs are as many as the square of the PUs, and a few dozen PUs tell all homes apart.
     let step = rows.len().div_ceil(MOST_PUS).max(1);
     rows.into_iter().step_by(step).collect()
 }

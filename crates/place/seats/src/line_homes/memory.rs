@@ -44,6 +44,7 @@ pub(crate) fn homes_of(
     })?;
     let words: Vec<Addr> = (1..=count / WORDS_PER_LINE).map(Addr::line).collect();
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
+    // The program gets its memory back as it was.
     let before: Vec<u64> = words.iter().map(|word| own.at(*word).load(Ordering::Acquire)).collect();
     let found =
         find(&mut own, profile, cpus, &Lines { words: words.clone(), meeting: Addr::line(0) });
@@ -77,6 +78,8 @@ impl<'a> OwnMemory<'a> {
     }
 
     fn at(&self, word: Addr) -> &AtomicU64 {
+        // The first line is the one where the threads meet; it is not part of the memory that is
+        // measured.
         word.0.checked_sub(WORDS_PER_LINE).map_or(&self.meeting, |at| &self.words[at as usize])
     }
 }
@@ -109,6 +112,7 @@ impl Testbed for OwnMemory<'_> {
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
             let refused =
                 pins.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
+            // Released one way or the other, or the threads that sit would wait for ever.
             let _ = all_sit.set(refused.is_none() && started == seats.len());
             let outputs: io::Result<Vec<W::Output>> = threads
                 .into_iter()
@@ -163,6 +167,7 @@ impl Port for OwnMemory<'_> {
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
         let word = self.at(word);
         while !self.is_over.load(Ordering::Relaxed) {
+            // The clock is read once in a while only: reading it would be part of each round trip.
             for _ in 0..LOOKS {
                 let found = word.load(Ordering::Acquire);
                 if found != value {
@@ -172,6 +177,7 @@ impl Port for OwnMemory<'_> {
             }
             self.is_over.fetch_or(self.start.elapsed() > self.most, Ordering::Relaxed);
         }
+        // Any other value lets the task go on; its result is thrown away.
         !value
     }
 

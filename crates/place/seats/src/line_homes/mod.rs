@@ -92,6 +92,7 @@ pub fn find_by(
     let mut candidates = Candidates::new(profile, cpus)?;
     let mut beliefs = vec![Belief::new(candidates.homes()); lines];
     for _ in 0..MOST_PAIRS {
+        // Lines whose home is sure are not asked any more, so that the last ones are asked often.
         let open: Vec<usize> = (0..lines).filter(|line| !beliefs[*line].is_sure()).collect();
         let Some(pair) = candidates.take(open.iter().map(|line| &beliefs[*line])) else { break };
         for (line, reading) in open.iter().zip(read(pair.cpus, &open)?) {
@@ -108,5 +109,6 @@ fn visit<T: Testbed>(bed: &T, lines: &Lines, open: &[usize]) -> LineByLine {
     let [least, most] = ROUND_TRIPS;
     let round_trips = (bed.clock_step_ns() / RESOLUTION_NS).ceil().clamp(least, most) as u32;
     let words = open.iter().map(|line| lines.words[*line]).collect();
+    // The first batch warms up.
     LineByLine { words, meeting: lines.meeting, batches: 1 + BATCHES, round_trips }
 }

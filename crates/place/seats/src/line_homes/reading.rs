@@ -34,6 +34,7 @@ impl Reading {
     ) -> Option<Reading> {
         let [first, second] =
             [traces.0, traces.1].map(|trace| trace.stamps.first().map(|stamp| stamp.ticks));
+        // The clock of the later starter counts (Liu et al. 2015, section III.A).
         let later = if first >= second { traces.0 } else { traces.1 };
         let timed = later.stamps.get(1..)?.windows(2);
         let batches: Vec<f64> = timed
