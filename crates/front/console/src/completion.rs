@@ -96,6 +96,7 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
             .filter(|value| typed.to_str().is_some_and(|typed| value.starts_with(typed)))
             .map(CompletionCandidate::new)
             .collect();
+        // Bundled names first: files of the folder may be many.
         if or_file {
             found.extend(PathCompleter::any().complete(typed));
         }

@@ -100,7 +100,7 @@ pub fn file(path: &Path, options: &import::ImportOptions) -> Result<Imported, Cl
     understood(path, &bytes(path)?, options)
 }
 
-/// The same of a file that has been read.
+/// Understands a file that has been read.
 ///
 /// # Errors
 /// The file cannot be understood.
@@ -123,6 +123,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    // One byte more tells a file that is too large from one that just fits.
     let limit = import::MAX_FILE_BYTES as u64 + 1;
     let mut bytes = Vec::new();
     if path != Path::new("-") {

@@ -21,6 +21,7 @@ pub fn print(text: &str) -> Result<(), CliError> {
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {
         Ok(()) => Ok(()),
+        // A reader such as `head` that has seen enough does not make the command fail.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
         Err(error) => {
             Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() }))
@@ -34,6 +35,8 @@ fn to_stdout(bytes: &[u8]) -> io::Result<()> {
     if stdout_was_closed() {
         return Err(io::Error::other("is closed, so that what should be printed there is lost"));
     }
+    // Around the buffer of the standard library, whose last write fails unseen when the program
+    // ends.
     File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
 }
 
@@ -118,6 +121,8 @@ impl Destination {
     }
 
     fn of_file(place: PathBuf) -> io::Result<Self> {
+        // Opening tells more than permission bits do: a file system may be read-only, a file
+        // immutable.
         File::options().append(true).open(&place)?;
         let is_replaced = takes_files(folder_of(&place)).is_ok();
         Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })

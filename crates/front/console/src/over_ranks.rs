@@ -55,6 +55,7 @@ pub fn check(runner: &Runner) -> Result<(), CliError> {
 pub fn machine_hash(runner: &Runner) -> String {
     match runner {
         Runner::CellBe(model) => content_hash(&**model),
+        // Ranks that simulate different machines would mix their results unseen.
         Runner::Coherent(model) => content_hash(&(&model.name, &model.topology, &model.figures)),
         Runner::Host => String::new(),
     }

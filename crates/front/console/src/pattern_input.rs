@@ -16,7 +16,7 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
     pattern_of(text, None)
 }
 
-/// The same, with a choice between the matrices of a QAPLIB file.
+/// The pattern of a file or a generator, with a choice between the matrices of a QAPLIB file.
 ///
 /// # Errors
 /// As [`pattern`], or nothing to choose from.

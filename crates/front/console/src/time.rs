@@ -24,6 +24,7 @@ pub fn time(text: &str) -> Option<Duration> {
     if !is_plain(number) {
         return None;
     }
+    // Whole seconds stay exact, however many they are.
     if let (Ok(whole), true) = (number.parse(), unit.is_empty() || unit.eq_ignore_ascii_case("s")) {
         return Some(Duration::from_secs(whole));
     }
@@ -32,6 +33,7 @@ pub fn time(text: &str) -> Option<Duration> {
 
 /// Digits, with a point at most: no sign, exponent or word.
 fn is_plain(number: &str) -> bool {
+    // The parser of floating-point numbers takes `inf` and `1e9` as well.
     number.contains(|c: char| c.is_ascii_digit())
         && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
