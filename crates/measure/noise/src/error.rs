@@ -11,7 +11,7 @@ pub enum Error {
     /// The list of CPUs is empty.
     #[error("there is no CPU to measure on")]
     Nothing,
-    /// The same CPU twice.
+    /// A CPU that is named twice.
     #[error("CPU {0} is named twice, and holds one meter")]
     Twice(u32),
     /// A CPU that does not exist or is offline.

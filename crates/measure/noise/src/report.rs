@@ -34,7 +34,7 @@ pub struct CpuNoise {
     pub stolen_percent: f64,
     /// Gaps that the loop saw.
     pub gaps: u64,
-    /// The same a second.
+    /// The gaps a second.
     pub gaps_per_second: f64,
     /// The longest gap; 0 where there is none.
     pub longest_gap_us: f64,

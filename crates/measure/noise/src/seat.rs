@@ -50,7 +50,7 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     (open, closed)
 }
 
-/// The same error once more, which the standard library does not copy.
+/// Copies an error, which the standard library does not.
 fn copy(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }

@@ -12,7 +12,7 @@ const FEWEST_GAPS: u64 = 100;
 /// One kind of event, as often as it came to a CPU while both meters ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
-    /// As the kernel calls it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
+    /// The kernel's name for it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
     /// TIMER`, `context switches, involuntary`, `page faults`, `steal, clock ticks`.
     pub name: String,
     /// The number of events.

@@ -23,7 +23,7 @@ use seatmap_host::HostClock;
 
 /// The trace of one CPU.
 pub(super) struct Recording {
-    /// As the kernel writes it, a line an event.
+    /// The text that the kernel writes, a line an event.
     text: Vec<u8>,
     /// Whether earlier events have been written over.
     is_cut: bool,

@@ -61,7 +61,7 @@ pub struct TracedGap {
 /// A part of a gap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GapShare {
-    /// As in [`Taker`].
+    /// The taker, by the name that [`Taker`] has.
     pub who: String,
     /// For so long.
     pub us: f64,
