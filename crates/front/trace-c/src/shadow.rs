@@ -34,7 +34,7 @@ struct Entry {
     key: AtomicU64,
     /// The threads that have a copy, by their bits.
     sharers: AtomicU64,
-    /// Those of them that accessed what the owner wrote, or that need not be asked again.
+    /// The sharers that accessed what the owner wrote, or that need not be asked again.
     settled: AtomicU64,
     /// The bytes that the owner wrote, one bit for each.
     written: AtomicU64,

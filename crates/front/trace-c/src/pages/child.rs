@@ -54,7 +54,7 @@ fn listen(child: &Faults, pages: &mut [Away], depth: usize) {
     }
 }
 
-/// Those that the child has already are its child's as well, and are refused.
+/// Pages that the child has already are its child's as well, and are refused.
 #[inline(never)]
 fn fill_grandchild(grandchild: &Faults, pages: &[Away], depth: usize) {
     let mut own = [(0, 0); SLOTS];

@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The time between two looks for pages to take, in milliseconds.
 const TICK_MS: c_int = 1;
-/// The same where the program has used so little CPU time that no page may be taken.
+/// The time between two looks where the program has used so little CPU time that no page may be
+/// taken.
 const IDLE_MS: c_int = 8;
 /// The least time between two looks at the program's memory, in nanoseconds, and how many times as
 /// long as the look.
