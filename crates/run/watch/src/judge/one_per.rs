@@ -61,6 +61,7 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
         if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.allowed(pid).within(&facts.usual).without(&taken).without(&on);
+    // The first one stays where it is.
     let moved: Vec<Remedy> = sitters[1..]
         .iter()
         .zip(free.iter())
@@ -80,6 +81,7 @@ fn loose(
     let busy: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
+    // Idle threads need no seat of their own, unless the program has bound none at all.
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let first = subjects.first().filter(|_| !busy.is_empty() || !has_any)?;
     let is = if subjects.len() == 1 { "is" } else { "are" };

@@ -14,6 +14,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
         let mut families: Vec<Tid> =
             sitters.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
         families.sort_unstable();
+        // Threads of one program on one CPU are `shared-cpu`'s.
         families.dedup();
         if families.len() > 1 {
             shared.entry(families).or_default().push((cpu, sitters));

@@ -28,6 +28,8 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     let first = busy.first()?;
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
     let is_used_up = run_percent >= USED_UP * 100.0 * quota.cpus && busy.len() as f64 > quota.cpus;
+    // cgroup version 1 may count no periods; then a group that used all it may is taken to have
+    // been stopped.
     let throttled = quota.throttled_watched.map_or(is_used_up, |periods| periods > 0);
     if !throttled {
         return None;
@@ -46,6 +48,7 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
         count(busy.len(), "busy thread")
     );
     let finding = Finding::wrong("quota", what).tids(busy.iter().map(|sitter| sitter.tid()));
+    // A group may hold several programs, and then the finding is about none of them alone.
     let pid = first.thread.pid;
     let finding =
         if busy.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };

@@ -25,6 +25,7 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
     let waits = sitter.thread.wait_percent.filter(|percent| *percent >= WAITS_PERCENT)?;
     let taker = facts.sitters.iter().find(|other| {
+        // A real-time thread that sleeps takes nothing away.
         let runs = other.thread.run_percent >= TAKES_PERCENT;
         other.seat() == Some(cpu) && is_real_time(&other.thread.policy) && runs
     })?;

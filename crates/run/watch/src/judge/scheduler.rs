@@ -8,6 +8,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =
         facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();
+    // Threads that nobody bound are the scheduler's to place.
     if bound.is_empty() {
         return Vec::new();
     }

@@ -32,8 +32,10 @@ fn place(sitter: &Sitter) -> Option<u32> {
 fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
     let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
     let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
+    // The kernel may still move the others apart by itself.
     let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
     let free = idle_cores(facts, &facts.allowed_to(bound).within(&facts.usual));
+    // Threads on one and the same CPU are another rule's.
     let first_free = free.first().filter(|_| used.len() > 1)?;
     let what = format!(
         "{} run on {}, the hardware threads of one core, while whole cores had little to do ({})",

@@ -28,6 +28,7 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
     let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
+    // A process that may have one CPU only has nowhere else to go.
     if wanted_percent < TOO_MUCH_PERCENT || others.is_empty() {
         return None;
     }

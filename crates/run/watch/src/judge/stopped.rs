@@ -8,6 +8,7 @@ use crate::remedy::Remedy;
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()
+            // T: by a signal; t: by a debugger (proc_pid_stat(5)).
             && sitters.iter().all(|sitter| ['T', 't'].contains(&sitter.thread.state))
     });
     let findings = stopped.map(|(process, sitters)| {

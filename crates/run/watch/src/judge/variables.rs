@@ -126,6 +126,7 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
     let requested = requested_cpus(variable)?;
     let allowed = facts.allowed(process.pid);
     let outside = requested.without(&allowed);
+    // A program with one thread may never have started its OpenMP runtime.
     let is_used = is_of_launcher(variable) || threads > 1;
     if outside.is_empty() || is_off(process) || !is_used {
         return None;
@@ -174,6 +175,7 @@ fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
 
 fn widening(group: &Group, requested: &CpuSet) -> Vec<Remedy> {
     let mut low = Vec::new();
+    // The outermost first: a group gets no CPU that the one around it lacks.
     for level in group.cpusets.iter().rev() {
         let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
         if !requested.is_subset(&has) {
