@@ -43,7 +43,7 @@
   // ---- colours
 
   const position = (hundredths) => {
-    const { low, high, log } = data.scale;
+    const { low_ns: low, high_ns: high, log } = data.scale;
     const ns = hundredths / 100;
     const share = log ? Math.log(ns / low) / Math.log(high / low) : (ns - low) / (high - low);
     return Math.min(1, Math.max(0, Number.isFinite(share) ? share : 0));
@@ -78,7 +78,8 @@
 
   const draw = () => {
     const ratio = window.devicePixelRatio || 1;
-    side = Math.max(120, canvas.parentElement.clientWidth - LEFT);
+    // The squares of few CPUs need not fill the page.
+    side = Math.min(n * 200, Math.max(120, canvas.parentElement.clientWidth - LEFT));
     canvas.style.width = `${side + LEFT}px`;
     canvas.width = Math.round((side + LEFT) * ratio);
     canvas.height = Math.round((side + TOP) * ratio);
@@ -87,6 +88,7 @@
     context.imageSmoothingEnabled = cellSize() * ratio < 1;
     context.drawImage(picture, LEFT, TOP, side, side);
     drawGroups(context);
+    drawFigures(context);
     drawLabels(context);
     if (state.pinned !== null) outline(context, state.pinned, null, css("--accent"));
     if (state.cell) outline(context, state.cell[0], state.cell[1], css("--cursor"));
@@ -100,6 +102,23 @@
       context.fillRect(LEFT + middle - 0.75, TOP, 1.5, side);
       context.fillRect(LEFT, TOP + middle - 0.75, side, 1.5);
     }
+  };
+
+  // The figures of few CPUs have room in their squares.
+  const drawFigures = (context) => {
+    const size = cellSize();
+    if (size < 44) return;
+    context.font = `${Math.min(16, size / 4)}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    context.textAlign = "center";
+    state.order.forEach((a, row) => state.order.forEach((b, column) => {
+      if (a === b) return;
+      const value = shownValue(a, b);
+      const [r, g, blue] = value === null ? UNKNOWN : colour(position(value));
+      context.fillStyle = 0.2126 * r + 0.7152 * g + 0.0722 * blue > 120 ? "#000" : "#fff";
+      const text = value === null ? "?" : figure(value).replace(" ns", "");
+      context.fillText(text, LEFT + (column + 0.5) * size, TOP + (row + 0.5) * size);
+    }));
   };
 
   const drawLabels = (context) => {

@@ -1,7 +1,12 @@
 //! Commands compared: what their runs show, in words.
 
 use crate::about::counted;
+use crate::axis::Unit;
 use crate::duration::duration;
+use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::svg::curves::Curve;
+use crate::svg::frame::Title;
+use crate::svg::intervals::Interval;
 use seatmap_document::visible;
 use seatmap_statistics::{quantile, signed_rank};
 use seatmap_tune::document::Baseline;
@@ -16,16 +21,42 @@ const LONGEST_NAME: usize = 40;
 /// The whole result for a terminal.
 #[must_use]
 pub fn text(results: &Results) -> String {
-    let mut text = format!("{}\n\n{}\n", visible(&about(results)), table(results));
-    let said = comparisons(results)
-        .into_iter()
-        .chain(floor(results))
-        .chain(results.baseline.iter().map(|then| of_baseline(results, then)));
+    draw::text(&page(results))
+}
+
+/// The difference, the readings, and what they show.
+pub(crate) fn page(results: &Results) -> Page {
+    let names = names(results);
+    let comparisons = comparisons(results);
+    let found = results.comparisons.iter().map(|found| {
+        let ends = found.ratio_low.zip(found.ratio_high);
+        (found.with, percent(found.ratio), ends.map(|(low, high)| [low, high].map(percent)))
+    });
+    let baseline: Vec<String> =
+        results.baseline.iter().map(|then| of_baseline(results, then)).collect();
+    let floor = floor(results);
+    let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
-    said.chain(notes)
+    let said: Vec<String> = comparisons
+        .into_iter()
+        .chain(floor)
+        .chain(baseline)
+        .chain(notes)
         .chain(results.throttled.iter().map(|quotas| throttled(quotas)))
-        .for_each(|line| text += &format!("{}\n", visible(&line)));
-    text
+        .collect();
+    Page {
+        lead: vec![about(results)],
+        sections: vec![
+            Section::page(format!("The difference of '{}' from the others", names[0]))
+                .with(differences(&names, found)),
+            Section::new("Readings").unit(direction(results)).with(table(results)),
+            Section::new("In words").with(said),
+            Section::page("Every block").with(blocks(results)),
+            Section::page("Computer and settings").with(settings(results)),
+        ],
+        footer: "Every block runs each command once and the first one twice, in random order.",
+        ..Page::new("Commands compared", headline.unwrap_or_default())
+    }
 }
 
 /// The note about quotas that were used up during the runs.
@@ -34,7 +65,7 @@ pub(crate) fn throttled(quotas: &str) -> String {
 }
 
 /// How much was run, and where.
-pub(crate) fn about(results: &Results) -> String {
+fn about(results: &Results) -> String {
     let metric =
         if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
     let cut = if results.complete { "" } else { ", incomplete" };
@@ -55,38 +86,79 @@ fn cpus(list: &str) -> String {
     format!("{} {list}", if list.contains(['-', ',']) { "CPUs" } else { "CPU" })
 }
 
-fn table(results: &Results) -> String {
-    let names = names(results);
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
-    let mut text =
-        format!("  {:<width$}  {:>11}  {:>24}\n", "command", "median", "middle half of all runs");
-    for (at, name) in names.iter().enumerate() {
-        let [median, half] = [median(results, at), middle_half(results, at)];
-        text += &format!("  {name:<width$}  {median:>11}  {half:>24}\n");
-    }
-    text
+fn table(results: &Results) -> Table {
+    let table = Table::default()
+        .words(["command"])
+        .figures(["median", "middle half of all runs", "runs"])
+        .least([7, 11, 24])
+        .page_only(3);
+    let named = results.commands.iter().zip(names(results)).enumerate();
+    table.rows(named.map(|(at, (command, name))| {
+        let values = results.values(at);
+        [
+            TableCell::from(name).tip(command.command.join(" ")),
+            command.median.map_or("none".to_owned(), |median| reading(results, median)).into(),
+            middle_half(results, &values).into(),
+            values.len().into(),
+        ]
+    }))
 }
 
-/// The median of a command's readings.
-pub(crate) fn median(results: &Results, command: usize) -> String {
-    results.commands[command]
-        .median
-        .map_or_else(|| "none".to_owned(), |value| reading(results, value))
+/// The quartiles of some readings.
+fn middle_half(results: &Results, values: &[f64]) -> String {
+    let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
+    let known = quartiles.iter().flatten().map(|value| reading(results, *value));
+    known.collect::<Vec<_>>().join(" to ")
 }
 
-/// The quartiles of a command's readings.
-pub(crate) fn middle_half(results: &Results, command: usize) -> String {
-    let values = results.values(command);
-    match (quantile(&values, 0.25), quantile(&values, 0.75)) {
-        (Some(low), Some(high)) => {
-            format!("{} to {}", reading(results, low), reading(results, high))
-        }
-        _ => String::new(),
+/// Differences in percent from some of the names, with the ends of their intervals.
+pub(crate) fn differences(
+    names: &[String],
+    found: impl Iterator<Item = (usize, f64, Option<[f64; 2]>)>,
+) -> Block {
+    let rows = found.map(|(with, centre, ends)| Interval {
+        name: format!("from '{}'", names[with]),
+        centre,
+        ends,
+    });
+    Block::Intervals { rows: rows.collect(), title: "difference, %" }
+}
+
+/// Each command's reading in each block.
+fn blocks(results: &Results) -> Block {
+    let curves = names(results).into_iter().enumerate().map(|(at, name)| {
+        let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
+        (name, readings.map(|run| (run.block, run.value)).collect())
+    });
+    readings_by_block(&results.unit, curves)
+}
+
+/// Curves of readings over the blocks, which are counted from 0.
+pub(crate) fn readings_by_block(
+    unit: &str,
+    named: impl Iterator<Item = (String, Vec<(usize, f64)>)>,
+) -> Block {
+    let is_time = unit == "s";
+    let scale = if is_time { 1e9 } else { 1.0 };
+    let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
+        let points = readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
+        Curve::new(at, &name, points.collect())
+    };
+    Block::Curves {
+        curves: named.enumerate().map(curve).collect(),
+        across: Title { text: "block", unit: Unit::Whole },
+        up: Title { text: "reading", unit: if is_time { Unit::Time } else { Unit::Number } },
     }
+}
+
+fn settings(results: &Results) -> Table {
+    let longest = results.runs.iter().map(|run| run.seconds).fold(0.0, f64::max);
+    let begun = [("begun", results.begun.clone()), ("longest run", duration(1e9 * longest))];
+    Table::facts(results.fingerprint.words().into_iter().chain(begun))
 }
 
 /// A reading with its unit.
-pub(crate) fn reading(results: &Results, value: f64) -> String {
+fn reading(results: &Results, value: f64) -> String {
     reading_of(&results.unit, value)
 }
 
@@ -133,24 +205,24 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     )
 }
 
-/// The commands' names.
-pub(crate) fn names(results: &Results) -> Vec<String> {
+fn names(results: &Results) -> Vec<String> {
     short_names(results.commands.iter().map(|command| command.name.as_str()))
 }
 
 /// A sentence for each comparison.
-pub(crate) fn comparisons(results: &Results) -> Vec<String> {
-    let told = |found: &Comparison| {
-        let with = format!("'{}'", names(results)[found.with]);
-        format!("{}.", compared(results, found, &with))
-    };
-    results.comparisons.iter().map(told).collect()
+fn comparisons(results: &Results) -> Vec<String> {
+    let names = names(results);
+    results
+        .comparisons
+        .iter()
+        .map(|found| format!("{}.", compared(results, found, &format!("'{}'", names[found.with]))))
+        .collect()
 }
 
 /// A comparison in words, without its full stop.
 fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     let own = &names(results)[0];
-    let by = amount(results, found.ratio);
+    let by = amount(&results.metric, percent(found.ratio));
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
@@ -158,7 +230,7 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
             counted(fewest, "whole block")
         );
     };
-    let interval = interval(low, high, results.confidence);
+    let interval = interval([low, high].map(percent), results.confidence);
     match found.verdict {
         Verdict::NotShown | Verdict::TooFew => {
             format!("No difference between '{own}' and {with} is shown {interval}")
@@ -170,10 +242,10 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
 }
 
 /// `takes 3.1 % less time`, `reads 3.1 % higher`.
-fn amount(results: &Results, ratio: f64) -> String {
-    let size = digits(percent(ratio).abs());
-    let is_more = ratio > 1.0;
-    if results.metric == "time" {
+pub(crate) fn amount(metric: &str, percent: f64) -> String {
+    let size = digits(percent.abs());
+    let is_more = percent > 0.0;
+    if metric == "time" {
         format!("takes {size} % {} time", if is_more { "more" } else { "less" })
     } else {
         format!("reads {size} % {}", if is_more { "higher" } else { "lower" })
@@ -181,11 +253,11 @@ fn amount(results: &Results, ratio: f64) -> String {
 }
 
 /// `[-1.2 to +0.4 % at 95 %]`.
-fn interval(low: f64, high: f64, confidence: f64) -> String {
-    let signed = |ratio: f64| {
-        format!("{}{}", if ratio < 1.0 { "-" } else { "+" }, digits(percent(ratio).abs()))
-    };
-    format!("[{} to {} % at {} %]", signed(low), signed(high), (1000.0 * confidence).round() / 10.0)
+pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
+    let [low, high] = ends_percent.map(|percent| {
+        format!("{}{}", if percent < 0.0 { "-" } else { "+" }, digits(percent.abs()))
+    });
+    format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
 }
 
 /// Two digits that matter of a percentage.
@@ -197,7 +269,7 @@ pub(crate) fn digits(percent: f64) -> String {
 }
 
 /// The least difference that can be shown, from the first command's difference from itself.
-pub(crate) fn floor(results: &Results) -> Vec<String> {
+fn floor(results: &Results) -> Vec<String> {
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
@@ -218,7 +290,7 @@ pub(crate) fn floor(results: &Results) -> Vec<String> {
 }
 
 /// The comparison with an earlier result.
-pub(crate) fn of_baseline(results: &Results, then: &Baseline) -> String {
+fn of_baseline(results: &Results, then: &Baseline) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {
         _ if !then.differences.is_empty() => {
@@ -232,17 +304,8 @@ pub(crate) fn of_baseline(results: &Results, then: &Baseline) -> String {
     }
 }
 
-/// The one sentence on top of a page.
-pub(crate) fn sentence(results: &Results) -> String {
-    let mut said = comparisons(results)
-        .into_iter()
-        .chain(results.baseline.iter().map(|then| of_baseline(results, then)))
-        .chain(floor(results));
-    said.next().unwrap_or_default()
-}
-
 /// Whether larger readings are better, in words.
-pub(crate) fn direction(results: &Results) -> &'static str {
+fn direction(results: &Results) -> &'static str {
     match results.better {
         None => "",
         Some(Better::Lower) => "smaller is better",

@@ -1,17 +1,17 @@
 //! A cluster in the terminal: its groups, a table of round trips, and what is odd.
 
 use crate::counted;
+use crate::page::{Block, Page, PairTimes, Section, Table, draw};
+use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::Metric;
 use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::mpi::{Mpi, Operation};
-use seatmap_cluster::{Cluster, Exchange, Loaded, Pair, Stream};
+use seatmap_cluster::{Cluster, Exchange, Loaded, Node, Pair, Stream};
+use seatmap_machine::Square;
 use seatmap_statistics::median;
 
-/// The most nodes whose pairs are all shown.
-const MOST_NODES: usize = 24;
-
-/// The letters of a name at the edge of the table of pairs, and of the names of a group.
+/// The letters of a name at the edge of the matrix of pairs, and of the names of a group.
 const MATRIX_WIDTH: usize = 12;
 const GROUP_WIDTH: usize = 27;
 
@@ -19,19 +19,63 @@ const GROUP_WIDTH: usize = 27;
 const MOST_NAMED: usize = 8;
 
 const SMALL_BYTES: u32 = 8;
+const GIB: f64 = (1_u64 << 30) as f64;
 
-/// All of it.
+/// All of it, for a terminal.
 #[must_use]
 pub fn page(cluster: &Cluster) -> String {
+    draw::text(&blocks(cluster))
+}
+
+/// The groups, the round trips of all pairs, and what is odd.
+pub(crate) fn blocks(cluster: &Cluster) -> Page {
     let cluster = &cluster.visible();
     let groups = groups(cluster);
-    let text = head(cluster, groups.len())
-        + &table(cluster, &groups)
-        + &by_mpi(cluster, &groups)
-        + &matrix(cluster, &groups)
-        + &loaded(cluster);
-    let text = text + &odd(cluster);
-    seatmap_document::visible_lines(text)
+    let found = faults(cluster);
+    let odd: Vec<String> = found.iter().map(|fault| fault.sentence.clone()).collect();
+    let noisy = noisy(cluster);
+    let mut sections = vec![
+        Section::page("Groups and nodes")
+            .unit("median round trip of 64 KiB, and rate")
+            .with(switches(cluster, &groups, &found)),
+        Section::page("Findings")
+            .with(Block::List(odd.clone()))
+            .with(Vec::from_iter(noisy.clone())),
+        Section::new("Groups in figures").narrow().with(table(cluster, &groups)),
+    ];
+    sections.extend(cluster.mpi.iter().flat_map(|mpi| by_mpi(cluster, mpi, &groups)));
+    sections.extend(
+        matrix(cluster, &groups)
+            .map(|times| Section::new("Round trips of 64 KiB").with(Block::Matrix(times))),
+    );
+    let mut ends = Vec::from_iter((!odd.is_empty()).then(|| "Odd:".to_owned()));
+    ends.extend(odd.iter().map(|sentence| format!("- {sentence}")));
+    ends.extend(noisy);
+    sections.extend([
+        Section::new("Streams at one time").narrow().with(loaded(cluster)),
+        Section::page("Nodes")
+            .narrow()
+            .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
+        Section::terminal().with(ends),
+    ]);
+    Page {
+        lead: std::iter::once(measured(cluster, groups.len()) + ".")
+            .chain(predicted(cluster))
+            .collect(),
+        sections,
+        footer: "Measured over TCP, one pair at a time. Pairs of nodes that were not measured are predicted from the others.",
+        ..Page::new("A cluster", sentence(&found))
+    }
+}
+
+fn sentence(found: &[Fault]) -> String {
+    match found {
+        [] => "Nothing is wrong with this cluster, by what was measured.".to_owned(),
+        [fault] => fault.sentence.clone() + ".",
+        [first, others @ ..] => {
+            format!("{}; and {} more.", first.sentence, counted(others.len(), "finding"))
+        }
+    }
 }
 
 /// The faults, each in a line, or one line that says that there is none; and one about pairs that
@@ -45,27 +89,25 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
         [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
-    seatmap_document::visible_lines(text + &noisy(cluster))
+    let noisy = noisy(cluster).map_or_else(String::new, |line| line + "\n");
+    seatmap_document::visible_lines(text + &noisy)
 }
 
 /// A line about the pairs that were too noisy to judge.
-fn noisy(cluster: &Cluster) -> String {
+fn noisy(cluster: &Cluster) -> Option<String> {
     let pairs = unsettled(cluster);
-    let Some([a, b]) = pairs.first().map(|nodes| nodes.map(|node| &cluster.nodes[node].name))
-    else {
-        return String::new();
-    };
+    let [a, b] = pairs.first()?.map(|node| &cluster.nodes[node].name);
     let (first, more) =
         if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
     let count = counted(pairs.len(), "pair");
-    format!(
+    Some(format!(
         "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse than others; measure \
-         again when the nodes are less busy.\n"
-    )
+         again when the nodes are less busy."
+    ))
 }
 
 /// The groups as on file, and each node that stands in none for itself.
-pub(crate) fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
+fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     let mut groups = Vec::<Vec<usize>>::new();
     for (node, group) in cluster.group_of().into_iter().enumerate() {
         groups.resize_with(groups.len().max(group + 1), Vec::new);
@@ -75,16 +117,8 @@ pub(crate) fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     groups
 }
 
-fn head(cluster: &Cluster, groups: usize) -> String {
-    let mut text = format!("{}.\n", measured(cluster, groups));
-    if let Some(known) = predicted(cluster) {
-        text += &format!("{known}\n");
-    }
-    text + "\n"
-}
-
 /// How much was measured.
-pub(crate) fn measured(cluster: &Cluster, groups: usize) -> String {
+fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     let every = nodes * nodes.saturating_sub(1) / 2;
     let started = cluster
@@ -105,7 +139,7 @@ pub(crate) fn measured(cluster: &Cluster, groups: usize) -> String {
 }
 
 /// How well the rest is known.
-pub(crate) fn predicted(cluster: &Cluster) -> Option<String> {
+fn predicted(cluster: &Cluster) -> Option<String> {
     let held_back = cluster.held_back.as_ref()?;
     Some(format!(
         "The others are predicted. {} of those measured were predicted first: median error {:.1} %.",
@@ -113,133 +147,162 @@ pub(crate) fn predicted(cluster: &Cluster) -> Option<String> {
     ))
 }
 
-/// A line for the inside of each group, and one for all ways between two.
-fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
-    let mut text =
-        format!("  {:<28}{:>12}{:>12}{:>14}\n", "median round trip of", "8 B", "64 KiB", "rate");
-    let group = cluster.group_of();
-    for nodes in groups {
-        let inside = |pair: &&Pair| pair.nodes.iter().all(|node| nodes.contains(node));
-        text += &line(&named(cluster, nodes), cluster.pairs.iter().filter(inside));
-    }
-    if groups.len() > 1 {
-        let between = |pair: &&Pair| group[pair.nodes[0]] != group[pair.nodes[1]];
-        text += &line("between groups", cluster.pairs.iter().filter(between));
-    }
-    text + "\n"
+/// The pairs inside some nodes.
+fn inside<'a>(cluster: &'a Cluster, nodes: &[usize]) -> impl Iterator<Item = &'a Pair> + Clone {
+    cluster.pairs.iter().filter(move |pair| pair.nodes.iter().all(|node| nodes.contains(node)))
 }
 
-fn line<'a>(name: &str, pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
-    let [small, large, rate] = medians(pairs);
-    format!("  {name:<28}{small:>12}{large:>12}{rate:>14}\n")
+/// The pairs of nodes in different groups.
+fn between(cluster: &Cluster) -> impl Iterator<Item = &Pair> + Clone {
+    let group = cluster.group_of();
+    cluster.pairs.iter().filter(move |pair| group[pair.nodes[0]] != group[pair.nodes[1]])
+}
+
+/// A line for the inside of each group, and one for all ways between two.
+fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
+    let mut rows: Vec<(String, [String; 3])> = groups
+        .iter()
+        .map(|nodes| (named(cluster, nodes), medians(inside(cluster, nodes))))
+        .collect();
+    if groups.len() > 1 {
+        rows.push(("between groups".to_owned(), medians(between(cluster))));
+    }
+    let table = Table::default().words(["median round trip of"]).figures(["8 B", "64 KiB", "rate"]);
+    table.least([28, 10, 10, 12]).rows(rows.into_iter().map(row))
+}
+
+/// The cells of a name and its figures.
+fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<Item = String> {
+    std::iter::once(name).chain(figures)
 }
 
 /// The median round trips of some pairs, of small messages and of large ones, and the rate of their
 /// streams.
-pub(crate) fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
-    let trip = |size: u32| {
+fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
+    let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
+    let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
         let trips: Vec<f64> =
             pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
         median(&trips).map_or("-".to_owned(), time)
-    };
-    let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
-    [trip(SMALL_BYTES), trip(SIZE_BYTES), median(&rates).map_or("-".to_owned(), rate)]
+    });
+    [small, large, median(&rates).map_or("-".to_owned(), rate)]
 }
 
 /// The same through MPI, where that was measured, and the operations of all nodes together.
-fn by_mpi(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
-    let Some(mpi) = &cluster.mpi else { return String::new() };
-    let mut text = format!("Through {}:\n", mpi.library);
-    text += &cluster.by_mpi().map_or_else(String::new, |cluster| table(&cluster, groups));
-    text +=
-        &format!("  {:<28}{:>12}{:>12}{:>12}\n", "all nodes together", "8 B", "1 KiB", "64 KiB");
-    for (name, times) in collectives(mpi) {
-        text += &format!("  {name:<28}{}\n", times.map(|time| format!("{time:>12}")).concat());
-    }
-    text + "\n"
+fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<Section> {
+    let columns =
+        Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
+    let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
+    let pairs =
+        Section::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
+    let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
+    let together = Section::new("Through MPI, all together").narrow().with(together);
+    vec![pairs.with(table(&cluster, groups)), together]
 }
 
 /// The times of each operation by size: 8 B, 1 KiB and 64 KiB; a barrier has none but the first.
-fn collectives(mpi: &Mpi) -> Vec<(&'static str, [String; 3])> {
+fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
         (Operation::Barrier, "barrier"),
         (Operation::Broadcast, "broadcast"),
         (Operation::Allreduce, "allreduce"),
         (Operation::Alltoall, "alltoall"),
     ];
-    let of = |operation: Operation, sizes: &[u32]| {
-        let mut found = mpi.collectives.iter().filter(|one| one.operation == operation);
-        found
-            .find(|one| sizes.contains(&one.size_bytes))
-            .map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
-    };
-    let row = |(operation, name)| {
-        (name, [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| of(operation, sizes)))
-    };
-    names.into_iter().map(row).collect()
+    names.map(|(operation, name)| {
+        let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
+            let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
+            let timed = timed.find(|one| sizes.contains(&one.size_bytes));
+            timed.map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
+        });
+        (name.to_owned(), times)
+    })
 }
 
-/// The round trips of each pair in milliseconds, where they fit; a predicted one in brackets.
-fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> String {
+/// The round trips of each pair; `None` where none were measured.
+fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
-    let Some(fit) = cluster.fit(Metric::Trip(SIZE_BYTES)).filter(|_| order.len() <= MOST_NODES)
-    else {
-        return String::new();
-    };
-    let is_measured =
-        |a: usize, b: usize| cluster.pairs.iter().any(|pair| pair.nodes == [a.min(b), a.max(b)]);
-    let names = apart(cluster, MATRIX_WIDTH);
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(7);
-    let short = |node: usize| names[node].as_str();
-    let cell = |a: usize, b: usize| match (a == b, is_measured(a, b)) {
-        (true, _) => ".".to_owned(),
-        (_, true) => format!("{:.2}", fit.value(a, b) / 1e6),
-        (_, false) => format!("({:.2})", fit.value(a, b) / 1e6),
-    };
-    let mut text = "Round trips of 64 KiB, ms".to_owned();
-    text += if cluster.held_back.is_some() { " (in brackets: predicted)\n" } else { "\n" };
-    text += &format!("  {:>width$}", "");
-    text.extend(order.iter().map(|node| format!(" {:>width$}", short(*node))));
-    for row in &order {
-        text += &format!("\n  {:>width$}", short(*row));
-        text.extend(order.iter().map(|column| format!(" {:>width$}", cell(*row, *column))));
-    }
-    text + "\n\n"
+    let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
+    let short = apart(cluster, MATRIX_WIDTH);
+    let n = order.len();
+    Some(PairTimes {
+        title: "Round trips of 64 KiB",
+        brackets: if cluster.held_back.is_some() { " (in brackets: predicted)" } else { "" },
+        short: order.iter().map(|node| short[*node].clone()).collect(),
+        names: order.iter().map(|node| cluster.nodes[*node].name.clone()).collect(),
+        begins: (1..groups.len()).map(|group| groups[..group].concat().len()).collect(),
+        times_ns: Square::from_fn(n, |row, column| fit.value(order[row], order[column])),
+        is_measured: Square::from_fn(n, |row, column| {
+            let pair = [order[row].min(order[column]), order[row].max(order[column])];
+            cluster.pairs.iter().any(|measured| measured.nodes == pair)
+        }),
+    })
 }
 
 /// The streams that were measured at one time, beside what their pairs had alone.
-fn loaded(cluster: &Cluster) -> String {
-    if cluster.loaded.is_empty() {
-        return String::new();
-    }
-    let heads = LOADED.map(|head| format!("{head:>14}")).concat();
-    let mut text = format!("{:<30}{heads}\n", "Streams at one time");
-    for (what, figures) in loaded_rows(cluster) {
-        text +=
-            &format!("  {what:<28}{}\n", figures.map(|figure| format!("{figure:>14}")).concat());
-    }
-    text + "\n"
-}
-
-/// The heads of the columns about streams at one time.
-pub(crate) const LOADED: [&str; 4] = ["slowest", "median", "together", "one alone"];
-
-/// Each arrangement of streams, with its figures.
-pub(crate) fn loaded_rows(cluster: &Cluster) -> Vec<(&'static str, [String; 4])> {
-    let row = |loaded: &Loaded| {
+fn loaded(cluster: &Cluster) -> Table {
+    let table = Table::default()
+        .words(["Streams at one time"])
+        .figures(["slowest", "median", "together", "one alone"])
+        .least([28, 12, 12, 12, 12])
+        .outdented();
+    table.rows(cluster.loaded.iter().map(|loaded| {
         let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
         let alone: Vec<f64> =
             loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
-        let what = match loaded.exchange {
-            Exchange::Bisection => "halves, both ways",
-            Exchange::Neighbours => "each to the next",
-            Exchange::Incast => "all to one",
-        };
-        let told = |value: Option<f64>| value.map_or("-".to_owned(), rate);
-        let slowest = told(rates.iter().copied().reduce(f64::min));
-        (what, [slowest, told(median(&rates)), rate(rates.iter().sum()), told(median(&alone))])
+        let slowest = rates.iter().copied().reduce(f64::min);
+        let figures = [slowest, median(&rates), Some(rates.iter().sum()), median(&alone)];
+        row((name_of(loaded), figures.map(|value| value.map_or("-".to_owned(), rate))))
+    }))
+}
+
+fn name_of(loaded: &Loaded) -> String {
+    let name = match loaded.exchange {
+        Exchange::Bisection => "halves, both ways",
+        Exchange::Neighbours => "each to the next",
+        Exchange::Incast => "all to one",
     };
-    cluster.loaded.iter().map(row).collect()
+    name.to_owned()
+}
+
+/// The facts in which nodes may differ.
+fn facts(node: &Node) -> String {
+    let facts = &node.facts;
+    let memory =
+        (facts.memory_bytes > 0).then(|| format!("{:.0} GiB", facts.memory_bytes as f64 / GIB));
+    let words = [
+        Some(counted(facts.cpus, "CPU")),
+        memory,
+        facts.environment.cpu_model.clone(),
+        facts.environment.kernel.clone(),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The groups as boxes with their nodes, hung on what connects them. Nodes with faults are marked.
+fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) -> Markup {
+    let [_, trip, rate] = medians(between(cluster));
+    let short = apart(cluster, MATRIX_WIDTH);
+    html! {
+        @if groups.len() > 1 { p.hint { "between groups: " (trip) ", " (rate) } }
+        div.switches.many[groups.len() > 1] {
+            @for nodes in groups { div {
+                @let [_, trip, rate] = medians(inside(cluster, nodes));
+                @if nodes.len() > 1 { p.hint { (trip) ", " (rate) } }
+                @for node in nodes { (node_box(&cluster.nodes[*node].name, &short[*node], found)) }
+            } }
+        }
+    }
+}
+
+/// A node's short name, with its name and faults as a tip.
+fn node_box(name: &str, short: &str, found: &[Fault]) -> Markup {
+    let faults: Vec<&str> = found
+        .iter()
+        .filter(|fault| fault.nodes.iter().any(|node| node == name))
+        .map(|fault| &*fault.sentence)
+        .collect();
+    let tip = std::iter::once(name).chain(faults.iter().copied()).collect::<Vec<_>>().join("; ");
+    html! { span.node.faulty[!faults.is_empty()] title=(tip) { (short) } }
 }
 
 /// The rate that a stream's way has alone, measured or predicted.
@@ -251,21 +314,14 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     }
 }
 
-fn odd(cluster: &Cluster) -> String {
-    let found = faults(cluster);
-    let lines: String = found.iter().map(|fault| format!("- {}\n", fault.sentence)).collect();
-    let odd = if lines.is_empty() { String::new() } else { format!("Odd:\n{lines}") };
-    odd + &noisy(cluster)
-}
-
 /// The names of all nodes, told apart in about this many letters.
-pub(crate) fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
+fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
     let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
     seatmap_cluster::names::apart(&names, width)
 }
 
 /// The names of nodes, the first few of many.
-pub(crate) fn named(cluster: &Cluster, nodes: &[usize]) -> String {
+fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let more = if nodes.len() > MOST_NAMED {
         format!(" +{}", nodes.len() - MOST_NAMED)
     } else {
@@ -300,6 +356,59 @@ pub(crate) fn time(ns: f64) -> String {
     }
 }
 
-pub(crate) fn rate(mbps: f64) -> String {
+fn rate(mbps: f64) -> String {
     if mbps < 1e3 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four nodes on two switches; the name of one is not a name.
+    fn measured() -> Cluster {
+        let node = |at: usize, name: &str| {
+            format!(
+                r#"{{"name":"{name}","rank":{at},"address":"10.0.0.{at}","facts":{{"cpus":2}}}}"#
+            )
+        };
+        let nodes = ["n0", "n1", "n2", "<b>&"]
+            .iter()
+            .enumerate()
+            .map(|(at, name)| node(at, name))
+            .collect::<Vec<_>>();
+        let pair = |[a, b]: [usize; 2]| {
+            let ns = if a / 2 == b / 2 { 2e5 } else { 2e6 };
+            let trip = |size: u32, ns: f64| {
+                format!(
+                    r#"{{"size_bytes":{size},"median_ns":{ns},"p10_ns":{ns},"p90_ns":{ns},"ci95_ns":[{ns},{ns}],"count":9}}"#
+                )
+            };
+            format!(
+                r#"{{"nodes":[{a},{b}],"trips":[{},{}],"rate_mbps":[900.0,900.0],"gap_ns":[9.0,9.0],"retransmits":[0,0],"segments":[9,9]}}"#,
+                trip(8, 5e4),
+                trip(65536, ns)
+            )
+        };
+        let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]].map(pair).join(",");
+        let text = format!(
+            r#"{{"format":"seatmap-cluster/1","nodes":[{}],"pairs":[{pairs}],"groups":[[0,1],[2,3]]}}"#,
+            nodes.join(",")
+        );
+        Cluster::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn the_page_has_each_node_and_each_pair() {
+        let page = crate::html::cluster(&measured());
+        assert!(
+            page.contains("Nothing is wrong with this cluster")
+                && page.contains("5 of 6 pairs measured")
+        );
+        assert!(page.contains("&lt;b&gt;&amp;") && !page.contains("<b>&"));
+        // Twelve cells, of which those of the pair that was not measured are pale.
+        assert_eq!(page.matches("<title>n").count() + page.matches("<title>&lt;b").count(), 12);
+        assert_eq!(page.matches("class=\"node\"").count(), 4);
+        assert_eq!(page.matches("predicted</title>").count(), 2);
+        assert!(page.contains("between groups") && page.contains("2.00 ms"));
+    }
 }

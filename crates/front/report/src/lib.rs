@@ -38,6 +38,7 @@ pub mod html;
 pub mod live;
 mod neighbours;
 pub mod noise;
+mod page;
 pub mod palette;
 pub mod pattern;
 pub mod placement;

@@ -4,7 +4,11 @@ pub(crate) mod trace;
 
 use crate::counted;
 use crate::duration::duration;
-use seatmap_noise::{Bin, CpuNoise, NoiseReport};
+use crate::page::draw::text_table;
+use crate::page::{Block, Page, Section, Table};
+use crate::{sentence, svg};
+use seatmap_noise::{Bin, CpuNoise, NoiseReport, Traced};
+use trace::NOBODY;
 
 /// Sources that are named for each CPU.
 const SOURCES: usize = 5;
@@ -19,7 +23,7 @@ pub fn summary(report: &NoiseReport) -> String {
     let head =
         format!("Noise of {} in {:.2} s\n\n", counted(report.cpus.len(), "CPU"), report.seconds);
     let text = head
-        + &table(report)
+        + &text_table(&table(report))
         + &gaps(report)
         + &sources(report)
         + &trace::takers(report)
@@ -27,24 +31,104 @@ pub fn summary(report: &NoiseReport) -> String {
     seatmap_document::visible_lines(text)
 }
 
-fn table(report: &NoiseReport) -> String {
-    let mut text =
-        "  CPU   stolen     gaps/s     longest  FWQ median         p99       p99.9     slowest  excess   steal\n"
-            .to_owned();
+/// The gaps of each CPU as pictures, and all figures.
+pub(crate) fn page(report: &NoiseReport) -> Page {
+    let interrupted = if report.interrupted { ", interrupted" } else { "" };
+    let cpus = counted(report.cpus.len(), "CPU");
+    let pictures = Block::Beside(vec![
+        ("How many, by length", svg::noise::lengths(report).picture().into()),
+        ("When, and how long", svg::noise::timeline(report).picture().into()),
+    ]);
+    let of_meters = Block::Beside(vec![
+        ("Detour loop", table(report).pick([0, 1, 2, 3, 9]).into()),
+        ("FWQ: fixed work quanta", table(report).pick([0, 4, 5, 6, 7, 8]).into()),
+    ]);
+    let mut sections =
+        vec![Section::new("Gaps on each CPU").with(pictures), Section::new("").with(of_meters)];
     for noise in &report.cpus {
-        let times = [noise.fwq_p50_us, noise.fwq_p99_us, noise.fwq_p999_us, noise.fwq_max_us];
-        let times: String = times.iter().map(|us| format!("{:>12}", duration(us * 1e3))).collect();
-        let steal = noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %"));
-        text += &format!(
-            "  {:>3} {:>8} {:>10.1} {:>11}{times} {:>7} {steal:>7}\n",
-            noise.cpu,
-            percent(noise.stolen_percent),
-            noise.gaps_per_second,
-            duration(noise.longest_gap_us * 1e3),
-            percent(noise.fwq_excess_percent),
+        sections.push(
+            Section::new(format!("What came to CPU {}", noise.cpu))
+                .with(events(noise))
+                .with(Vec::from_iter(unexplained(noise).map(|share| format!("At {share}.")))),
         );
+        sections.extend(noise.trace.as_ref().map(|trace| {
+            let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
+            let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
+            Section::new(format!("Who had CPU {} in its gaps", noise.cpu))
+                .with(takers(trace))
+                .with(gaps.collect::<Vec<_>>())
+        }));
     }
-    text
+    sections.push(Section::new("The meters").with(of_the_meters(report)));
+    Page {
+        lead: vec![format!("{cpus} for {:.2} s{interrupted}", report.seconds)],
+        sections,
+        footer: "Stolen, gaps and longest: detour loop. FWQ: fixed work quanta. Both take turns.",
+        ..Page::new("Noise", sentence::of_noise(report))
+    }
+}
+
+/// What the detour loop and the quanta found on each CPU.
+fn table(report: &NoiseReport) -> Table {
+    let heads = ["CPU", "stolen", "gaps/s", "longest"];
+    let quanta = ["FWQ median", "p99", "p99.9", "slowest", "excess", "steal"];
+    let table = Table::default().figures(heads).figures(quanta);
+    table.least([3, 7, 9, 10, 10, 10, 10, 10, 6, 6]).rows(report.cpus.iter().map(|noise| {
+        [
+            noise.cpu.to_string(),
+            percent(noise.stolen_percent),
+            format!("{:.1}", noise.gaps_per_second),
+            us(noise.longest_gap_us),
+            us(noise.fwq_p50_us),
+            us(noise.fwq_p99_us),
+            us(noise.fwq_p999_us),
+            us(noise.fwq_max_us),
+            percent(noise.fwq_excess_percent),
+            noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %")),
+        ]
+    }))
+}
+
+fn of_the_meters(report: &NoiseReport) -> Table {
+    let heads = ["CPU", "known to", "gaps from", "writing one down", "of the time"];
+    Table::default().figures(heads).rows(report.cpus.iter().map(|noise| {
+        [
+            noise.cpu.to_string(),
+            duration(noise.meter.resolution_ns),
+            duration(noise.meter.threshold_ns),
+            duration(noise.meter.record_ns),
+            percent(noise.meter.overhead_percent),
+        ]
+    }))
+}
+
+/// What came while a CPU was watched.
+fn events(noise: &CpuNoise) -> Table {
+    let table = Table::default().words(["event"]);
+    let table = table.figures(["count", "a second", "behind at most, of the gaps"]);
+    table.rows(noise.sources.iter().map(|source| {
+        let share = source.explains_at_most_percent;
+        [
+            source.name.clone(),
+            source.count.to_string(),
+            format!("{:.1}", source.per_second),
+            share.map_or_else(String::new, |share| format!("{share:.1} %")),
+        ]
+    }))
+}
+
+/// The causes of the gaps of 5 us and more, by the kernel's trace.
+fn takers(trace: &Traced) -> Table {
+    let table = Table::default().words(["who"]).figures(["gaps", "in all", "in one at most"]);
+    let takers = trace.takers.iter().chain([&trace.unexplained]);
+    table.rows(takers.map(|taker| {
+        let who = if taker.who.is_empty() { NOBODY } else { taker.who.as_str() };
+        [who.to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
+    }))
+}
+
+fn us(us: f64) -> String {
+    duration(us * 1e3)
 }
 
 fn percent(percent: f64) -> String {
@@ -100,7 +184,7 @@ fn sources(report: &NoiseReport) -> String {
             if named.is_empty() { "nothing".into() } else { named.join(", ") }
         );
         text += &preempted(noise);
-        text += &unexplained(noise);
+        text.extend(unexplained(noise).map(|share| format!("       at {share}\n")));
     }
     text
 }
@@ -122,15 +206,11 @@ fn preempted(noise: &CpuNoise) -> String {
 }
 
 /// Said where it is more than chance.
-fn unexplained(noise: &CpuNoise) -> String {
-    match noise.unexplained_at_least_percent {
-        Some(share) if share >= 1.0 => {
-            format!(
-                "       at least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware\n"
-            )
-        }
-        _ => String::new(),
-    }
+fn unexplained(noise: &CpuNoise) -> Option<String> {
+    let share = noise.unexplained_at_least_percent.filter(|share| *share >= 1.0)?;
+    Some(format!(
+        "least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware"
+    ))
 }
 
 /// The worst of the meters.

@@ -1,7 +1,12 @@
 //! Patterns in the terminal: their kind, and the traffic between tasks.
 
-use crate::traffic::{Traffic, counted};
+use crate::page::{Page, Section, Table, TableCell};
+use crate::traffic::{Traffic, counted, short};
+use crate::{sentence, svg};
 use seatmap_pattern::{Edge, Pattern};
+
+/// Edges in the table of the heaviest.
+const LISTED: usize = 20;
 
 /// The shades, from an empty cell to the heaviest.
 const SHADES: [char; 10] = [' ', '.', ':', '-', '=', '+', '*', '#', '%', '@'];
@@ -16,6 +21,50 @@ pub fn drawn(pattern: &Pattern, width: usize) -> String {
     let about =
         format!("{}: {}\n{}\n{}", name(pattern), size(pattern), degrees(pattern), work(pattern));
     about + &matrix(pattern, width)
+}
+
+/// Its figures, its matrix, and what is sent most.
+pub(crate) fn page(pattern: &Pattern) -> Page {
+    let rest = pattern.edges.len().saturating_sub(LISTED);
+    let more = (rest > 0).then(|| format!("and {rest} more"));
+    let heaviest = Section::new("The heaviest edges").with(heaviest(pattern));
+    Page {
+        lead: vec![size(pattern), degrees(pattern)],
+        sections: std::iter::once(
+            Section::new("Who sends how much to whom").with(svg::traffic::picture(pattern)),
+        )
+        .chain(stand_out(pattern).then(|| heaviest.with(Vec::from_iter(more))))
+        .collect(),
+        footer: "Only proportions matter to a placement.",
+        ..Page::new(name(pattern), sentence::of_pattern(pattern))
+    }
+}
+
+/// Whether some edges are heavier than others, so that a list of them is useful.
+fn stand_out(pattern: &Pattern) -> bool {
+    pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
+}
+
+fn heaviest(pattern: &Pattern) -> Table {
+    let mut edges: Vec<&Edge> = pattern.edges.iter().collect();
+    edges.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
+    let table = Table::default().figures(["from", "to", "bytes", "messages"]);
+    table.rows(edges.into_iter().take(LISTED).map(|edge| {
+        [
+            task(pattern, edge.from).into(),
+            task(pattern, edge.to).into(),
+            TableCell::strong(short(edge.bytes)),
+            short(edge.messages).into(),
+        ]
+    }))
+}
+
+/// A task's number, with its name where it has one.
+fn task(pattern: &Pattern, at: usize) -> String {
+    match pattern.names.get(at) {
+        Some(name) => format!("{at} ({name})"),
+        None => at.to_string(),
+    }
 }
 
 /// The pattern's name, with hidden characters made visible.
@@ -192,6 +241,25 @@ mod tests {
         assert!(
             text.lines().filter(|line| line.ends_with('@')).all(|line| line.chars().count() <= 60)
         );
+    }
+
+    #[test]
+    fn the_heaviest_come_first_and_names_cannot_run_as_scripts() {
+        let mut ring = seatmap_pattern::generate("ring:30").unwrap();
+        ring.names = vec!["<script>alert(1)</script>".to_owned(); 30];
+        ring.edges[29].bytes = 4096.0;
+        let page = crate::html::pattern(&ring);
+        assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
+        assert!(page.contains(">29 (") && !page.contains(">27 ("));
+        assert!(page.contains("and 10 more") && page.contains("<svg"));
+    }
+
+    #[test]
+    fn equal_edges_are_not_listed() {
+        for spec in ["idle:3", "ring:3"] {
+            let page = crate::html::pattern(&seatmap_pattern::generate(spec).unwrap());
+            assert!(!page.contains("heaviest"), "{spec}");
+        }
     }
 
     #[test]

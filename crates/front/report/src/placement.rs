@@ -1,14 +1,174 @@
 //! Plans in the terminal: where each task sits, and how good that is.
 
 use crate::counted;
+use crate::floor::{self, Comparison};
+use crate::page::draw::text_table;
+use crate::page::{Page, Section, Table, TableCell};
+use crate::svg::traffic::Labelled;
+use crate::traffic::three_digits;
+use crate::{Grid, Order, sentence, svg};
+use maud::{Markup, html};
 use seatmap_document::visible;
+use seatmap_machine::Profile;
+use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::{Objective, Plan};
+use std::collections::BTreeMap;
 
 /// Seats that are listed in full; of more, only the first.
 const MOST_SEATS: usize = 32;
 
-/// Columns of a usual cost; of a longer one, two more than it has.
-const COST_WIDTH: usize = 14;
+/// Machines of up to this many PUs also list those without a task on a page.
+const MOST_FREE: usize = 32;
+
+/// The columns that a usual cost has.
+const COST_WIDTH: usize = 12;
+
+/// The gain, the seats, the distances of the machine and those between the tasks.
+pub(crate) fn page(
+    profile: &Profile,
+    pattern: &Pattern,
+    plan: &Plan,
+    comparison: &Comparison,
+) -> Page {
+    let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
+    let tasks = counted(plan.placement.len(), "task");
+    let edges = counted(pattern.edges.len(), "edge");
+    let method = plan.method.as_deref().unwrap_or("placed by hand");
+    let grid = Grid::of(profile, Order::Group, None);
+    Page {
+        lead: vec![format!("{tasks}, {edges}, {method}")],
+        sections: vec![
+            Section::new("Gains").with(gains(plan)),
+            Section::new("Threads, lines and traffic").with(floor::section(comparison)),
+            Section::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
+            Section::new("Traffic, tasks in the order of their seats").with(traffic(
+                grid.as_ref(),
+                pattern,
+                plan,
+            )),
+            Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+        ],
+        footer: "Cost: weight x round trip of one cache line between the seats, summed over all edges.",
+        ..Page::new(title, sentence::of_plan(plan))
+    }
+}
+
+/// The cost of each placement as a bar and a figure: both are the same quantity, and bars begin at
+/// zero.
+fn gains(plan: &Plan) -> Table {
+    let rows = rows(plan);
+    let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
+    let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
+    table.rows(rows.into_iter().map(|row| {
+        [row.what.into(), TableCell::bar(number(row.cost), row.cost / most), row.more.into()]
+    }))
+}
+
+/// A row a group, each of its PUs with its task; where the machine is large, only those that have
+/// one.
+fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
+    let Some(grid) = grid else { return html! {} };
+    let tasks = tasks_by_seat(plan);
+    let is_listed = |os: &u32| grid.os.len() <= MOST_FREE || tasks.contains_key(os);
+    let free = grid.os.iter().filter(|os| !tasks.contains_key(os)).count();
+    html! {
+        div.seats {
+            @for group in groups(grid) {
+                @let listed: Vec<u32> = group.into_iter().filter(is_listed).collect();
+                @if !listed.is_empty() { div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
+            }
+        }
+        @if grid.os.len() > MOST_FREE && free > 0 { p.hint { (counted(free, "CPU")) " without a task are not listed." } }
+    }
+}
+
+fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
+    let names: Option<Vec<String>> = tasks.map(|tasks| {
+        let named = tasks.iter().map(|task| (task, names.get(*task)));
+        named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
+    });
+    html! {
+        span.seat.(if names.is_some() { "used" } else { "free" }) {
+            span { "CPU " (os) }
+            b { @match names { Some(names) => (names.join(", ")), None => "-" } }
+        }
+    }
+}
+
+fn tasks_by_seat(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
+    let mut tasks = BTreeMap::<u32, Vec<usize>>::new();
+    for (task, os) in plan.placement.iter().enumerate() {
+        tasks.entry(*os).or_default().push(task);
+    }
+    tasks
+}
+
+/// The PUs of each group, in the order of the heatmap.
+fn groups(grid: &Grid) -> Vec<Vec<u32>> {
+    let mut groups = vec![Vec::new()];
+    for (row, os) in grid.os.iter().enumerate() {
+        if let Some(group) = groups.last_mut() {
+            group.push(*os);
+        }
+        if grid.ends_group(row) {
+            groups.push(Vec::new());
+        }
+    }
+    groups
+}
+
+/// Seats with their tasks in the order of the heatmap.
+struct Seated {
+    /// Pairs of (PU, task).
+    seated: Vec<(u32, usize)>,
+    /// How many of them come before each group but the first.
+    ends: Vec<usize>,
+}
+
+impl Seated {
+    fn of(grid: &Grid, plan: &Plan) -> Self {
+        let tasks = tasks_by_seat(plan);
+        let of_seat = |os: &u32| {
+            tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
+        };
+        let mut seated = Vec::new();
+        let mut ends = Vec::new();
+        for group in groups(grid) {
+            let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
+            ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
+            seated.extend(here);
+        }
+        Seated { seated, ends }
+    }
+
+    /// A pattern whose tasks have the numbers of their places in this order.
+    fn renumbered(&self, pattern: &Pattern) -> Pattern {
+        let place: BTreeMap<usize, usize> =
+            self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
+        let edge = |edge: &Edge| {
+            Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
+        };
+        Pattern::gathered(
+            &pattern.name,
+            self.seated.len().max(1),
+            pattern.edges.iter().filter_map(edge),
+        )
+    }
+}
+
+/// The traffic between seats, in the order of the heatmap: good plans keep it near the diagonal.
+fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
+    let Some(grid) = grid else { return html! {} };
+    let order = Seated::of(grid, plan);
+    let label = |at: usize| order.seated.get(at).map_or_else(String::new, |(os, _)| os.to_string());
+    let labels = Labelled {
+        title: "Bytes between seats",
+        axis: "CPUs in the order of their groups",
+        label: &label,
+        ends: &order.ends,
+    };
+    svg::traffic::labelled(&order.renumbered(pattern), &labels)
+}
 
 /// A plan beside the usual placements and the bound, and the seats.
 #[must_use]
@@ -26,23 +186,29 @@ pub fn table(plan: &Plan) -> String {
         counted(plan.placement.len(), "task"),
         plan.machine
     )) + "\n";
-    let rows = rows(plan);
-    let width = rows.iter().map(|(what, ..)| what.chars().count()).max().unwrap_or(0);
-    let cost_width =
-        rows.iter().map(|(_, cost, _)| cost.len() + 2).max().unwrap_or(0).max(COST_WIDTH);
-    for (what, cost, share) in rows {
-        text += &format!("  {what:<width$}{cost:>cost_width$}  {share}\n").replace("  \n", "\n");
-    }
+    let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
+    let rows = rows(plan).into_iter().map(|row| [row.what, number(row.cost), row.more]);
+    text += &text_table(&table.rows(rows));
     text += &verdict(plan);
     text + &seats(plan)
 }
 
-/// The name, the cost and how much more that is than the best found, for each line of the table.
-pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
+/// A line of the table of costs.
+struct CostRow {
+    what: String,
+    cost: f64,
+    /// How much more that is than the best found.
+    more: String,
+}
+
+/// The usual placements, the plan, and the bound.
+fn rows(plan: &Plan) -> Vec<CostRow> {
     let Some(best) = plan.cost else { return Vec::new() };
-    let more =
-        |cost: f64| if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
-    let row = |what: &str, cost: f64| (what.to_owned(), number(cost), more(cost));
+    let row = |what: &str, cost: f64| CostRow {
+        what: what.to_owned(),
+        cost,
+        more: if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() },
+    };
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
         rows.extend([
@@ -54,7 +220,8 @@ pub(crate) fn rows(plan: &Plan) -> Vec<(String, String, String)> {
         ]);
     }
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
-    rows.push((format!("best found{method}"), number(best), String::new()));
+    let what = format!("best found{method}");
+    rows.push(CostRow { what, cost: best, more: String::new() });
     // Costs are positive: a bound of zero says nothing.
     rows.extend(
         plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)),
@@ -106,33 +273,22 @@ fn percent(share: f64) -> String {
     format!("{rounded:+.1} %")
 }
 
-/// A cost with as many digits as mean something; from 10^15 on six of them and an exponent that is
-/// a multiple of three.
+/// A cost with all its digits; from a million on, with three digits and a multiplier.
 #[must_use]
 pub fn number(cost: f64) -> String {
     match cost.abs() {
-        large if large >= LARGE => engineering(cost),
+        1e21.. => format!("{cost:.2e}"),
+        1e6.. => three_digits(cost),
         _ if cost.fract() == 0.0 => format!("{cost}"),
         _ => format!("{cost:.1}"),
     }
 }
 
-/// Numbers from here on have more digits than a person reads.
-const LARGE: f64 = 1e15;
-
-fn engineering(cost: f64) -> String {
-    let text = format!("{cost:.5e}");
-    let Some((digits, exponent)) = text.split_once('e') else { return text };
-    let (Ok(digits), Ok(exponent)) = (digits.parse::<f64>(), exponent.parse::<usize>()) else {
-        return text;
-    };
-    let shift = exponent % 3;
-    format!("{:.*}e{}", 5 - shift, digits * 10_f64.powi(shift as i32), exponent - shift)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floor::DrawnPlacement;
+    use crate::html::placement;
     use seatmap_plan::{Baselines, Random};
 
     pub(crate) fn plan() -> Plan {
@@ -163,8 +319,8 @@ mod tests {
             0.0,
             812.0,
             812.25,
-            1e15 - 1.0,
-            1e15,
+            1e6 - 1.0,
+            1_172_735_091.2,
             1e18,
             2.5e16,
             -9.999_999e17,
@@ -173,15 +329,7 @@ mod tests {
         ]
         .map(number);
         let wanted = [
-            "0",
-            "812",
-            "812.2",
-            "999999999999999",
-            "1.00000e15",
-            "1.00000e18",
-            "25.0000e15",
-            "-1.00000e18",
-            "170.000e306",
+            "0", "812", "812.2", "999999", "1.17 G", "1.00 E", "25.0 P", "-1.00 E", "1.70e308",
             "inf",
         ];
         assert_eq!(shown, wanted);
@@ -206,5 +354,79 @@ mod tests {
             sleeping.contains("(messages x ns of two wakeups)")
                 && sleeping.contains("is cheaper: proven.")
         );
+    }
+
+    #[test]
+    fn names_cannot_run_as_scripts() {
+        let profile = crate::samples::two_groups();
+        let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+        pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
+        let plan =
+            Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
+        let seatings = [
+            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
+            DrawnPlacement::planned(&pattern, &plan),
+        ];
+        let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
+        let page = placement(&profile, &pattern, &plan, &comparison);
+        assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
+        assert!(page.contains("CPU 0") && page.contains("<svg"));
+    }
+
+    /// The page of a ring of four tasks on a machine of `pus`, its plan in the second group.
+    fn page_of(pus: u32) -> String {
+        let profile = crate::samples::grouped(pus, 4);
+        let pattern = seatmap_pattern::generate("ring:4").unwrap();
+        let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
+        let baselines =
+            Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+        let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
+        let seatings = [
+            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
+            DrawnPlacement::planned(&pattern, &plan),
+        ];
+        placement(
+            &profile,
+            &pattern,
+            &plan,
+            &Comparison::new(&profile, None, &pattern, &plan, seatings),
+        )
+    }
+
+    #[test]
+    fn large_machines_list_only_seats_with_tasks() {
+        let small = page_of(16);
+        let large = page_of(64);
+        assert_eq!(
+            (small.matches("seat free").count(), small.matches("seat used").count()),
+            (12, 4)
+        );
+        assert_eq!(
+            (large.matches("seat free").count(), large.matches("seat used").count()),
+            (0, 4)
+        );
+        assert!(large.contains("60 CPUs without a task are not listed."));
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_label_says() {
+        let page = page_of(16);
+        for (width, cost) in [("65.0", "500"), ("32.5", "250"), ("26.0", "200")] {
+            let bar = format!("style=\"width:{width}%\"></span><span>{cost}</span>");
+            assert!(page.contains(&bar), "{bar} in {page}");
+        }
+    }
+
+    #[test]
+    fn traffic_has_the_cpus_on_its_axes() {
+        let page = page_of(64);
+        let matrix = page.split("Bytes between seats").nth(2).unwrap_or_default();
+        for cpu in ["4", "5", "6", "7"] {
+            assert!(
+                matrix.contains(&format!("text-anchor=\"end\">{cpu}</text>")),
+                "{cpu} in {matrix}"
+            );
+        }
+        assert!(matrix.contains("Rows send, columns receive: CPUs"), "{matrix}");
     }
 }

@@ -10,7 +10,7 @@ const OUTSIDE: f64 = 0.01;
 
 /// Maps round-trip nanoseconds to 0 (near) .. 1 (far), linearly or by logarithm, whichever the
 /// range asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Scale {
     /// The distance at position 0.
     pub low_ns: f64,

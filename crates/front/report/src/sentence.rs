@@ -4,6 +4,7 @@ use crate::Digits;
 use crate::duration::duration;
 use seatmap_machine::Profile;
 use seatmap_measure::classes::DistanceClass;
+use seatmap_measure::findings::{Finding, findings};
 use seatmap_noise::{CpuNoise, NoiseReport};
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
@@ -11,6 +12,8 @@ use seatmap_statistics::words::counted;
 
 /// Classes nearer to each other than this ratio give no advice on seats.
 const ALIKE: f64 = 1.15;
+/// A class whose median is within this share of the distances of a far home is made by it.
+const FAR_HOME: f64 = 0.05;
 /// Costs that differ by less than this share are the same in print.
 const SAME: f64 = 0.0005;
 /// A CPU with longer gaps is not quiet: a context switch and back takes a few microseconds.
@@ -22,8 +25,17 @@ const MOST_BYTES: f64 = 0.9;
 
 /// A machine's distances.
 pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> String {
-    let is_of_cores = |class: &&DistanceClass| class.name != "SMT siblings";
-    let mut cores = classes.iter().filter(is_of_cores);
+    let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
+        Finding::FarHome { far_ns, .. } => Some(*far_ns),
+        _ => None,
+    });
+    let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
+    let mut cores = classes.iter().filter(|class| {
+        // One part of the machine that looks slow because the line's home is in another says nothing
+        // about where threads should sit.
+        let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
+        class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
+    });
     let Some(near) = cores.next().or(classes.first()) else {
         return format!(
             "This profile holds no distances: 'seatmap measure' on {} itself finds them.",

@@ -75,7 +75,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
 
 impl Class {
     /// The cells of its row: what, CPUs, alone, together.
-    pub(crate) fn row(&self) -> Vec<String> {
+    pub(crate) fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {
             if most - least < 0.0005 {
                 format!("{most:.3}")
@@ -84,6 +84,6 @@ impl Class {
             }
         };
         let together = self.together.map(range).unwrap_or_default();
-        vec![self.what.clone(), cpus(&self.pus).to_string(), range(self.alone), together]
+        [self.what.clone(), cpus(&self.pus).to_string(), range(self.alone), together]
     }
 }

@@ -70,14 +70,13 @@ pub(crate) fn three_digits(number: f64) -> String {
         }
         (rest, multiplier) = (rest / 1000.0, next);
     }
-    let decimals = if rest >= 99.95 {
-        0
-    } else if rest >= 9.995 {
-        1
-    } else {
-        2
+    let decimals = match rest.abs() {
+        99.95.. => 0,
+        9.995.. => 1,
+        _ => 2,
     };
-    let text = if rest >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
+    let text =
+        if rest.abs() >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
     text + multiplier
 }
 

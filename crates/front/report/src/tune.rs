@@ -1,27 +1,63 @@
 //! A race of ways to seat a program, in words.
 
 use crate::about::counted;
-use crate::bench::{digits, reading_of, short};
-use seatmap_document::visible;
+use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
+use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::traffic;
 use seatmap_statistics::median;
 use seatmap_tune::Tuned;
 use seatmap_tune::metric::Better;
 use seatmap_tune::race::{DEFAULT, Phase};
 use seatmap_tune::tuned::{Difference, Run, Seats, Verdict};
 
+/// Candidates whose readings are drawn: more curves than these are not distinguished.
+const DRAWN: usize = 6;
+
 /// The whole race for a terminal.
 #[must_use]
 pub fn text(tuned: &Tuned) -> String {
+    draw::text(&page(tuned))
+}
+
+/// The winner against others, the candidates, and what the race shows.
+pub(crate) fn page(tuned: &Tuned) -> Page {
     let Some(verdict) = &tuned.verdict else {
-        return format!("{} so far, and no result yet\n", counted(tuned.runs.len(), "run"));
+        let runs = counted(tuned.runs.len(), "run");
+        return Page {
+            lead: vec![format!("{runs} so far, and no result yet")],
+            ..Page::new("Seats raced", "The race is not over.")
+        };
     };
-    let mut text = format!("{}\n\n{}\n", visible(&about(tuned, verdict)), table(tuned, verdict));
-    sentences(tuned, verdict).iter().for_each(|line| text += &format!("{}\n", visible(line)));
-    text
+    let said = sentences(tuned, verdict);
+    let found = verdict.confirmed.iter();
+    let found = found.map(|found| (found.with, found.percent, found.interval_percent));
+    Page {
+        lead: vec![about(tuned, verdict)],
+        sections: vec![
+            Section::page("The winner against others, by fresh runs")
+                .with(differences(&names(tuned), found)),
+            Section::new("Candidates").with(table(tuned, verdict)),
+            Section::new("In words").with(said.clone()),
+            Section::page("Every block").with(blocks(tuned, verdict)),
+            Section::page("Computer and settings").with(settings(tuned)),
+        ],
+        footer: match &tuned.simulated {
+            Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
+            None => {
+                "Each block runs every candidate once, in random order. The winner then runs again, A B B A."
+            }
+        },
+        ..Page::new("Seats raced", said[0].as_str())
+    }
+}
+
+fn settings(tuned: &Tuned) -> Table {
+    let command = Some(("command", tuned.command.join(" "))).filter(|(_, line)| !line.is_empty());
+    Table::facts(command.into_iter().chain(tuned.fingerprint.words()))
 }
 
 /// How much was run.
-pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
+fn about(tuned: &Tuned, verdict: &Verdict) -> String {
     if let Some(simulated) = &tuned.simulated {
         return format!(
             "{} of {} on {}, by the time of {}'s messages: {} of each choose the winner, and {} confirm it",
@@ -44,13 +80,12 @@ pub(crate) fn about(tuned: &Tuned, verdict: &Verdict) -> String {
     )
 }
 
-/// The candidates' names.
-pub(crate) fn names(tuned: &Tuned) -> Vec<String> {
+fn names(tuned: &Tuned) -> Vec<String> {
     crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
 /// The candidates, the best first.
-pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
+fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
     let mut order: Vec<usize> = (0..tuned.candidates.len()).collect();
     order.sort_by(|a, b| {
@@ -60,45 +95,59 @@ pub(crate) fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
     order
 }
 
-fn table(tuned: &Tuned, verdict: &Verdict) -> String {
+fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
     let names = names(tuned);
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(9);
-    let mut text = format!(
-        "  {:<width$}  {:>12}  {:>9}  {:>4}  result\n",
-        "candidate", "median", "to best", "runs"
-    );
-    for at in in_order(tuned, verdict) {
-        let name = &names[at];
-        let above = format!("{:+.1} %", verdict.above_winner_percent[at]);
+    let table = Table::default()
+        .words(["candidate"])
+        .figures(["median", "to best", "runs", "by the model"])
+        .words(["result"])
+        .least([9, 12, 9, 4])
+        .page_only(4);
+    table.rows(in_order(tuned, verdict).into_iter().map(|at| {
+        let candidate = &tuned.candidates[at];
         let values = tuned.values(at);
-        let fate = fate(tuned, verdict, at);
-        text += &format!(
-            "  {name:<width$}  {:>12}  {above:>9}  {:>4}  {fate}\n",
-            middle(tuned, &values),
-            values.len()
-        );
-    }
-    text
+        [
+            TableCell::from(&names[at]).tip(candidate.name.as_str()),
+            median(&values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
+            format!("{:+.1} %", verdict.above_winner_percent[at]).into(),
+            values.len().into(),
+            candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
+            fate(tuned, verdict, at).into(),
+        ]
+    }))
 }
 
-/// The median of some readings, with its unit.
-pub(crate) fn middle(tuned: &Tuned, values: &[f64]) -> String {
-    median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value))
+/// The readings of the best candidates in the race, block by block.
+fn blocks(tuned: &Tuned, verdict: &Verdict) -> Block {
+    let names = names(tuned);
+    let best = in_order(tuned, verdict).into_iter().take(DRAWN);
+    let curves = best.map(|at| {
+        let readings = raced(tuned, at).map(|run| (run.turn.block, run.value)).collect();
+        (names[at].clone(), readings)
+    });
+    readings_by_block(&tuned.unit, curves)
+}
+
+/// A candidate's runs before the winner was confirmed.
+fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &Run> {
+    tuned
+        .runs
+        .iter()
+        .filter(move |run| run.turn.candidate == candidate && run.turn.phase == Phase::Race)
 }
 
 /// The end of a candidate's race.
-pub(crate) fn fate(tuned: &Tuned, verdict: &Verdict, candidate: usize) -> &'static str {
-    let in_race = |run: &&Run| run.turn.candidate == candidate && run.turn.phase == Phase::Race;
+fn fate(tuned: &Tuned, verdict: &Verdict, candidate: usize) -> &'static str {
     match candidate {
         _ if candidate == verdict.winner => "best",
         _ if verdict.rejected.contains(&candidate) => "shown to be worse",
-        _ if tuned.runs.iter().filter(in_race).count() < verdict.blocks => "left early",
+        _ if raced(tuned, candidate).count() < verdict.blocks => "left early",
         _ => "not rejected",
     }
 }
 
 /// The result, sentence by sentence, the most important first.
-pub(crate) fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
+fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
     let mut said = vec![against_default(tuned, verdict)];
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
     said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
@@ -135,30 +184,23 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
     let Some([low, high]) = found.interval_percent else {
         return format!("Too few runs compare '{own}' with '{other}'");
     };
-    let percent = (1000.0 * tuned.confidence).round() / 10.0;
     if low <= 0.0 && high >= 0.0 {
+        let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most = digits(low.abs().max(high.abs()));
         return format!(
             "No difference larger than {most} % between '{own}' and '{other}' is shown at {percent} %"
         );
     }
+    let by = amount(&tuned.metric, found.percent);
+    let interval = interval([low, high], tuned.confidence);
     let is_better = (found.percent < 0.0) == (tuned.better == Better::Lower);
-    let size = digits(found.percent.abs());
-    let ends = interval(low, high);
-    let word = match (tuned.metric == "time", is_better) {
-        (true, true) => "takes less time than",
-        (true, false) => "takes more time than",
-        (false, true) => "is better than",
-        (false, false) => "is worse than",
+    // Less time is better, without a word about it.
+    let verdict = match (tuned.metric == "time", is_better) {
+        (true, _) => "",
+        (false, true) => "is better: it ",
+        (false, false) => "is worse: it ",
     };
-    format!("'{own}' {word} '{other}' by {size} % [{ends} % at {percent} %]")
-}
-
-/// The ends of an interval as sizes, the smaller first.
-fn interval(low: f64, high: f64) -> String {
-    let a = low.abs().min(high.abs());
-    let b = low.abs().max(high.abs());
-    format!("{} to {}", digits(a), digits(b))
+    format!("'{own}' {verdict}{by} than '{other}' {interval}")
 }
 
 /// The next step.

@@ -16,7 +16,7 @@ use seatmap_experiments::cellule::streams::Configuration;
 use seatmap_experiments::cellule::{CelluleError, Document, Seats, compare};
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_papers_report::html;
-use seatmap_report::svg::{Chart, charts};
+use seatmap_papers_report::svg::{Chart, charts};
 use std::time::Duration;
 
 /// Turns of workers and threads where nothing else is said.

@@ -1,6 +1,7 @@
 //! The C programs against libspe2 in two styles, as a part of the workers' page.
 
 use super::workers::spread;
+use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Libspe2;
 use seatmap_experiments::cellule::costs::{CALLS, Call};
@@ -8,7 +9,6 @@ use seatmap_experiments::cellule::libspe2::gains::Curves;
 use seatmap_experiments::cellule::libspe2::noise::Noise;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
-use seatmap_report::svg::Chart;
 
 /// The answer in one sentence.
 pub(super) fn sentence(found: &Libspe2) -> String {

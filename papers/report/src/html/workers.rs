@@ -1,6 +1,7 @@
 //! The page of what work costs that is done by pinned workers, and by threads made for it.
 
 use super::libspe2;
+use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Comparison;
 use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
@@ -12,7 +13,6 @@ use seatmap_experiments::cellule::streams::Through;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
-use seatmap_report::svg::Chart;
 
 /// The result as one HTML file that works offline and without scripts.
 #[must_use]

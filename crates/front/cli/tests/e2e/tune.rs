@@ -44,7 +44,7 @@ fn better_seats_are_found_and_written() {
     assert!(found["runs"].as_array().unwrap().len() <= 70);
     let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
     assert_eq!(kept, found);
-    assert!(place.read("p.html").contains("is better than 'default' by 10.0 %"));
+    assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
     let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize];
     // A mask is told, and an order is a plan.
     assert_eq!(

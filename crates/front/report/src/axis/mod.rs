@@ -85,12 +85,6 @@ impl Axis {
         Some(Axis { low, high, scaling, unit })
     }
 
-    /// The same down to zero, where it is linear and its values lie above.
-    pub fn with_zero(self) -> Self {
-        let low = if self.scaling == Scaling::Linear { self.low.min(0.0) } else { self.low };
-        Axis { low, ..self }
-    }
-
     /// The same axis, widened from one round value to another, for at most this many ticks.
     pub fn widened(self, most: usize) -> Self {
         let [low, high] = self.round_ends(most);
@@ -101,6 +95,12 @@ impl Axis {
     /// themselves.
     pub fn is_unexpectedly_log(&self) -> bool {
         self.scaling == Scaling::Log && !matches!(self.unit, Unit::Bytes | Unit::Doublings)
+    }
+
+    /// The axis of a scale of colours.
+    pub fn of_scale(scale: Scale, unit: Unit) -> Self {
+        let scaling = if scale.log { Scaling::Log } else { Scaling::Linear };
+        Axis::new(scale.low_ns, scale.high_ns, scaling, unit)
     }
 
     /// Where a value stands: from 0 at the low end to 1 at the high end; in the middle of an axis
@@ -122,14 +122,6 @@ impl Axis {
         let texts = text::texts(&values, self.unit, self.scaling);
         let tick = |(value, text)| Tick { value, position: self.position(value), text };
         values.into_iter().zip(texts).map(tick).collect()
-    }
-}
-
-/// The axis of a scale of colours: nanoseconds.
-impl From<Scale> for Axis {
-    fn from(scale: Scale) -> Self {
-        let scaling = if scale.log { Scaling::Log } else { Scaling::Linear };
-        Axis::new(scale.low_ns, scale.high_ns, scaling, Unit::Nanoseconds)
     }
 }
 

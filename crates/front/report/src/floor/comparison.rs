@@ -29,11 +29,7 @@ pub struct Comparison<'a> {
 }
 
 /// A figure of both seatings: its name, the values before and after, and the change.
-pub(super) struct Row {
-    pub what: String,
-    pub values: [String; 2],
-    pub change: String,
-}
+type Row = [String; 4];
 
 impl<'a> Comparison<'a> {
     /// A plan beside what would have been without it. The model is the machine's, where it has one.
@@ -124,15 +120,15 @@ impl<'a> Comparison<'a> {
         let words =
             if self.floor.wires.is_empty() { "most crossed border" } else { "busiest link" };
         if let [Some(before), Some(after)] = [0, 1].map(|at| self.flows[at].busiest(&self.floor)) {
-            let mut busiest = row(format!("{words}, {}s", self.unit), [before.1, after.1]);
-            busiest.values = [before, after].map(|(at, load)| {
+            let [what, _, _, change] = row(format!("{words}, {}s", self.unit), [before.1, after.1]);
+            let [before, after] = [before, after].map(|(at, load)| {
                 if load > 0.0 {
                     format!("{} ({})", short(load), self.name(at))
                 } else {
                     short(load)
                 }
             });
-            rows.push(busiest);
+            rows.push([what, before, after, change]);
         }
         if !self.floor.wires.is_empty() {
             let all = [0, 1].map(|at: usize| self.flows[at].wires.iter().sum());
@@ -185,13 +181,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn row(what: String, values: [f64; 2]) -> Row {
-    let [before, after] = values;
+fn row(what: String, [before, after]: [f64; 2]) -> Row {
     let percent = 100.0 * (after / before - 1.0);
     let change = if before > 0.0 && percent.abs() >= 0.05 {
         format!("{percent:+.1} %")
     } else {
         String::new()
     };
-    Row { what, values: values.map(short), change }
+    [what, short(before), short(after), change]
 }

@@ -42,14 +42,16 @@ impl Drawing<'_> {
         html! {
             g { @for (at, area) in self.floor.areas.iter().enumerate() { (self.area(at, area)) } }
             g.wires fill="none" { @for at in 0..self.floor.wires.len() { (self.wire(at)) } }
-            g { @for seat in self.seats(false) { (self.seat(seat)) (self.number(seat)) } }
+            g { @for seat in self.seats(false) { (self.seat(seat)) } }
             g.pairs fill="none" stroke-opacity=(number(self.opacity())) {
                 @for pair in &self.flow.pairs { (self.pair(pair)) }
             }
-            g { @for seat in self.seats(true) { (self.seat(seat)) (self.number(seat)) } }
+            g { @for seat in self.seats(true) { (self.seat(seat)) } }
             g.word fill="#57606a" font-size="10" pointer-events="none" {
                 @for area in &self.floor.areas { (Self::caption(area)) }
             }
+            // Pairs may cross a seat, and nothing crosses its number.
+            g { @for seat in &self.floor.seats { (self.number(seat)) } }
             g.homes { @for at in 0..self.floor.homes.len() { (self.home(at)) } }
             g.word fill="#57606a" text-anchor="middle" font-size="9" pointer-events="none" {
                 @for label in &self.floor.labels {
@@ -160,25 +162,28 @@ impl Drawing<'_> {
         }
     }
 
-    /// The number of the task in a seat; where there is none, the CPU's number, faintly.
+    /// The task in a seat, `T3` where that has room; where there is none, the CPU's number, faintly.
     fn number(&self, seat: &Seat) -> Markup {
         let tasks = self.tasks(seat.os);
-        let text = match tasks {
+        let plain = match tasks {
             [] => seat.os.to_string(),
             [task] => task.to_string(),
             [first, others @ ..] => format!("{first}+{}", others.len()),
         };
+        let has_mark = !tasks.is_empty() && 1.45 * seat.size >= SMALLEST * (plain.len() + 1) as f64;
+        let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
         let size = (1.45 * seat.size / text.len().max(2) as f64).min(0.6 * seat.size).min(widest);
-        let (class, fill) = match tasks.first() {
-            Some(task) => ("task", self.colours(*task).1),
-            None => ("cpu", "#8b949e"),
+        let [class, fill, halo, weight] = match tasks.first() {
+            Some(task) => ["task", self.colours(*task).1, "none", "600"],
+            None => ["cpu", "#8b949e", "#ffffff", "400"],
         };
         let (x, y) = seat.at;
         let lower = if seat.element.is_empty() { 0.0 } else { 0.16 * seat.size };
         html! {
             @if size >= SMALLEST {
-                g.(class) fill=(fill) text-anchor="middle" pointer-events="none" {
+                g.(class) fill=(fill) stroke=(halo) stroke-width="3" paint-order="stroke" font-weight=(weight)
+                    text-anchor="middle" pointer-events="none" {
                     text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size)) { (text) }
                     @if lower > 0.0 { text x=(number(x)) y=(number(y - lower)) font-size="8" { (seat.element) } }
                 }

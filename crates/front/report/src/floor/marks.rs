@@ -7,10 +7,23 @@ pub(super) const STEPS: usize = 6;
 /// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
-/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, which people who confuse red and
-/// green can also tell apart; their green marks homes.
-const PARTS: [Rgb; 5] =
-    [[0, 114, 178], [213, 94, 0], [204, 121, 167], [86, 180, 233], [230, 159, 0]];
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, then indigo, olive, wine, teal, rose,
+/// green and sand of Tol 2021 (muted), which people who confuse red and green can also tell apart;
+/// the green of Okabe & Ito marks homes.
+const PARTS: [Rgb; 12] = [
+    [0, 114, 178],
+    [213, 94, 0],
+    [204, 121, 167],
+    [86, 180, 233],
+    [230, 159, 0],
+    [80, 60, 170],
+    [153, 153, 51],
+    [136, 34, 85],
+    [68, 170, 153],
+    [204, 102, 119],
+    [17, 119, 51],
+    [221, 204, 119],
+];
 /// The colour of tasks without any traffic.
 const NOBODY: Rgb = [110, 119, 129];
 /// The colour of homes.
@@ -50,7 +63,7 @@ pub(super) fn step_at(step: usize) -> (String, String) {
 }
 
 /// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There
-/// are five; further parts take them in turn.
+/// are twelve; further parts take them in turn.
 pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })

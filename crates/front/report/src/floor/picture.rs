@@ -2,6 +2,8 @@
 
 use super::legend::{self, legend};
 use super::{Comparison, Floor};
+use crate::page::{Table, draw};
+use crate::svg::frame::{standalone, title_of};
 use crate::svg::number;
 use maud::{Markup, html};
 use seatmap_os::CpuList;
@@ -14,6 +16,7 @@ const TOP: f64 = 72.0;
 const ROW: f64 = 18.0;
 /// Where figures stand, from the left.
 const COLUMNS: [f64; 4] = [0.0, 250.0, 480.0, 720.0];
+const HEADS: [&str; 4] = ["", "before", "after", ""];
 /// The width that the figures need.
 const FIGURES: f64 = 800.0;
 
@@ -27,33 +30,22 @@ pub fn svg(comparison: &Comparison) -> String {
     let figures = ROW * (rows.len() as f64 + 1.0);
     let height = below + figures + legend::HEIGHT + 1.5 * MARGIN;
     let halves = [MARGIN, (width + MARGIN) / 2.0];
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {} {}", number(width), number(height)))
-            width=(number(width)) height=(number(height)) role="img" font-family="system-ui, sans-serif" font-size="12" {
-            title { (comparison.title) }
-            rect width=(number(width)) height=(number(height)) fill="#fff" {}
-            text x=(MARGIN) y="30" font-size="16" font-weight="600" fill="#1b1f24" { (comparison.title) }
-            @for (at, x) in halves.into_iter().enumerate() {
-                text x=(number(x)) y="56" font-weight="600" fill="#57606a" { (comparison.seatings[at].title) }
-                g transform=(format!("translate({} {TOP})", number(x))) { (comparison.picture(at)) }
-            }
-            g transform=(format!("translate({MARGIN} {})", number(below))) { (figures_of(comparison)) }
-            g transform=(format!("translate({MARGIN} {})", number(below + figures + MARGIN / 2.0))) { (legend(comparison)) }
+    let drawn = html! {
+        (title_of(&comparison.title, [MARGIN, 30.0]))
+        @for (at, x) in halves.into_iter().enumerate() {
+            text x=(number(x)) y="56" font-weight="600" fill="#57606a" { (comparison.seatings[at].title) }
+            g transform=(format!("translate({} {TOP})", number(x))) { (comparison.picture(at)) }
         }
+        g transform=(format!("translate({MARGIN} {})", number(below))) { (figures_of(comparison)) }
+        g transform=(format!("translate({MARGIN} {})", number(below + figures + MARGIN / 2.0))) { (legend(comparison)) }
     };
-    picture.into_string() + "\n"
+    standalone([width, height], &drawn)
 }
 
 fn figures_of(comparison: &Comparison) -> Markup {
-    let heads = ["", "before", "after", ""];
-    let row = |row: super::comparison::Row| {
-        let [before, after] = row.values;
-        [row.what, before, after, row.change]
-    };
-    let rows =
-        std::iter::once(heads.map(str::to_owned)).chain(comparison.rows().into_iter().map(row));
+    let heads = std::iter::once(HEADS.map(str::to_owned));
     html! {
-        @for (at, cells) in rows.enumerate() {
+        @for (at, cells) in heads.chain(comparison.rows()).enumerate() {
             @for (cell, x) in cells.into_iter().zip(COLUMNS).filter(|(cell, _)| !cell.is_empty()) {
                 text x=(x) y=(number(ROW * (at as f64 + 0.75))) fill=(if at == 0 { "#57606a" } else { "#1b1f24" }) { (cell) }
             }
@@ -66,6 +58,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
 #[must_use]
 pub fn section(comparison: &Comparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
+    let [what, values @ ..] = HEADS;
+    let figures = Table::default().words([what]).figures(values).rows(comparison.rows());
     html! {
         div.seating {
             fieldset.shown {
@@ -82,14 +76,7 @@ pub fn section(comparison: &Comparison) -> Markup {
                     }
                 }
             }
-            table.figures {
-                thead { tr { th {} th { "before" } th { "after" } th {} } }
-                tbody {
-                    @for row in comparison.rows() {
-                        tr { th scope="row" { (row.what) } td { (row.values[0]) } td { (row.values[1]) } td { (row.change) } }
-                    }
-                }
-            }
+            (draw::html_table(&figures))
             svg.floor.key viewBox=(format!("0 0 {} {}", super::SIDE, legend::HEIGHT)) role="img" aria-label="Legend" {
                 (legend(comparison))
             }

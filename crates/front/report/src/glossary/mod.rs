@@ -32,7 +32,7 @@ const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
 
 /// A body in which the terms are explained, and the list of them.
 pub(crate) fn explained(body: &Markup) -> Markup {
-    let mut page = Page::default();
+    let mut page = ExplainedPage::default();
     for piece in pieces(&body.0) {
         page.take(piece);
     }
@@ -79,7 +79,7 @@ fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
 
 /// A page as far as it is read.
 #[derive(Default)]
-struct Page {
+struct ExplainedPage {
     text: String,
     /// The elements that are open and left alone.
     left_alone: Vec<String>,
@@ -90,7 +90,7 @@ struct Page {
     used: BTreeSet<Term>,
 }
 
-impl Page {
+impl ExplainedPage {
     fn take(&mut self, piece: Piece) {
         match piece {
             Piece::Text(text) if self.left_alone.is_empty() => self.explain(text),

@@ -1,7 +1,9 @@
 //! Small charts as SVG: they need no script and take their colours from the page's style.
 
 use crate::axis::{Axis, Unit};
-use crate::svg::frame::{Frame, up_most};
+use crate::page::Block;
+use crate::svg::curves::Curve;
+use crate::svg::frame::{Frame, Title, chart};
 use crate::svg::number;
 use crate::{Digits, Scale};
 use maud::{Markup, html};
@@ -21,11 +23,6 @@ const BARS: f64 = 30.0;
 const BELOW: f64 = 40.0;
 /// Bars of a histogram.
 const BINS: usize = 96;
-/// The curve under load: its width, its height, and the room around it.
-const CURVE: [f64; 2] = [480.0, 180.0];
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 22.0;
-const ABOVE: f64 = 30.0;
 
 /// How the distances are spread: a histogram for each class on a common axis, with its median.
 pub(super) fn distribution(
@@ -34,18 +31,16 @@ pub(super) fn distribution(
     digits: Digits,
 ) -> Markup {
     let plot = ROW * classes.len() as f64;
-    let x = Axis::from(scale);
+    let x = Axis::of_scale(scale, Unit::Nanoseconds);
     let frame = Frame { left: SIDE, top: 0.0, width: WIDTH - 2.0 * SIDE, height: plot, x, y: x };
-    html! {
-        svg.chart viewBox=(format!("0 0 {WIDTH} {}", number(plot + BELOW))) role="img"
-            aria-label="Distribution of distances by class" {
-            @for (at, (class, values_ns)) in classes.iter().enumerate() {
-                (row(class, values_ns, ROW * (at as f64 + 1.0), &frame, digits))
-            }
-            (frame.ticks_across())
-            (frame.title_across("round trip, ns"))
+    let drawn = html! {
+        @for (at, (class, values_ns)) in classes.iter().enumerate() {
+            (row(class, values_ns, ROW * (at as f64 + 1.0), &frame, digits))
         }
-    }
+        (frame.ticks_across())
+        (frame.title_across("round trip, ns"))
+    };
+    chart([WIDTH, plot + BELOW], "Distribution of distances by class", &drawn)
 }
 
 /// One class, its bars standing on `floor`.
@@ -83,40 +78,23 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     counts.into_iter().map(|count| BARS * (f64::from(count) / f64::from(most)).sqrt()).collect()
 }
 
-/// Distance over the number of pairs at once: the median as a line, p10 to p90 as a band. Empty for
-/// fewer than two points, which the table already shows.
-pub(super) fn loaded(points: &[Loaded]) -> Markup {
-    let Some(frame) = loaded_frame(points).filter(|_| points.len() > 1) else { return html! {} };
-    let at = |point: &Loaded, ns: f64| {
-        format!("{},{}", number(frame.x(f64::from(point.pairs))), number(frame.y(ns)))
+/// Distance over the number of pairs at once: the curves of its quantiles. Nothing for fewer than
+/// two points, which the table already shows.
+pub(super) fn loaded(points: &[Loaded]) -> Block {
+    let quantiles: [(&str, fn(&Loaded) -> f64); 3] = [
+        ("p90", |point| point.p90_ns),
+        ("median", |point| point.median_ns),
+        ("p10", |point| point.p10_ns),
+    ];
+    let curve = |(at, (name, of)): (usize, (&str, fn(&Loaded) -> f64))| {
+        let points = points.iter().map(|point| (f64::from(point.pairs), of(point)));
+        Curve::new(at, name, points.collect())
     };
-    let upper = points.iter().map(|point| at(point, point.p90_ns));
-    let lower = points.iter().rev().map(|point| at(point, point.p10_ns));
-    let band: Vec<String> = upper.chain(lower).collect();
-    let line: Vec<String> = points.iter().map(|point| at(point, point.median_ns)).collect();
-    html! {
-        svg.chart viewBox=(format!("0 0 {} {}", CURVE[0], ABOVE + CURVE[1] + BELOW)) role="img" aria-label="Distance under load" {
-            (frame.title_up("median as a line, p10 to p90 as a band"))
-            (frame.ticks_up())
-            (frame.ticks_across())
-            polygon.band points=(band.join(" ")) {}
-            polyline.curve points=(line.join(" ")) {}
-            (frame.title_across("pairs at once"))
-        }
+    Block::Curves {
+        curves: quantiles.into_iter().filter(|_| points.len() > 1).enumerate().map(curve).collect(),
+        across: Title { text: "pairs at once", unit: Unit::Whole },
+        up: Title { text: "round trip", unit: Unit::Time },
     }
-}
-
-fn loaded_frame(points: &[Loaded]) -> Option<Frame> {
-    let [width, height] = [CURVE[0] - LEFT - RIGHT, CURVE[1]];
-    let distances = points.iter().flat_map(|point| [point.p10_ns, point.median_ns, point.p90_ns]);
-    Some(Frame {
-        left: LEFT,
-        top: ABOVE,
-        width,
-        height,
-        x: Axis::of(points.iter().map(|point| f64::from(point.pairs)), Unit::Whole)?,
-        y: Axis::of(distances, Unit::Time)?.with_zero().widened(up_most(height)),
-    })
 }
 
 #[cfg(test)]
@@ -139,20 +117,5 @@ mod tests {
         insta::assert_snapshot!(
             distribution(&classes, scale, Digits::for_resolution(0.1)).0.replace("><", ">\n<")
         );
-    }
-
-    #[test]
-    fn the_curve_under_load_begins_at_zero() {
-        let point = |pairs| Loaded {
-            pairs,
-            median_ns: 87.0,
-            p10_ns: 67.0,
-            p90_ns: 130.0,
-            draws: 1,
-            samples: 1,
-        };
-        let chart = loaded(&[point(1), point(2), point(4)]).0;
-        assert!(chart.contains(">0</text>") && chart.contains(">150 ns</text>"), "{chart}");
-        assert_eq!(loaded(&[point(1)]).0, "");
     }
 }

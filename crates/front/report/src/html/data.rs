@@ -13,6 +13,7 @@ use seatmap_machine::{
     CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime,
 };
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Homes looked at for the scale, beside the measured matrix; a page with hundreds would otherwise
 /// take seconds.
@@ -21,7 +22,7 @@ const HOMES_FOR_SCALE: usize = 8;
 #[derive(Serialize)]
 struct Data {
     pus: Vec<u32>,
-    places: Vec<Place>,
+    places: Vec<Value>,
     by_group: Vec<usize>,
     by_os: Vec<usize>,
     group: Vec<Option<usize>>,
@@ -34,7 +35,7 @@ struct Data {
     status: String,
     regimes: Vec<Regimes>,
     model: Option<Model>,
-    scale: Option<ScaleData>,
+    scale: Option<Scale>,
     ramp: [Rgb; 10],
     decimals: i32,
 }
@@ -44,18 +45,6 @@ struct Regimes {
     pus: [u32; 2],
     /// Hundredths of a nanosecond, and the share of the samples.
     levels: Vec<(Option<i64>, f64)>,
-}
-
-#[derive(Serialize)]
-struct Place {
-    core: Option<u32>,
-    smt: Option<u32>,
-    l2: Option<u32>,
-    l3: Option<u32>,
-    die: Option<u32>,
-    numa: Option<u32>,
-    package: Option<u32>,
-    kind: Option<char>,
 }
 
 #[derive(Serialize)]
@@ -69,15 +58,8 @@ struct Model {
     smt: Option<i64>,
 }
 
-#[derive(Serialize)]
-struct ScaleData {
-    low: f64,
-    high: f64,
-    log: bool,
-}
-
 /// The JSON for the script; `null` where there are no distances.
-pub(super) fn json(profile: &Profile, scale: Option<Scale>) -> String {
+pub(super) fn text(profile: &Profile, scale: Option<Scale>) -> String {
     let data = profile.core_distance.as_ref().map(|distance| data(profile, distance, scale));
     // Plain structs with string keys have no way to fail.
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
@@ -108,12 +90,9 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
         by_group: positions(profile, Order::Group),
         by_os: positions(profile, Order::Os),
         group: groups(profile).into_iter().map(known).collect(),
-        median: distance.median_ns.pairs().map(|(_, _, value)| hundredths(*value)).collect(),
+        median: all(&distance.median_ns),
         p10: against(&distance.p10_ns),
-        mad: distance
-            .mad_ns
-            .as_ref()
-            .map(|mad| mad.pairs().map(|(_, _, value)| hundredths(*value)).collect()),
+        mad: distance.mad_ns.as_ref().map(all),
         low: against(&distance.ci95_low_ns),
         high: against(&distance.ci95_high_ns),
         status: statuses(distance),
@@ -123,11 +102,7 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
             .as_ref()
             .filter(|model| model.homes() > 1)
             .map(|model| of_model(model, distance)),
-        scale: scale.map(|scale| ScaleData {
-            low: scale.low_ns,
-            high: scale.high_ns,
-            log: scale.log,
-        }),
+        scale,
         ramp: VIRIDIS,
         decimals: Digits::of(profile).decimals(),
     }
@@ -135,6 +110,10 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
 
 fn hundredths(value_ns: f64) -> Option<i64> {
     value_ns.is_finite().then_some((value_ns * 100.0).round() as i64)
+}
+
+fn all(matrix: &Matrix) -> Vec<Option<i64>> {
+    matrix.pairs().map(|(_, _, value)| hundredths(*value)).collect()
 }
 
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
@@ -170,24 +149,19 @@ fn regimes(distance: &CoreDistance) -> Vec<Regimes> {
     distance.regimes.iter().map(levels).collect()
 }
 
-fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Place> {
+fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
     let by_os: std::collections::HashMap<u32, &Pu> =
         profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     let unknown = Pu::default();
-    let place = |os: &u32| {
-        let pu = by_os.get(os).copied().unwrap_or(&unknown);
-        Place {
-            core: pu.core,
-            smt: pu.smt,
-            l2: pu.l2,
-            l3: pu.l3,
-            die: pu.die,
-            numa: pu.numa,
-            package: pu.package,
-            kind: pu.kind.map(CoreKind::letter),
-        }
-    };
-    distance.pus.iter().map(place).collect()
+    let found = distance.pus.iter().map(|os| by_os.get(os).copied().unwrap_or(&unknown));
+    let place = found.map(|pu| {
+        let kind = pu.kind.map(CoreKind::letter);
+        json!({
+            "core": pu.core, "smt": pu.smt, "l2": pu.l2, "l3": pu.l3, "die": pu.die, "numa": pu.numa,
+            "package": pu.package, "kind": kind,
+        })
+    });
+    place.collect()
 }
 
 fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
@@ -211,10 +185,9 @@ fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {
 mod tests {
     use super::*;
     use crate::samples::two_groups;
-    use serde_json::Value;
 
     fn parsed(profile: &Profile) -> Value {
-        serde_json::from_str(&json(profile, scale(profile))).unwrap()
+        serde_json::from_str(&text(profile, scale(profile))).unwrap()
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The page of what will disturb a measurement or a quiet program on this computer.
 
-use super::{document, head};
-use maud::{Markup, html};
+use crate::page::{Page, Section, Table, TableCell, draw};
 use seatmap_doctor::{Diagnosis, RemedyKind, Severity};
 use seatmap_statistics::words::counted;
 
@@ -17,20 +16,14 @@ const ORDER: [(Severity, &str); 5] = [
 /// Findings as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
-    let title = format!("What disturbs programs on {machine}");
-    let of =
-        |level| found.iter().filter(move |diagnosis| diagnosis.level == level).collect::<Vec<_>>();
-    let body = html! {
-        (head(&title, &sentence(found), &html! {}))
-        main {
-            @for (level, words) in ORDER {
-                @let here = of(level);
-                @if !here.is_empty() { section.card { h2 { (words) } (table(&here)) } }
-            }
-        }
-        footer { "As 'seatmap doctor' found this computer; nothing is left changed." }
-    };
-    document(&title, &body, "", "null")
+    let sections = ORDER.iter().map(|(level, title)| {
+        Section::new(*title).with(table(found.iter().filter(|diagnosis| diagnosis.level == *level)))
+    });
+    draw::html(&Page {
+        sections: sections.collect(),
+        footer: "As 'seatmap doctor' found this computer; nothing is left changed.",
+        ..Page::new(format!("What disturbs programs on {machine}"), sentence(found))
+    })
 }
 
 /// How much can be mended, and what to begin with.
@@ -54,17 +47,19 @@ fn sentence(found: &[Diagnosis]) -> String {
     }
 }
 
-fn table(found: &[&Diagnosis]) -> Markup {
-    html! {
-        table.figures {
-            thead { tr { th { "Subject" } th.wide { "Found" } th.wide { "Remedy" } } }
-            tbody { @for diagnosis in found { tr {
-                th scope="row" { (diagnosis.subject) " " span.level.(class(diagnosis.level)) { (diagnosis.level.word()) } }
-                td.wide { (diagnosis.found) }
-                td.wide { @if let Some(remedy) = &diagnosis.remedy { @if remedy.kind == RemedyKind::Advice { (remedy.text) } @else { code { (remedy.text) } } } @else { "-" } }
-            } } }
-        }
-    }
+fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
+    Table::default().words(["subject", "found", "remedy"]).rows(found.map(|diagnosis| {
+        [
+            TableCell::from(diagnosis.subject)
+                .level(diagnosis.level.word(), class(diagnosis.level)),
+            TableCell::from(&diagnosis.found),
+            match &diagnosis.remedy {
+                None => "-".into(),
+                Some(remedy) if remedy.kind == RemedyKind::Advice => TableCell::from(&remedy.text),
+                Some(remedy) => TableCell::code(&remedy.text),
+            },
+        ]
+    }))
 }
 
 fn class(level: Severity) -> &'static str {

@@ -3,7 +3,7 @@
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
-use crate::{Digits, Grid, Order, Scale, svg};
+use crate::{Digits, Grid, Order, Scale, Unit, svg};
 use maud::{Markup, html};
 use seatmap_machine::{HomeModel, Profile};
 
@@ -75,7 +75,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
         div.legend {
             div.scale {
                 span.ramp style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
-                @for (position, text) in svg::bar_ticks(scale, digits, APART) {
+                @for (position, text) in svg::bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART) {
                     span.at style=(format!("left:{:.1}%", 100.0 * position)) { (text) }
                 }
             }

@@ -4,36 +4,32 @@
 //! dark, the terms explained, and a policy that forbids the browser to load anything); placements,
 //! noise, seatings and others fill it with their own bodies.
 
-mod bench;
 mod charts;
-mod cluster;
 mod data;
 mod doctor;
 mod map;
-mod noise;
 mod page;
-mod pattern;
-mod placement;
 mod replay;
 mod seating;
-mod tables;
-mod tune;
+pub(crate) mod tables;
 
-pub use bench::bench;
-pub use cluster::cluster;
 pub use doctor::doctor;
-pub use noise::noise;
 pub use page::page;
-pub use pattern::pattern;
-pub use placement::placement;
 pub use replay::replay;
 pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
 pub use tables::facts;
-pub use tune::tune;
 
+use crate::floor::Comparison;
 use crate::glossary;
+use crate::page::draw;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use seatmap_cluster::Cluster;
 use seatmap_document::{is_hidden, visible_lines};
+use seatmap_machine::Profile;
+use seatmap_noise::NoiseReport;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Plan;
+use seatmap_tune::{Results, Tuned};
 
 /// The style of all pages.
 pub(crate) const CSS: &str = concat!(
@@ -98,6 +94,49 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
         }
     };
     visible_lines(page.into_string())
+}
+
+/// Commands compared by running them, as one HTML file.
+#[must_use]
+pub fn bench(results: &Results) -> String {
+    draw::html(&crate::bench::page(results))
+}
+
+/// A race of ways to seat a program, as one HTML file.
+#[must_use]
+pub fn tune(tuned: &Tuned) -> String {
+    draw::html(&crate::tune::page(tuned))
+}
+
+/// A measured cluster as one HTML file: its switches with their nodes, the round trips of all
+/// pairs, and what is odd.
+#[must_use]
+pub fn cluster(cluster: &Cluster) -> String {
+    draw::html(&crate::cluster::blocks(cluster))
+}
+
+/// The noise on some CPUs, as one HTML file.
+#[must_use]
+pub fn noise(report: &NoiseReport) -> String {
+    draw::html(&crate::noise::page(report))
+}
+
+/// A pattern as one HTML file: its figures, its matrix, and what is sent most.
+#[must_use]
+pub fn pattern(pattern: &Pattern) -> String {
+    draw::html(&crate::pattern::page(pattern))
+}
+
+/// A plan as one HTML file: its gain, the seats, the distances of the machine and those between the
+/// tasks.
+#[must_use]
+pub fn placement(
+    profile: &Profile,
+    pattern: &Pattern,
+    plan: &Plan,
+    comparison: &Comparison,
+) -> String {
+    draw::html(&crate::placement::page(profile, pattern, plan, comparison))
 }
 
 /// JSON that cannot end the element it stands in: `<` and hidden characters occur in JSON only

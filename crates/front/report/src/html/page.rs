@@ -3,6 +3,7 @@
 use super::map::map;
 use super::{charts, data, document, head, tables};
 use crate::floor::{self, Floor};
+use crate::page::{Section, Table, draw};
 use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
@@ -22,21 +23,27 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
     let spread_of = classes_with_distances(profile);
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
+    let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
+    let none = Section::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
+    let sections = [
+        in_figures(&classes, digits),
+        explained(profile, digits),
+        Section::new("Under load")
+            .unit("round trip, ns")
+            .with(charts::loaded(&profile.loaded))
+            .with(tables::loaded(&profile.loaded, digits)),
+        surroundings(profile),
+        Section::new("Provenance").with(Table::facts(tables::provenance(profile))),
+    ];
+    let machine =
+        Section::new("The machine").unit("CPUs by number").with(floor::machine(floor)).narrow();
     let body = html! {
         (header(profile, &classes, digits))
         main {
-            @match scale {
-                Some(scale) => (map(profile, scale, digits, &beside(profile, &spread_of, digits))),
-                None => section.card { h2 { "Core distances" } p { "This profile holds none." } },
-            }
-            div.columns {
-                section.card { h2 { "The machine" span.unit { "CPUs by number" } } (floor::machine(floor)) }
-                (in_figures(&classes, digits))
-                (explained(profile, digits))
-                (under_load(profile, digits))
-                (surroundings(profile))
-                section.card { h2 { "Provenance" } (tables::facts(&tables::provenance(profile))) }
-            }
+            @match map { Some(map) => (map), None => (draw::sections(&[none])) }
+            (draw::sections(
+                &std::iter::once(machine).chain(sections.map(Section::narrow)).collect::<Vec<_>>()
+            ))
         }
         footer { "A core distance is the round trip of one cache line between two hardware threads; one way is half of it." }
     };
@@ -44,7 +51,7 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
         &format!("{}: core distances", profile.name),
         &body,
         SCRIPT,
-        &data::json(profile, scale),
+        &data::text(profile, scale),
     )
 }
 
@@ -81,56 +88,33 @@ fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Di
     }
 }
 
-fn in_figures(classes: &[DistanceClass], digits: Digits) -> Markup {
-    html! {
-        @if !classes.is_empty() {
-            section.card {
-                h2 { "Distance classes in figures" span.unit { "round trip, ns" } }
-                (tables::classes(classes, digits))
-            }
+fn in_figures(classes: &[DistanceClass], digits: Digits) -> Section {
+    Section::new("Distance classes in figures")
+        .unit("round trip, ns")
+        .with(tables::classes(classes, digits))
+}
+
+fn explained(profile: &Profile, digits: Digits) -> Section {
+    let section = Section::new("Groups and homes").unit("round trip, ns");
+    match &profile.home_model {
+        None => section,
+        Some(model) => {
+            section.with(vec![about::information(profile)]).with(tables::groups(model, digits))
         }
     }
 }
 
-fn under_load(profile: &Profile, digits: Digits) -> Markup {
-    html! {
-        @if !profile.loaded.is_empty() {
-            section.card {
-                h2 { "Under load" span.unit { "round trip, ns" } }
-                (charts::loaded(&profile.loaded))
-                (tables::loaded(&profile.loaded, digits))
-            }
-        }
-    }
-}
-
-fn explained(profile: &Profile, digits: Digits) -> Markup {
-    html! {
-        @if let Some(model) = &profile.home_model {
-            section.card {
-                h2 { "Groups and homes" span.unit { "round trip, ns" } }
-                p { (about::information(profile)) }
-                (tables::groups(model, digits))
-            }
-        }
-    }
-}
-
-fn surroundings(profile: &Profile) -> Markup {
-    let rows = about::environment(&profile.environment);
+fn surroundings(profile: &Profile) -> Section {
     let mitigations: Vec<(String, String)> =
         profile.environment.mitigations.clone().into_iter().collect();
-    html! {
-        @if !rows.is_empty() || !mitigations.is_empty() {
-            section.card {
-                h2 { "Environment" }
-                (tables::facts(&rows))
-                @if !mitigations.is_empty() {
-                    details { summary { "Mitigations" } (tables::facts(&mitigations)) }
-                }
-            }
+    let folded = html! {
+        @if !mitigations.is_empty() {
+            details { summary { "Mitigations" } (tables::facts(&mitigations)) }
         }
-    }
+    };
+    Section::new("Environment")
+        .with(Table::facts(about::environment(&profile.environment)))
+        .with(folded)
 }
 
 #[cfg(test)]
@@ -155,7 +139,7 @@ mod tests {
             "explains 99.8 % of the variance",
             "<h2>Under load",
             "<h2>Environment",
-            "<td>Example 8-core</td>",
+            ">Example 8-core</td>",
             "15 thrown away (12 interrupted, 3 switched out, 0 on another ",
             "max=\"2\"",
         ] {

@@ -1,8 +1,7 @@
 //! The page of one run: which thread sat where, and what went wrong.
 
-use super::{document, head};
 use crate::about::counted;
-use maud::{Markup, html};
+use crate::page::{Page, Section, Table, TableCell, draw};
 
 /// The contents of a page of a seating. Plain data: a launcher fills it from its report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,14 +68,12 @@ impl Verdict {
 /// A seating as one HTML file that works offline and without scripts.
 #[must_use]
 pub fn seating_page(page: &SeatingPage) -> String {
-    let title = format!("{} on {}", page.program, page.machine);
-    let lead = html! { @for line in &page.summary { p.lead { (line) } } };
-    let body = html! {
-        (head(&title, &sentence(page), &lead))
-        main { section.card { h2 { "Threads" } (table(&page.threads)) } }
-        footer { "Threads in order of creation. A seat is verified when the kernel confirmed it and no look found the thread elsewhere." }
-    };
-    document(&title, &body, "", "null")
+    draw::html(&Page {
+        lead: page.summary.clone(),
+        sections: vec![Section::new("Threads").with(table(&page.threads))],
+        footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and no look found the thread elsewhere.",
+        ..Page::new(format!("{} on {}", page.program, page.machine), sentence(page))
+    })
 }
 
 /// Whether everything sits as asked, and else the first thread that does not.
@@ -111,28 +108,23 @@ fn sentence(page: &SeatingPage) -> String {
     }
 }
 
-fn table(threads: &[ThreadRow]) -> Markup {
-    html! {
-        table.figures {
-            thead { tr {
-                th { "Order" } th { "Thread" } th.wide { "Name" } th.wide { "Task" } th.wide { "Seat" } th.wide { "Seen on" }
-                th.wide { "Verdict" }
-            } }
-            tbody { @for thread in threads { (row(thread)) } }
-        }
-    }
-}
-
-fn row(thread: &ThreadRow) -> Markup {
-    let (word, class) = thread.verdict.word();
-    html! {
-        tr {
-            th scope="row" { (thread.order) } td { (thread.tid) } td.wide { (thread.name) }
-            td.wide { (thread.task.as_deref().unwrap_or("-")) } td.wide { (thread.seat.as_deref().unwrap_or("-")) }
-            td.wide { @if thread.seen_on.is_empty() { "-" } @else { (thread.seen_on) } }
-            td.wide { span.level.(class) { (word) } @if let Some(trouble) = &thread.trouble { " " (trouble) } }
-        }
-    }
+fn table(threads: &[ThreadRow]) -> Table {
+    let table = Table::default()
+        .figures(["order", "thread"])
+        .words(["name", "task", "seat", "seen on", "verdict"]);
+    table.rows(threads.iter().map(|thread| {
+        let (word, class) = thread.verdict.word();
+        let seen_on = Some(thread.seen_on.as_str()).filter(|list| !list.is_empty());
+        [
+            thread.order.into(),
+            thread.tid.into(),
+            TableCell::from(&thread.name),
+            thread.task.as_deref().unwrap_or("-").into(),
+            thread.seat.as_deref().unwrap_or("-").into(),
+            seen_on.unwrap_or("-").into(),
+            TableCell::from(thread.trouble.as_deref().unwrap_or_default()).level(word, class),
+        ]
+    }))
 }
 
 #[cfg(test)]

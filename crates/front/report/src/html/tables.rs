@@ -1,79 +1,52 @@
 //! Tables of a profile, readable without a script.
 
+use crate::page::{Table, TableCell, draw};
 use crate::{Digits, about};
-use maud::{Markup, html};
+use maud::Markup;
 use seatmap_machine::{HomeModel, Loaded, Profile};
 use seatmap_measure::classes::DistanceClass;
 
 /// A table of (what, value).
 #[must_use]
 pub fn facts(rows: &[(String, String)]) -> Markup {
-    html! {
-        table.facts {
-            tbody {
-                @for (name, value) in rows {
-                    tr { th scope="row" { (name) } td { (value) } }
-                }
-            }
-        }
-    }
+    draw::html_table(&Table::facts(rows.iter().map(|(name, value)| (name, value))))
 }
 
 /// The classes with their medians.
-pub(super) fn classes(classes: &[DistanceClass], digits: Digits) -> Markup {
-    html! {
-        table.figures {
-            thead { tr { th { "Class" } th { "Pairs" } th { "Median" } th { "p10" } th { "p90" } } }
-            tbody {
-                @for class in classes {
-                    tr {
-                        th scope="row" { (class.name) }
-                        td { (class.pairs) }
-                        td { strong { (digits.show(class.median_ns)) } }
-                        td { (digits.show(class.p10_ns)) }
-                        td { (digits.show(class.p90_ns)) }
-                    }
-                }
-            }
-        }
-    }
+pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
+    let table = Table::default().words(["class"]).figures(["pairs", "median", "p10", "p90"]);
+    table.rows(classes.iter().map(|class| {
+        [
+            TableCell::from(&class.name),
+            class.pairs.into(),
+            TableCell::strong(digits.show(class.median_ns)),
+            digits.show(class.p10_ns).into(),
+            digits.show(class.p90_ns).into(),
+        ]
+    }))
 }
 
 /// The groups, their PUs and the distance inside.
-pub(super) fn groups(model: &HomeModel, digits: Digits) -> Markup {
-    html! {
-        table.figures {
-            thead { tr { th { "Group" } th { "Inside" } th.wide { "PUs" } } }
-            tbody {
-                @for (at, group) in model.groups.iter().enumerate() {
-                    tr {
-                        th scope="row" { (at) }
-                        td { @if group.len() > 1 { (digits.show(model.between_ns[(at, at)])) } @else { "alone" } }
-                        td.wide { (about::cpus(group)) }
-                    }
-                }
-            }
-        }
-    }
+pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
+    let table = Table::default().words(["group"]).figures(["inside"]).words(["PUs"]);
+    table.rows(model.groups.iter().enumerate().map(|(at, group)| {
+        let inside = digits.show(model.between_ns[(at, at)]);
+        let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
+        [at.to_string(), inside, about::cpus(group).to_string()]
+    }))
 }
 
 /// The loaded curve in figures.
-pub(super) fn loaded(points: &[Loaded], digits: Digits) -> Markup {
-    html! {
-        table.figures {
-            thead { tr { th { "Pairs at once" } th { "Median" } th { "p10" } th { "p90" } } }
-            tbody {
-                @for point in points {
-                    tr {
-                        th scope="row" { (point.pairs) }
-                        td { strong { (digits.show(point.median_ns)) } }
-                        td { (digits.show(point.p10_ns)) }
-                        td { (digits.show(point.p90_ns)) }
-                    }
-                }
-            }
-        }
-    }
+pub(crate) fn loaded(points: &[Loaded], digits: Digits) -> Table {
+    let table = Table::default().figures(["pairs at once", "median", "p10", "p90"]);
+    table.rows(points.iter().map(|point| {
+        [
+            TableCell::from(point.pairs),
+            TableCell::strong(digits.show(point.median_ns)),
+            digits.show(point.p10_ns).into(),
+            digits.show(point.p90_ns).into(),
+        ]
+    }))
 }
 
 /// Where the figures come from: origin, clock and protocol.

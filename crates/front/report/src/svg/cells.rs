@@ -1,27 +1,29 @@
 //! Cells as paths: one path a colour, one rectangle a run of equal cells.
 
-use crate::palette::{UNKNOWN, colour, hex};
+use crate::palette::{Rgb, UNKNOWN, colour, hex, is_light};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Steps of the colour scale; the eye distinguishes fewer.
-pub(super) const LEVELS: f64 = 64.0;
+pub(crate) const LEVELS: f64 = 64.0;
 
 /// The fill of a cell, by level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fill {
+pub(crate) enum Fill {
     /// A step of the scale, from 0.
     Level(u8),
+    /// The same of a figure that was not measured.
+    Pale(u8),
     /// The colour of what is not known.
     Unknown,
 }
 
-/// (colour, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay
+/// (fill, path data) with cells of side 1, for `n` rows and columns; cells without a fill stay
 /// empty.
-pub(super) fn paths(
+pub(crate) fn paths(
     n: usize,
     fill: impl Fn(usize, usize) -> Option<Fill>,
-) -> impl Iterator<Item = (String, String)> {
+) -> impl Iterator<Item = (Fill, String)> {
     let mut paths: BTreeMap<Fill, String> = BTreeMap::new();
     for row in 0..n {
         let fills: Vec<Option<Fill>> = (0..n).map(|column| fill(row, column)).collect();
@@ -35,14 +37,40 @@ pub(super) fn paths(
             column += run.len();
         }
     }
-    paths.into_iter().map(|(fill, path)| (fill.hex(), path))
+    paths.into_iter()
 }
 
 impl Fill {
-    fn hex(self) -> String {
+    /// The step of a position between 0 and 1.
+    pub fn at(position: f64) -> Self {
+        Fill::Level((position * (LEVELS - 1.0)).round() as u8)
+    }
+
+    /// The same, pale.
+    pub fn pale(self) -> Self {
+        if let Fill::Level(level) = self { Fill::Pale(level) } else { self }
+    }
+
+    /// The colour, for an attribute.
+    pub fn hex(self) -> String {
+        hex(self.rgb())
+    }
+
+    /// How strong the colour is; `None` where it covers the ground.
+    pub fn opacity(self) -> Option<&'static str> {
+        matches!(self, Fill::Pale(_)).then_some("0.45")
+    }
+
+    /// The colour of text on it.
+    pub fn ink(self) -> &'static str {
+        let is_light = self.opacity().is_some() || is_light(self.rgb());
+        if is_light { "#1b1f24" } else { "#ffffff" }
+    }
+
+    fn rgb(self) -> Rgb {
         match self {
-            Fill::Level(level) => hex(colour(f64::from(level) / (LEVELS - 1.0))),
-            Fill::Unknown => hex(UNKNOWN),
+            Fill::Level(level) | Fill::Pale(level) => colour(f64::from(level) / (LEVELS - 1.0)),
+            Fill::Unknown => UNKNOWN,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Curves over two axes, for figures like those of papers.
 
-use super::frame::{Frame, Title, across_most, up_most};
+use super::frame::{Frame, Title, across_most, chart, up_most};
 use super::legend::{self, Entry};
 use super::number;
 use crate::axis::{Axis, Unit};
@@ -66,13 +66,8 @@ pub fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
     let Some(drawing) = drawing(curves, across, up) else {
         return html! { p { "Nothing to draw." } };
     };
-    let height = number(height(curves));
-    html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) role="img"
-            aria-label=(format!("{} against {}", up.text, across.text)) font-family="system-ui, sans-serif" font-size="12" {
-            (drawing)
-        }
-    }
+    let label = format!("{} against {}", up.text, across.text);
+    chart([WIDTH, height(curves)], &label, &drawing)
 }
 
 /// The height of a picture of these curves, in user units.

@@ -31,6 +31,37 @@ pub struct Title<'a> {
     pub unit: Unit,
 }
 
+/// A chart on a page, which gives it its colours.
+pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
+    let [width, height] = size.map(number);
+    html! {
+        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) role="img"
+            aria-label=(label) font-family="system-ui, sans-serif" font-size="12" { (inside) }
+    }
+}
+
+/// A picture for papers and slides, on white ground.
+#[must_use]
+pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
+    let [width, height] = size.map(number);
+    let picture = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width)
+            height=(height) role="img" font-family="system-ui, sans-serif" font-size="12" {
+            rect width=(width) height=(height) fill="#fff" {}
+            (inside)
+        }
+    };
+    picture.into_string() + "\n"
+}
+
+/// The title of such a picture.
+pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
+    html! {
+        title { (text) }
+        text x=(x) y=(y) font-size="16" font-weight="600" fill="#1b1f24" { (text) }
+    }
+}
+
 /// The horizontal ticks that have room in a plot of this width.
 pub(crate) fn across_most(width: f64) -> usize {
     (width / TICK_WIDTH) as usize

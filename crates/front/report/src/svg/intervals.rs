@@ -1,6 +1,6 @@
 //! Intervals below each other on one axis, with a line at 0: what differs stands clear of it.
 
-use super::frame::{Frame, across_most};
+use super::frame::{Frame, across_most, chart};
 use super::number;
 use crate::axis::{Axis, Unit};
 use maud::{Markup, html};
@@ -34,21 +34,20 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     };
     let height = ROW * rows.len() as f64;
     let frame = Frame { left: SIDE, top: 0.0, width, height, x, y: x };
-    let zero = number(frame.x(0.0));
-    html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(height + BELOW))) role="img"
-            aria-label=(title) font-size="12" {
-            (frame.ticks_across())
-            line.rule x1=(zero) x2=(zero) y1="0" y2=(number(height)) stroke="#57606a" stroke-width="1.5" {}
-            @for (at, row) in rows.iter().enumerate() { (drawn(row, ROW * at as f64, &frame)) }
-            (frame.title_across(title))
-        }
-    }
+    let drawn = html! {
+        (frame.ticks_across())
+        @for (at, row) in rows.iter().enumerate() { (drawn(row, ROW * at as f64, &frame)) }
+        (frame.title_across(title))
+    };
+    chart([WIDTH, height + BELOW], title, &drawn)
 }
 
 fn drawn(row: &Interval, top: f64, frame: &Frame) -> Markup {
     let y = top + 28.0;
+    let zero = number(frame.x(0.0));
     html! {
+        // Below the name, which it would cross.
+        line.zero x1=(zero) x2=(zero) y1=(number(y - 9.0)) y2=(number(top + ROW)) stroke="#57606a" stroke-width="1.5" {}
         text.name x="0" y=(number(top + 14.0)) { (row.name) }
         g {
             @if let Some([low, high]) = row.ends {

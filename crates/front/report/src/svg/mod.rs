@@ -4,45 +4,30 @@
 //! picture of 512 PUs takes some megabytes at worst instead of the tens that a `<rect>` a cell
 //! would.
 
-mod cells;
-mod charts;
-pub(crate) mod cluster;
+pub(crate) mod cells;
 pub mod curves;
 pub(crate) mod frame;
+pub(crate) mod heat;
 pub(crate) mod intervals;
 mod legend;
 pub(crate) mod noise;
 pub(crate) mod traffic;
 
-pub use charts::{Chart, charts};
-pub use frame::Title;
+pub use frame::{Title, standalone};
 pub use noise::noise;
 pub use traffic::traffic;
 
-use crate::axis::{Axis, Tick};
-use crate::palette::{colour, hex};
+use crate::axis::{Axis, Tick, Unit};
+use crate::palette::{UNKNOWN, hex};
 use crate::{Digits, Grid, Order, Scale};
-use cells::{Fill, LEVELS};
+use cells::Fill;
+use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
 
-/// Side of the square of cells, in user units.
-const SIDE: f64 = 640.0;
-/// Room for row labels, left.
-const LEFT: f64 = 56.0;
-/// Room for title and column labels, above.
-const TOP: f64 = 72.0;
-/// Room for the legend, right.
-const RIGHT: f64 = 116.0;
-/// Room below.
-const BOTTOM: f64 = 24.0;
-/// Room that an axis label needs, in user units.
-const LABEL_ROOM: f64 = 32.0;
-/// Height of the colour bar.
-const BAR: f64 = 240.0;
-/// Values that are named beside it, at most, and how far apart, as a share of it.
+/// Values that are named beside a bar of colours, at most, and how far apart, as a share of it.
 const BAR_TICKS: usize = 6;
-const APART: f64 = 0.07;
+pub(crate) const APART: f64 = 0.07;
 
 /// The medians of a profile with axes, legend, title and lines between groups; a short notice where
 /// there are none.
@@ -54,52 +39,33 @@ pub fn heatmap(profile: &Profile, order: Order) -> String {
 
 /// The picture of a grid.
 pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
-    let width = LEFT + SIDE + RIGHT;
-    let height = TOP + SIDE + BOTTOM;
+    let Some((grid, scale)) = grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?)))
+    else {
+        let notice = html! { text.ink x="0" y="24" fill="#1b1f24" { "No core distances known." } };
+        return frame::chart([480.0, 40.0], "Core distances", &notice);
+    };
+    let digits = Digits::of(profile);
+    let n = grid.os.len();
     // XML knows no control characters, not even as references.
     let title =
         format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
-    html! {
-        svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
-            height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
-            title { (title) }
-            rect.paper width=(width) height=(height) fill="#fff" {}
-            text.ink x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (title) }
-            text.quiet x=(LEFT) y="40" fill="#57606a" { "Rows and columns: CPUs" }
-            @match grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?))) {
-                Some((grid, scale)) => {
-                    (matrix(grid, scale))
-                    (legend(scale, Digits::of(profile)))
-                }
-                None => text x=(LEFT) y=(TOP) fill="#57606a" { "No core distances known." }
-            }
-        }
-    }
-}
-
-fn matrix(grid: &Grid, scale: Scale) -> Markup {
-    let n = grid.os.len();
-    let cell = SIDE / n as f64;
-    let ends: Vec<usize> = (0..n).filter(|row| grid.ends_group(*row)).map(|row| row + 1).collect();
-    html! {
-        g transform=(format!("translate({LEFT} {TOP}) scale({})", number(cell))) shape-rendering="crispEdges" {
-            @for (fill, path) in cells::paths(n, |row, column| fill(grid, scale, row, column)) {
-                path fill=(fill) d=(path) {}
-            }
-            g.cuts stroke="#fff" stroke-width=(number(2.0 / cell)) {
-                @for end in ends {
-                    path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {}
-                }
-            }
-        }
-        g.quiet fill="#57606a" {
-            @for (at, os) in labels(grid) {
-                @let middle = (at as f64 + 0.5) * cell;
-                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (os) }
-                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (os) }
-            }
-        }
-    }
+    let unit = if scale.log { "ns, log" } else { "ns" };
+    let ticks = bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART);
+    let map = HeatMap {
+        title: &title,
+        about: "Rows and columns: CPUs",
+        desc: String::new(),
+        n,
+        fill: &|row, column| fill(grid, scale, row, column),
+        ground: None,
+        figure: &|row, column| digits.show(grid.cells_ns[(row, column)]),
+        tip: &|_, _| String::new(),
+        label: &|row| grid.os[row].to_string(),
+        begins: (1..n).filter(|row| grid.ends_group(row - 1)).collect(),
+        legend: html! { (bar(&ticks, unit, true)) (swatch(0, true, &hex(UNKNOWN), "not known")) },
+        below: String::new(),
+    };
+    map.picture()
 }
 
 /// The diagonal stays empty.
@@ -110,71 +76,28 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
     } else if !value.is_finite() {
         Some(Fill::Unknown)
     } else {
-        Some(Fill::Level((scale.position(value) * (LEVELS - 1.0)).round() as u8))
-    }
-}
-
-/// (row, OS index) of the rows that get a label, from the first to the last: the first of each
-/// group, and in between rows that are a power of two apart, none too near another. Siblings stand
-/// side by side, two or four a core: other steps would name the first of one core and the second of
-/// the next, which are numbered far apart.
-fn labels(grid: &Grid) -> Vec<(usize, u32)> {
-    let n = grid.os.len();
-    let apart = ((LABEL_ROOM * n as f64 / SIDE).ceil() as usize).max(1);
-    let step = apart.next_power_of_two();
-    let firsts: Vec<usize> = (0..n).filter(|row| *row == 0 || grid.ends_group(row - 1)).collect();
-    let in_step = |row: &usize| {
-        let group = firsts.partition_point(|first| first <= row);
-        (row - firsts[group.saturating_sub(1)]).is_multiple_of(step)
-    };
-    let mut taken: Vec<usize> = Vec::new();
-    for row in firsts.iter().copied().chain((0..n).filter(in_step)) {
-        if taken.iter().all(|other| other.abs_diff(row) >= apart) {
-            taken.push(row);
-        }
-    }
-    taken.sort_unstable();
-    taken.into_iter().map(|row| (row, grid.os[row])).collect()
-}
-
-fn legend(scale: Scale, digits: Digits) -> Markup {
-    let x = LEFT + SIDE + 24.0;
-    let stop = |at: u32| (format!("{}%", at * 10), hex(colour(f64::from(at) / 10.0)));
-    html! {
-        defs {
-            linearGradient id="ramp" x1="0" y1="1" x2="0" y2="0" {
-                @for (offset, fill) in (0..=10).map(stop) {
-                    stop offset=(offset) stop-color=(fill) {}
-                }
-            }
-        }
-        rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#ramp)" {}
-        g.quiet fill="#57606a" {
-            @for (position, text) in bar_ticks(scale, digits, APART) {
-                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) { (text) }
-            }
-            text x=(x) y=(TOP + BAR + 20.0) { "ns" @if scale.log { ", log" } }
-            rect x=(x) y=(TOP + BAR + 32.0) width="14" height="14" fill=(hex(crate::palette::UNKNOWN)) {}
-            text x=(x + 20.0) y=(TOP + BAR + 43.0) { "not known" }
-        }
+        Some(Fill::at(scale.position(value)))
     }
 }
 
 /// (position, text) beside a bar of colours, from its low end: both ends, and round values at least
 /// so far from each other and from the ends.
-pub(crate) fn bar_ticks(scale: Scale, digits: Digits, apart: f64) -> Vec<(f64, String)> {
-    let sign = |is_outside: bool, sign: &str| {
-        if is_outside { format!("{sign}\u{2009}") } else { String::new() }
-    };
-    let low = (0.0, sign(scale.below, "\u{2264}") + &digits.show(scale.low_ns));
-    let high = (1.0, sign(scale.above, "\u{2265}") + &digits.show(scale.high_ns));
-    let mut ticks = vec![low];
-    for Tick { position, text, .. } in Axis::from(scale).ticks(BAR_TICKS) {
+pub(crate) fn bar_ticks(
+    scale: Scale,
+    unit: Unit,
+    word: impl Fn(f64) -> String,
+    apart: f64,
+) -> Vec<(f64, String)> {
+    let below = if scale.below { "\u{2264}\u{2009}" } else { "" };
+    let above = if scale.above { "\u{2265}\u{2009}" } else { "" };
+    let mut ticks = vec![(0.0, format!("{below}{}", word(scale.low_ns)))];
+    for Tick { position, text, .. } in Axis::of_scale(scale, unit).ticks(BAR_TICKS) {
         let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart)
             && 1.0 - position >= apart;
         ticks.extend(has_room.then_some((position, text)));
     }
     // A scale without extent has one end.
+    let high = (1.0, format!("{above}{}", word(scale.high_ns)));
     ticks.extend((scale.high_ns > scale.low_ns).then_some(high));
     ticks
 }
@@ -198,22 +121,26 @@ mod tests {
         insta::assert_snapshot!("heatmap", heatmap(&profile, Order::Group).replace("><", ">\n<"));
     }
 
+    /// The CPUs that have labels, from the top.
+    fn labels(profile: &Profile) -> Vec<u32> {
+        let picture = heatmap(profile, Order::Group);
+        let rows = picture.split("text-anchor=\"end\">").skip(1);
+        rows.map(|row| row.split('<').next().unwrap().parse().unwrap()).collect()
+    }
+
     #[test]
     fn labels_stand_in_order() {
-        let grid = Grid::of(&grouped(64, 8), Order::Group, None).unwrap();
-        let rows: Vec<usize> = labels(&grid).into_iter().map(|(row, _)| row).collect();
-        assert!(rows.len() > 8 && rows.is_sorted(), "{rows:?}");
+        let cpus = labels(&grouped(64, 8));
+        assert!(cpus.len() > 8 && cpus.is_sorted(), "{cpus:?}");
         // Two sockets of 32 cores; the second hardware threads are CPUs 64 to 127.
-        let siblings = seatmap_machine::catalog::load("xeon-8375c-2s").unwrap();
-        let grid = Grid::of(&siblings, Order::Group, None).unwrap();
-        let cpus: Vec<u32> = labels(&grid).into_iter().map(|(_, os)| os).collect();
+        let cpus = labels(&seatmap_machine::catalog::load("xeon-8375c-2s").unwrap());
         assert!(cpus.len() > 8 && cpus.is_sorted() && cpus.iter().all(|cpu| *cpu < 64), "{cpus:?}");
     }
 
     #[test]
     fn a_bar_names_its_ends_and_round_values() {
         let texts = |scale| {
-            bar_ticks(scale, Digits::for_resolution(0.04), 0.07)
+            bar_ticks(scale, Unit::Nanoseconds, |ns| Digits::for_resolution(0.04).show(ns), 0.07)
                 .into_iter()
                 .map(|(_, text)| text)
                 .collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! Gaps of each CPU: how long they are, and when they came.
 
-use super::frame::Frame;
+use super::frame::{Frame, chart, standalone, title_of};
 use super::number;
 use crate::axis::{Axis, Scaling, Unit};
 use maud::{Markup, html};
@@ -87,27 +87,20 @@ pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
     let width = 2.0 * WIDTH + 3.0 * MARGIN;
     let height = TITLE + halves[0].height() + MARGIN;
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
-            role="img" font-family="system-ui, sans-serif" font-size="12" {
-            title { "Gaps on each CPU" }
-            rect width=(width) height=(height) fill="#fff" {}
-            text x=(MARGIN) y="26" font-size="16" font-weight="600" fill="#1b1f24" { "Gaps on each CPU" }
-            @for (half, x) in halves.iter().zip([MARGIN, WIDTH + 2.0 * MARGIN]) {
-                g transform=(format!("translate({x} {TITLE})")) { (half.drawing()) }
-            }
+    let drawn = html! {
+        (title_of("Gaps on each CPU", [MARGIN, 26.0]))
+        @for (half, x) in halves.iter().zip([MARGIN, WIDTH + 2.0 * MARGIN]) {
+            g transform=(format!("translate({x} {TITLE})")) { (half.drawing()) }
         }
     };
-    picture.into_string() + "\n"
+    standalone([width, height], &drawn)
 }
 
 impl Half<'_> {
     /// The picture for a page.
     pub fn picture(&self) -> Markup {
-        html! {
-            svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(self.height())))
-                role="img" aria-label=(format!("{} of each CPU", self.titles[0])) font-size="12" { (self.drawing()) }
-        }
+        let label = format!("{} of each CPU", self.titles[0]);
+        chart([WIDTH, self.height()], &label, &self.drawing())
     }
 
     fn height(&self) -> f64 {

@@ -1,7 +1,8 @@
 //! The matrix of a pattern as a standalone SVG.
 
-use super::cells::{self, Fill, LEVELS};
-use super::{APART, BAR, BAR_TICKS, BOTTOM, LABEL_ROOM, LEFT, RIGHT, SIDE, TOP, number};
+use super::cells::Fill;
+use super::heat::{HeatMap, bar, swatch};
+use super::{APART, BAR_TICKS};
 use crate::axis::{Axis, Scaling, Unit};
 use crate::palette::{colour, hex};
 use crate::pattern::{degrees, name, size};
@@ -46,103 +47,37 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
 
 /// The same with labels of its own.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
-    let width = LEFT + SIDE + RIGHT;
-    let height = TOP + SIDE + BOTTOM;
     let traffic = Traffic::of(pattern, MOST_CELLS);
-    html! {
-        svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
-            height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
-            title { (labels.title) }
-            desc { (size(pattern)) ". " (degrees(pattern)) }
-            rect.paper width=(width) height=(height) fill="#fff" {}
-            text.ink x=(LEFT) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (labels.title) }
-            text.quiet x=(LEFT) y="40" fill="#57606a" { "Rows send, columns receive: " (labels.axis) }
-            (matrix(&traffic))
-            (axes(&traffic, labels))
-            @if traffic.most > 0.0 { (legend(&traffic)) }
-            text.quiet x=(LEFT) y=(TOP + SIDE + 16.0) fill="#57606a" { (size(pattern)) (caption(&traffic)) }
-        }
-    }
-}
-
-/// Dark for much: the scale of distances, where dark is near, read from its other end.
-fn level(strength: f64) -> f64 {
-    (LEVELS - 1.0) * (1.0 - strength)
-}
-
-fn matrix(traffic: &Traffic) -> Markup {
-    let fill = |row, column| {
-        traffic.strength(row, column).map(|strength| Fill::Level(level(strength).round() as u8))
+    let is_even = traffic.is_even();
+    let map = HeatMap {
+        title: labels.title,
+        about: &format!("Rows send, columns receive: {}", labels.axis),
+        desc: format!("{}. {}", size(pattern), degrees(pattern)),
+        n: traffic.n,
+        // Dark for much: the scale of distances, where dark is near, read from its other end.
+        fill: &|row, column| traffic.strength(row, column).map(|share| Fill::at(1.0 - share)),
+        ground: Some(NOTHING),
+        figure: &|row, column| {
+            if is_even { String::new() } else { short(traffic.cells[(row, column)]) }
+        },
+        tip: &|_, _| String::new(),
+        label: &|at| (labels.label)(at * traffic.block),
+        begins: labels.ends.iter().map(|end| end / traffic.block).collect(),
+        legend: legend(&traffic),
+        below: size(pattern) + &caption(&traffic),
     };
-    let scale = SIDE / traffic.n as f64;
-    html! {
-        rect x=(LEFT) y=(TOP) width=(SIDE) height=(SIDE) fill=(NOTHING) {}
-        g transform=(format!("translate({LEFT} {TOP}) scale({scale:.6})")) shape-rendering="crispEdges" {
-            @for (fill, path) in cells::paths(traffic.n, fill) {
-                path fill=(fill) d=(path) {}
-            }
-        }
-    }
-}
-
-/// Labels at rows and columns, as many as have room: every one, every second, every fourth...
-fn axes(traffic: &Traffic, labels: &Labelled) -> Markup {
-    let cell = SIDE / traffic.n as f64;
-    let mut step = 1;
-    while (step as f64) * cell < LABEL_ROOM {
-        step *= 2;
-    }
-    let lines = labels.ends.iter().map(|end| (*end as f64) / traffic.block as f64 * cell);
-    html! {
-        @for at in lines.map(number) {
-            path.rule d=(format!("M{LEFT} {TOP}m0 {at}h{SIDE}M{LEFT} {TOP}m{at} 0v{SIDE}")) stroke="#8b949e" stroke-width="0.8" {}
-        }
-        g.quiet fill="#57606a" {
-            @for at in (0..traffic.n).step_by(step) {
-                @let (middle, text) = ((at as f64 + 0.5) * cell, (labels.label)(at * traffic.block));
-                text x=(LEFT - 6.0) y=(number(TOP + middle + 4.0)) text-anchor="end" { (text) }
-                text x=(number(LEFT + middle)) y=(TOP - 8.0) text-anchor="middle" { (text) }
-            }
-        }
-    }
+    map.picture()
 }
 
 fn legend(traffic: &Traffic) -> Markup {
-    let x = LEFT + SIDE + 24.0;
-    let below = if traffic.is_even() { TOP } else { TOP + BAR + 32.0 };
     html! {
-        @if traffic.is_even() {
-            (swatch(x, below, &hex(colour(0.0)), &counted(traffic.most, "byte")))
+        @if traffic.most <= 0.0 {
+        } @else if traffic.is_even() {
+            (swatch(0, false, &hex(colour(0.0)), &counted(traffic.most, "byte")))
+            (swatch(1, false, NOTHING, "nothing"))
         } @else {
-            (ramp(traffic, x))
-        }
-        (swatch(x, below + 22.0, NOTHING, "nothing"))
-    }
-}
-
-fn swatch(x: f64, y: f64, fill: &str, text: &str) -> Markup {
-    html! {
-        rect x=(x) y=(y) width="14" height="14" fill=(fill) {}
-        text.quiet x=(x + 20.0) y=(y + 11.0) fill="#57606a" { (text) }
-    }
-}
-
-fn ramp(traffic: &Traffic, x: f64) -> Markup {
-    let stop = |at: u32| (format!("{}%", at * 10), hex(colour(1.0 - f64::from(at) / 10.0)));
-    html! {
-        defs {
-            linearGradient id="traffic" x1="0" y1="1" x2="0" y2="0" {
-                @for (offset, fill) in (0..=10).map(stop) {
-                    stop offset=(offset) stop-color=(fill) {}
-                }
-            }
-        }
-        rect x=(x) y=(TOP) width="14" height=(BAR) fill="url(#traffic)" {}
-        g.quiet fill="#57606a" {
-            @for (position, text) in bar_ticks(traffic) {
-                text x=(x + 20.0) y=(number(TOP + BAR * (1.0 - position) + 4.0)) { (text) }
-            }
-            text x=(x) y=(TOP + BAR + 20.0) { "bytes" }
+            (bar(&bar_ticks(traffic), "bytes", false))
+            (swatch(1, true, NOTHING, "nothing"))
         }
     }
 }

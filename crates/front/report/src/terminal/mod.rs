@@ -11,9 +11,9 @@ mod layout;
 mod numbers;
 mod page;
 mod paint;
-mod table;
 pub mod top;
 mod tree;
+mod wrap;
 
 pub use page::page;
 

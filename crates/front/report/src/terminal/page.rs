@@ -1,9 +1,12 @@
 //! Everything that `seatmap show` prints.
 
 use super::numbers::mark;
-use super::table::{Align, table, wrap};
+use super::wrap::wrap;
 use super::{DrawOptions, heatmap, tree};
-use crate::neighbours::{Neighbour, nearest, shared_level};
+use crate::html::tables;
+use crate::neighbours::{nearest, shared_level};
+use crate::page::Table;
+use crate::page::draw::text_table;
 use crate::{Digits, about};
 use seatmap_document::visible;
 use seatmap_machine::{Profile, WakeupClass};
@@ -34,7 +37,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
         ("Threads that sleep, round trip of two wakeups in ns", wakeups(profile)),
-        ("Under load, round trip in ns", loaded(profile, digits)),
+        ("Under load, round trip in ns", text_table(&tables::loaded(&profile.loaded, digits))),
     ];
     let titled = |(title, body): (&str, String)| {
         if body.is_empty() {
@@ -99,33 +102,25 @@ fn class_table(classes: &[DistanceClass], digits: Digits) -> String {
     if classes.is_empty() {
         return String::new();
     }
-    let head = ["class", "pairs", "median", "p10", "p90"].map(String::from).to_vec();
-    let row = |class: &DistanceClass| {
-        let [median, p10, p90] =
-            [class.median_ns, class.p10_ns, class.p90_ns].map(|value| digits.show(value));
-        vec![visible(&class.name), class.pairs.to_string(), median, p10, p90]
-    };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(classes.iter().map(row)).collect();
     let note = if classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples) {
         ""
     } else {
         "  Quantiles of the pairs' medians: this profile holds no samples.\n"
     };
-    table(&[Align::Left, Align::Right, Align::Right, Align::Right, Align::Right], &rows) + note
+    text_table(&tables::classes(classes, digits)) + note
 }
 
 fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
     let Some(found) = nearest(profile, os, NEIGHBOURS) else {
         return format!("  PU {os} has no distances in this profile.\n");
     };
-    let head = vec![format!("of PU {os}"), "ns".to_owned(), String::new()];
-    let row = |other: &Neighbour| {
-        let ns =
-            format!("{}{}", digits.show(other.median_ns), mark(other.status)).trim_end().to_owned();
-        vec![format!("PU {}", other.os), ns, shared_level(profile, os, other.os).to_owned()]
-    };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
-    table(&[Align::Left, Align::Right, Align::Left], &rows)
+    let head = format!("of PU {os}");
+    let table = Table::default().words([&head]).figures(["ns"]).words([""]);
+    text_table(&table.rows(found.iter().map(|other| {
+        let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status));
+        let level = shared_level(profile, os, other.os);
+        [format!("PU {}", other.os), ns.trim_end().to_owned(), level.to_owned()]
+    })))
 }
 
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
@@ -142,10 +137,10 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
             format!("nearest {other} at {}", digits.show(to(&other)))
         });
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
-        vec![at.to_string(), pus, inside, nearest]
+        [at.to_string(), pus, inside, nearest]
     };
-    let rows: Vec<Vec<String>> = model.groups.iter().enumerate().map(line).collect();
-    table(&[Align::Right, Align::Left, Align::Left, Align::Left], &rows)
+    let table = Table::default().figures([""]).words([""; 3]);
+    text_table(&table.rows(model.groups.iter().enumerate().map(line)))
 }
 
 fn speed(profile: &Profile, options: &DrawOptions) -> String {
@@ -155,16 +150,13 @@ fn speed(profile: &Profile, options: &DrawOptions) -> String {
     if classes.is_empty() {
         return told;
     }
-    let head = ["", "CPUs", "alone", if speed.together.is_some() { "together" } else { "" }]
-        .map(String::from)
-        .to_vec();
-    let cut = |mut row: Vec<String>| {
-        row[1] = super::caption::cut(&row[1], options.width / 2);
-        row
-    };
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(classes.iter().map(|class| cut(class.row()))).collect();
-    table(&[Align::Left, Align::Left, Align::Right, Align::Right], &rows) + &told
+    let together = if speed.together.is_some() { "together" } else { "" };
+    let table = Table::default().words(["", "CPUs"]).figures(["alone", together]);
+    let rows = classes.iter().map(|class| {
+        let [what, cpus, alone, together] = class.row();
+        [what, super::caption::cut(&cpus, options.width / 2), alone, together]
+    });
+    text_table(&table.rows(rows)) + &told
 }
 
 fn wakeups(profile: &Profile) -> String {
@@ -173,42 +165,21 @@ fn wakeups(profile: &Profile) -> String {
         .as_ref()
         .map(|wakeups| wakeups.classes(&profile.topology))
         .unwrap_or_default();
-    if classes.is_empty() {
-        return String::new();
-    }
-    let head = ["on", "pairs", "median", "95 % interval"].map(String::from).to_vec();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(classes.iter().map(wakeup_row)).collect();
-    table(&[Align::Left, Align::Right, Align::Right, Align::Right], &rows)
+    let table = Table::default().words(["on"]).figures(["pairs", "median", "95 % interval"]);
+    text_table(&table.rows(classes.iter().map(wakeup_row)))
 }
 
 /// The interval is that of the only pair, or reaches from the lowest to the highest end of the
 /// pairs' intervals.
-fn wakeup_row(class: &WakeupClass) -> Vec<String> {
+fn wakeup_row(class: &WakeupClass) -> [String; 4] {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);
-    let name = class.sharing.name().to_owned();
-    vec![
-        name,
+    [
+        class.sharing.name().to_owned(),
         class.pairs.len().to_string(),
         format!("{:.0}", class.median_ns()),
         format!("{low:.0} to {high:.0}"),
     ]
-}
-
-fn loaded(profile: &Profile, digits: Digits) -> String {
-    if profile.loaded.is_empty() {
-        return String::new();
-    }
-    let head = ["pairs at once", "median", "p10", "p90"].map(String::from).to_vec();
-    let row = |point: &seatmap_machine::Loaded| {
-        let [median, p10, p90] =
-            [point.median_ns, point.p10_ns, point.p90_ns].map(|value| digits.show(value));
-        vec![point.pairs.to_string(), median, p10, p90]
-    };
-    let rows: Vec<Vec<String>> =
-        std::iter::once(head).chain(profile.loaded.iter().map(row)).collect();
-    table(&[Align::Right; 4], &rows)
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Charts below each other, as a standalone picture.
 
-use super::curves::{Curve, WIDTH, drawing, height};
-use super::frame::Title;
-use super::number;
-use crate::axis::Unit;
 use maud::{Markup, html};
+use seatmap_report::Unit;
+use seatmap_report::svg::curves::{Curve, WIDTH, curves, drawing, height};
+use seatmap_report::svg::{Title, number, standalone};
 
 /// Room for a chart's title, above it.
 const TITLE: f64 = 28.0;
@@ -44,7 +43,7 @@ impl Chart {
     #[must_use]
     pub fn picture(&self) -> Markup {
         let [across, up] = self.titles();
-        super::curves::curves(&self.drawn(), across, up)
+        curves(&self.drawn(), across, up)
     }
 }
 
@@ -61,19 +60,15 @@ pub fn charts(charts: &[Chart]) -> String {
             below += TITLE + height(&curves);
         }
     }
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {}", number(below))) width=(WIDTH)
-            height=(number(below)) role="img" font-family="system-ui, sans-serif" font-size="12" {
-            rect width=(WIDTH) height=(number(below)) fill="#fff" {}
-            @for (top, title, picture) in drawn {
-                g transform=(format!("translate(0 {})", number(top))) {
-                    text x="0" y="20" font-size="13" font-weight="600" { (title) }
-                    g transform=(format!("translate(0 {TITLE})")) { (picture) }
-                }
+    let drawn = html! {
+        @for (top, title, picture) in drawn {
+            g transform=(format!("translate(0 {})", number(top))) {
+                text x="0" y="20" font-size="13" font-weight="600" { (title) }
+                g transform=(format!("translate(0 {TITLE})")) { (picture) }
             }
         }
     };
-    picture.into_string() + "\n"
+    standalone([WIDTH, below], &drawn)
 }
 
 #[cfg(test)]

@@ -1,0 +1,131 @@
+//! A page as one HTML file.
+
+use crate::html::{document, head};
+use crate::page::table::{Look, TableCell, TableColumn};
+use crate::page::{Block, Medium, Page, Section, Table};
+use crate::svg::curves::curves;
+use crate::svg::intervals::intervals;
+use maud::{Markup, html};
+
+/// The page as a file that works offline and without scripts.
+pub(crate) fn html(page: &Page) -> String {
+    document(&page.title, &markup(page), "", "null")
+}
+
+/// What stands in the body of the file.
+fn markup(page: &Page) -> Markup {
+    let lead = html! { @for line in &page.lead { p.lead { (line) } } };
+    html! {
+        (head(&page.title, &page.headline, &lead))
+        main { (sections(&page.sections)) }
+        @if !page.footer.is_empty() { footer { (page.footer) } }
+    }
+}
+
+/// Sections below each other; narrow ones in columns, where there are several.
+pub(crate) fn sections(sections: &[Section]) -> Markup {
+    let drawn: Vec<&Section> =
+        sections.iter().filter(|section| section.is_drawn(Medium::Html)).collect();
+    html! {
+        @for group in drawn.chunk_by(|a, b| a.is_narrow == b.is_narrow) {
+            @if group[0].is_narrow && group.len() > 1 {
+                div.columns { @for narrow in group { (section(narrow)) } }
+            } @else {
+                @for wide in group { (section(wide)) }
+            }
+        }
+    }
+}
+
+fn section(section: &Section) -> Markup {
+    html! {
+        section.card {
+            @if !section.title.is_empty() {
+                h2 { (section.title) @if !section.unit.is_empty() { span.unit { (section.unit) } } }
+            }
+            @for one in &section.blocks { (block(one)) }
+        }
+    }
+}
+
+fn block(block: &Block) -> Markup {
+    html! {
+        @match block {
+            Block::Text(lines) => { @for line in lines { p { (line) } } }
+            Block::List(lines) => ul.findings { @for line in lines { li { (line) } } }
+            Block::Table(rows) => (table(rows)),
+            Block::Matrix(matrix) => (matrix.picture()),
+            Block::Intervals { rows, title } => (intervals(rows, title)),
+            Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
+            Block::Picture(picture) => (picture),
+            Block::Beside(blocks) => div.halves {
+                @for (title, beside) in blocks { figure { figcaption { (title) } (self::block(beside)) } }
+            }
+        }
+    }
+}
+
+/// A table in the style of all pages.
+pub(crate) fn table(table: &Table) -> Markup {
+    let columns = table.shown(Medium::Html);
+    let has_head = table.columns.iter().any(|column| !column.head.is_empty());
+    html! {
+        table.(if table.is_facts { "facts" } else { "figures" }) {
+            @if has_head {
+                thead { tr { @for at in &columns {
+                    @let column = &table.columns[*at];
+                    th.wide[!column.is_figures] { (capital(&column.head)) }
+                } } }
+            }
+            tbody { @for row in &table.rows { tr {
+                @for (place, at) in columns.iter().enumerate() { (cell(&table.columns[*at], &row[*at], place == 0)) }
+            } } }
+        }
+    }
+}
+
+/// A head begins with a capital, unless it is a quantity such as `p99`.
+fn capital(head: &str) -> String {
+    let mut letters = head.chars();
+    match letters.next() {
+        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
+            first.to_uppercase().chain(letters).collect()
+        }
+        _ => head.to_owned(),
+    }
+}
+
+fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {
+    let tip = cell.tip.as_deref();
+    html! {
+        @if is_first {
+            th.wide[!column.is_figures] scope="row" title=[tip] { (inside(cell)) }
+        } @else {
+            td.wide[!column.is_figures] title=[tip] { (inside(cell)) }
+        }
+    }
+}
+
+fn inside(cell: &TableCell) -> Markup {
+    let text = &cell.text;
+    html! {
+        @if let Some((word, class)) = cell.level { span.level.(class) { (word) } " " }
+        @match cell.look {
+            Look::Plain => (text),
+            Look::Strong => strong { (text) },
+            Look::Code => code { (text) },
+            Look::Bar(share) => div.measure { span.bar style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::capital;
+
+    #[test]
+    fn words_begin_with_a_capital_and_quantities_do_not() {
+        let heads = ["to best", "p99", "8 B", "CPU", "rate", ""].map(capital);
+        assert_eq!(heads, ["To best", "p99", "8 B", "CPU", "Rate", ""]);
+    }
+}

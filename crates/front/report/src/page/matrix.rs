@@ -1,0 +1,111 @@
+//! The times between things that have names: figures in a terminal, a heat map on a page.
+
+use super::Medium;
+use crate::cluster::time;
+use crate::svg::cells::Fill;
+use crate::svg::heat::{HeatMap, bar, swatch};
+use crate::svg::{APART, bar_ticks};
+use crate::{Scale, Unit};
+use maud::{Markup, html};
+use seatmap_document::visible;
+use seatmap_machine::{Matrix, Square};
+
+/// More rows do not fit on a screen.
+const MOST_ROWS: usize = 24;
+/// More rows have squares smaller than a dot.
+const MOST_DRAWN: usize = 256;
+
+/// The pale colour of the middle of the scale.
+const PALE: &str = "#218f8d73";
+
+/// A time for each pair.
+pub(crate) struct PairTimes {
+    /// The title.
+    pub title: &'static str,
+    /// What brackets in a terminal mean, where there are any.
+    pub brackets: &'static str,
+    /// The short name of each row.
+    pub short: Vec<String>,
+    /// Its whole name.
+    pub names: Vec<String>,
+    /// The rows at which a group begins.
+    pub begins: Vec<usize>,
+    /// The times, in nanoseconds.
+    pub times_ns: Matrix,
+    /// Whether they were measured; the others are predicted.
+    pub is_measured: Square<bool>,
+}
+
+impl PairTimes {
+    /// Whether a medium has room for so many rows.
+    pub(super) fn fits(&self, medium: Medium) -> bool {
+        let most = if medium == Medium::Html { MOST_DRAWN } else { MOST_ROWS };
+        (2..=most).contains(&self.short.len())
+    }
+
+    /// The times in milliseconds; predicted ones in brackets.
+    pub(super) fn text(&self) -> String {
+        let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
+        let n = self.short.len();
+        let mut text = format!("{}, ms{}\n  {:>width$}", self.title, self.brackets, "");
+        text.extend(self.short.iter().map(|name| format!(" {:>width$}", visible(name))));
+        for row in 0..n {
+            text += &format!("\n  {:>width$}", visible(&self.short[row]));
+            text.extend((0..n).map(|column| format!(" {:>width$}", self.cell(row, column))));
+        }
+        text + "\n"
+    }
+
+    fn cell(&self, row: usize, column: usize) -> String {
+        let ms = format!("{:.2}", self.times_ns[(row, column)] / 1e6);
+        if row == column {
+            ".".to_owned()
+        } else if self.is_measured[(row, column)] {
+            ms
+        } else {
+            format!("({ms})")
+        }
+    }
+
+    /// The heat map, predicted squares pale.
+    pub(super) fn picture(&self) -> Markup {
+        let n = self.short.len();
+        let Some(scale) = Scale::of(self.times_ns.pairs().map(|(_, _, ns)| *ns)) else {
+            return html! {};
+        };
+        let is_whole = self.is_measured.pairs().all(|(_, _, measured)| *measured);
+        let unit = if scale.log { "log" } else { "" };
+        let map = HeatMap {
+            title: self.title,
+            about: "Rows and columns: nodes",
+            desc: String::new(),
+            n,
+            fill: &|row, column| self.fill(scale, row, column),
+            ground: None,
+            figure: &|row, column| time(self.times_ns[(row, column)]),
+            tip: &|row, column| self.tip(row, column),
+            label: &|row| self.short[row].clone(),
+            begins: self.begins.clone(),
+            legend: html! {
+                (bar(&bar_ticks(scale, Unit::Time, time, APART), unit, true))
+                @if !is_whole { (swatch(0, true, PALE, "predicted")) }
+            },
+            below: String::new(),
+        };
+        map.picture()
+    }
+
+    fn fill(&self, scale: Scale, row: usize, column: usize) -> Option<Fill> {
+        let fill = Fill::at(scale.position(self.times_ns[(row, column)]));
+        (row != column).then(|| if self.is_measured[(row, column)] { fill } else { fill.pale() })
+    }
+
+    fn tip(&self, row: usize, column: usize) -> String {
+        if row == column {
+            return String::new();
+        }
+        let how = if self.is_measured[(row, column)] { "" } else { ", predicted" };
+        let time = time(self.times_ns[(row, column)]);
+        format!("{} and {}: {time}{how}", self.names[row], self.names[column])
+    }
+}

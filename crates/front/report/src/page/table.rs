@@ -1,0 +1,154 @@
+//! Tables: what stands in which column, for all media.
+
+use super::Medium;
+
+/// Rows of words and figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(super) columns: Vec<TableColumn>,
+    pub(super) rows: Vec<Vec<TableCell>>,
+    /// Whether it says what is so, a row a fact, without heads.
+    pub(super) is_facts: bool,
+    /// Whether its first head stands where lines begin.
+    pub(super) is_outdented: bool,
+}
+
+impl Table {
+    /// With more columns of words.
+    pub fn words<const N: usize>(self, heads: [&str; N]) -> Self {
+        self.columns(heads, false)
+    }
+
+    /// With more columns of figures.
+    pub fn figures<const N: usize>(self, heads: [&str; N]) -> Self {
+        self.columns(heads, true)
+    }
+
+    fn columns<const N: usize>(mut self, heads: [&str; N], is_figures: bool) -> Self {
+        self.columns.extend(heads.map(|head| TableColumn {
+            head: head.to_owned(),
+            is_figures,
+            ..TableColumn::default()
+        }));
+        self
+    }
+
+    /// With the least width of its first columns in a terminal, in letters.
+    pub fn least<const N: usize>(mut self, widths: [usize; N]) -> Self {
+        self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
+        self
+    }
+
+    /// With a column that a terminal leaves out.
+    pub fn page_only(mut self, column: usize) -> Self {
+        self.columns[column].is_page_only = true;
+        self
+    }
+
+    /// With a first head that is the table's title in a terminal.
+    pub fn outdented(self) -> Self {
+        Table { is_outdented: true, ..self }
+    }
+
+    /// Facts with their names.
+    pub fn facts<N: Into<TableCell>, V: Into<TableCell>>(
+        rows: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
+        let facts = Table { is_facts: true, ..Table::default() };
+        facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
+    }
+
+    /// With more rows, each of as many cells as there are columns.
+    pub fn rows<R: IntoIterator<Item: Into<TableCell>>>(
+        mut self,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Self {
+        self.rows.extend(
+            rows.into_iter().map(|row| row.into_iter().map(Into::into).collect::<Vec<_>>()),
+        );
+        self
+    }
+
+    /// These columns of it.
+    pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
+        Table {
+            columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
+            rows: Vec::new(),
+            ..*self
+        }
+        .rows(self.rows.iter().map(|row| columns.map(|at| row[at].clone())))
+    }
+
+    /// The places of the columns that a medium shows.
+    pub(super) fn shown(&self, medium: Medium) -> Vec<usize> {
+        let is_page = medium == Medium::Html;
+        (0..self.columns.len()).filter(|at| is_page || !self.columns[*at].is_page_only).collect()
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TableColumn {
+    pub(super) head: String,
+    pub(super) is_figures: bool,
+    /// The least width in a terminal, in letters.
+    pub(super) least: usize,
+    pub(super) is_page_only: bool,
+}
+
+/// What a cell says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TableCell {
+    pub(super) text: String,
+    pub(super) look: Look,
+    /// A word before or behind the text, in the colour of its class.
+    pub(super) level: Option<(&'static str, &'static str)>,
+    /// More about it, for those who point at it.
+    pub(super) tip: Option<String>,
+}
+
+/// How the text of a cell looks on a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Look {
+    #[default]
+    Plain,
+    /// The figure that matters most.
+    Strong,
+    /// To be pasted into a shell.
+    Code,
+    /// Beside a bar of this length, in percent of the room for bars.
+    Bar(f64),
+}
+
+impl TableCell {
+    /// The figure that matters most in its row.
+    pub fn strong(text: impl Into<String>) -> Self {
+        TableCell { look: Look::Strong, ..text.into().into() }
+    }
+
+    /// A command.
+    pub fn code(text: impl Into<String>) -> Self {
+        TableCell { look: Look::Code, ..text.into().into() }
+    }
+
+    /// A figure beside a bar as long as its share of the largest.
+    pub fn bar(text: impl Into<String>, share: f64) -> Self {
+        TableCell { look: Look::Bar(share), ..text.into().into() }
+    }
+
+    /// With a word of judgement, and the class of its colour.
+    pub fn level(self, word: &'static str, class: &'static str) -> Self {
+        TableCell { level: Some((word, class)), ..self }
+    }
+
+    /// With more about it.
+    pub fn tip(self, tip: impl Into<String>) -> Self {
+        TableCell { tip: Some(tip.into()), ..self }
+    }
+}
+
+impl<T: ToString> From<T> for TableCell {
+    fn from(text: T) -> Self {
+        TableCell { text: text.to_string(), ..TableCell::default() }
+    }
+}
