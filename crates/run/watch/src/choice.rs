@@ -240,7 +240,7 @@ fn members(
     if programs.is_empty() {
         Err(ChoiceError::Empty(looked_for))
     } else {
-        Ok(without_launchers(files, known, programs))
+        without_launchers(files, known, programs)
     }
 }
 
@@ -251,15 +251,17 @@ fn without_launchers(
     files: &mut Files,
     known: &BTreeSet<Tid>,
     programs: BTreeSet<Tid>,
-) -> BTreeSet<Tid> {
-    let is_shown = |pid: &Tid| published::shows(&files.root, *pid, published::SEATING);
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut own: BTreeSet<String> = BTreeSet::new();
-    let supervisors: Vec<Tid> = programs.iter().copied().filter(is_shown).collect();
-    own.extend(supervisors.into_iter().filter_map(|pid| program_file(files, pid)));
+    for pid in &programs {
+        if published::shows(&files.root, *pid, published::SEATING).map_err(ChoiceError::Groups)? {
+            own.extend(program_file(files, *pid));
+        }
+    }
     own.extend(files.proc.link(format_args!("self/exe")).ok());
     let is_other = |pid: &Tid| program_file(files, *pid).is_none_or(|file| !own.contains(&file));
     let others: BTreeSet<Tid> = programs.iter().copied().filter(is_other).collect();
-    if others.is_empty() && known.is_empty() { programs } else { others }
+    Ok(if others.is_empty() && known.is_empty() { programs } else { others })
 }
 
 fn of_unit(

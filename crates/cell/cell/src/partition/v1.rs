@@ -100,7 +100,7 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let file = group::members_file(site.root, rest);
     for _ in 0..ROUNDS {
         let new = |tid: &Tid| !spared.contains(tid) && !refused.contains(tid);
-        let found: Vec<Tid> = group::members(site.root, base).into_iter().filter(new).collect();
+        let found: Vec<Tid> = group::members(site.root, base)?.into_iter().filter(new).collect();
         if found.is_empty() {
             break;
         }
