@@ -9,6 +9,7 @@ use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
 use crate::server::in_thread;
+use crate::watched::Watched;
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -130,17 +131,19 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
 ///
 /// # Errors
 /// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
+/// [`ControlError::Stopped`].
 pub fn connect(
     socket: &Path,
     console_and_input: [BorrowedFd<'_>; 2],
 ) -> Result<UnixStream, ControlError> {
     let failed = |source| ControlError::NoFiles { path: socket.display().to_string(), source };
-    let mut stream = door::knock(socket).map_err(failed)?;
+    let mut stream = door::knock(socket).and_then(Watched::new).map_err(failed)?;
     let mut bytes = Vec::new();
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }
         .frame(u16::MAX, &mut bytes);
-    hand_over(&stream, &bytes, console_and_input).map_err(failed)?;
-    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(failed)?;
+    hand_over(stream.stream(), &bytes, console_and_input).map_err(failed)?;
+    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes)
+        .map_err(|error| error.downcast().map_or_else(failed, ControlError::Stopped))?;
     let refused = || {
         io::Error::new(
             io::ErrorKind::PermissionDenied,
@@ -148,6 +151,7 @@ pub fn connect(
         )
     };
     answer.ok_or_else(|| failed(refused()))?;
+    let stream = stream.into_stream().map_err(failed)?;
     rustix::io::fcntl_setfd(&stream, FdFlags::empty()).map_err(|errno| failed(errno.into()))?;
     Ok(stream)
 }
