@@ -122,7 +122,7 @@ mod tests {
         let told = Told { address: 64, data: 7 };
         handler.register(&context, OUT_INTR_MBOX, told);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
+        assert!(context.put(crate::mailbox::Mailbox::OutInterrupting, 1).is_some());
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
