@@ -78,6 +78,7 @@ lab:
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
+	./scripts/lab/remedies target/faults/release/seatmap
 
 races:
 	./scripts/thread-sanitizer

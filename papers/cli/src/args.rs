@@ -21,6 +21,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     (
         "rank",
         &[
+            "cpus",
             "long",
             "unidirectional",
             "symmetry",
@@ -37,7 +38,10 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     ),
     (
         "stats",
-        &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"],
+        &[
+            "cpus", "private", "warm_up", "between", "stride", "elements", "syscall", "trace",
+            "class",
+        ],
     ),
 ];
 

@@ -47,9 +47,14 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
     match channel {
-        number::IN_MBOX => context.read_inbound(),
-        number::SIGNAL_1 => context.read_signal(0),
-        number::SIGNAL_2 => context.read_signal(1),
+        number::IN_MBOX => {
+            let what = "a message, and no other thread is left to send one";
+            or_alone(spu, context.read_inbound(), what)
+        }
+        number::SIGNAL_1 | number::SIGNAL_2 => {
+            let signal = context.read_signal((channel - number::SIGNAL_1) as usize);
+            or_alone(spu, signal, "a signal, and no other thread is left to send one")
+        }
         number::TAG_STATUS => {
             take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for")
         }
@@ -73,8 +78,8 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
     // SAFETY: the context outlives its SPU's state.
     let context = unsafe { &*context };
     match channel {
-        number::OUT_MBOX => context.put(Mailbox::Out, value),
-        number::OUT_INTR_MBOX => context.put(Mailbox::OutInterrupting, value),
+        number::OUT_MBOX => put(spu, context, Mailbox::Out, value),
+        number::OUT_INTR_MBOX => put(spu, context, Mailbox::OutInterrupting, value),
         number::EVENT_MASK => spu.event_mask = value,
         number::EVENT_ACK => {
             acknowledge(spu, context, value);
@@ -140,6 +145,18 @@ fn take_or_block(
     }
 }
 
+/// A thing that only other threads can give: the program is stopped where none of them is left.
+#[inline]
+fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
+    given.unwrap_or_else(|| spu.fail(Stop::Deadlock(what)))
+}
+
+#[inline]
+fn put(spu: &mut SpuState, context: &Context, mailbox: Mailbox, value: u32) {
+    let put = context.put(mailbox, value);
+    or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
+}
+
 /// A tag-status update: 0 at once, 1 when any, 2 when all tags of the mask are complete.
 fn update_tags(spu: &mut SpuState, condition: u32) {
     let complete = spu.complete_tags() & spu.tag_mask;
@@ -200,9 +217,14 @@ fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
 fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
     loop {
         let deadline = next_look(spu);
-        let events = context
-            .notify()
-            .wait_until(deadline, || Some(pending(spu, context)).filter(|events| *events != 0));
+        let look = || Some(pending(spu, context)).filter(|events| *events != 0);
+        let events = match deadline {
+            Some(_) => context.notify().wait_until(deadline, look),
+            None => {
+                let events = context.wait(look);
+                Some(or_alone(spu, events, "an event, and no other thread is left to make one"))
+            }
+        };
         if let Some(events) = events {
             return events;
         }

@@ -194,7 +194,7 @@ impl Context {
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
-            return self.notify.wait_for_others(|| step().then_some(())).is_some();
+            return self.notify.wait_for_others(pool::is_alone, || step().then_some(())).is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
@@ -208,29 +208,39 @@ impl Context {
         true
     }
 
-    /// The SPU's side: reads its mailbox, waiting for a message.
+    /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
+    /// other thread of this process is left that could change anything.
+    #[inline]
+    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        self.notify.wait_for_others(pool::is_program_alone, look)
+    }
+
+    /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`Context::wait`]. In
+    /// Linux's style it sleeps in the kernel, as there, and waits for ever.
     #[must_use]
     #[inline]
-    pub fn read_inbound(&self) -> u32 {
+    pub fn read_inbound(&self) -> Option<u32> {
         let taken = self.mailboxes.take_from_kernel();
-        let taken = taken.unwrap_or_else(|| self.notify.wait(|| self.mailboxes.take()));
+        let taken = taken.or_else(|| self.wait(|| self.mailboxes.take()))?;
         if taken.was_full {
             self.changed();
         }
-        taken.value
+        Some(taken.value)
     }
 
-    /// The SPU's side: reads a signal register, waiting for a value.
+    /// The SPU's side: reads a signal register, waiting for a value; `None` as [`Context::wait`].
     #[must_use]
-    pub fn read_signal(&self, register: usize) -> u32 {
-        self.notify.wait(|| self.signal(register).try_read())
+    pub fn read_signal(&self, register: usize) -> Option<u32> {
+        self.wait(|| self.signal(register).try_read())
     }
 
-    /// The SPU's side: writes one of its mailboxes, waiting for room.
+    /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`Context::wait`].
+    #[must_use]
     #[inline]
-    pub fn put(&self, mailbox: Mailbox, value: u32) {
-        self.notify.wait(|| self.mailboxes.put(mailbox, value).then_some(()));
+    pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
+        self.wait(|| self.mailboxes.put(mailbox, value).then_some(()))?;
         self.changed();
+        Some(())
     }
 
     /// Writes a message to the SPU. Returns false if there is no room.

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::notify::Notify;
+use crate::pool;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use seatmap_sim::cell_be::session::Wanted;
@@ -85,7 +86,7 @@ impl EventHandler {
         let look = || Some(self.happened(most)).filter(|found| !found.is_empty());
         let found = match deadline {
             Some(_) => self.bell.wait_until(deadline, look),
-            None => self.bell.wait_for_others(look),
+            None => self.bell.wait_for_others(pool::is_alone, look),
         };
         found.unwrap_or_default()
     }
@@ -121,7 +122,7 @@ mod tests {
         let told = Told { address: 64, data: 7 };
         handler.register(&context, OUT_INTR_MBOX, told);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        context.put(crate::mailbox::Mailbox::OutInterrupting, 1);
+        assert!(context.put(crate::mailbox::Mailbox::OutInterrupting, 1).is_some());
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());

@@ -53,9 +53,13 @@ impl Notify {
     }
 
     /// Waits until `look` finds something; `None` where the thread has been the only one of its
-    /// process that could change anything for a moment. Another thread may come later as long as
-    /// there is one that can make it.
-    pub fn wait_for_others<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    /// process that could change anything for a moment, by `is_alone`. Another thread may come later
+    /// as long as there is one that can make it.
+    pub fn wait_for_others<T>(
+        &self,
+        is_alone: fn() -> bool,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         if let Some(found) = self.look(pool::looks(), &mut look) {
             return Some(found);
         }
@@ -63,7 +67,7 @@ impl Notify {
             if let Some(found) = self.wait_until(Instant::now().checked_add(ALONE), &mut look) {
                 return Some(found);
             }
-            if pool::is_alone() {
+            if is_alone() {
                 // A thread that has ended since may have left something.
                 return look();
             }
@@ -175,6 +179,14 @@ mod tests {
         };
         notify.wait(look);
         assert!(looks.into_inner() > enough);
+    }
+
+    #[test]
+    fn a_wait_without_others_ends() {
+        assert_eq!(Notify::default().wait_for_others(|| true, || None::<u8>), None);
+        let looks = AtomicU32::new(0);
+        let late = || (looks.fetch_add(1, Ordering::Relaxed) > 4).then_some(7);
+        assert_eq!(Notify::default().wait_for_others(|| false, late), Some(7));
     }
 
     #[test]

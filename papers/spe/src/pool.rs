@@ -117,8 +117,22 @@ static SERVING: AtomicUsize = AtomicUsize::new(0);
 /// else can run a context, send to one or receive from one. False where the kernel does not say.
 #[must_use]
 pub fn is_alone() -> bool {
-    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count);
-    threads.is_ok_and(|threads| threads == SERVING.load(Ordering::Acquire) + 1)
+    threads().is_ok_and(|threads| threads == SERVING.load(Ordering::Acquire) + 1)
+}
+
+/// Whether the one program that runs is alone: the only other thread of this process waits for its
+/// end, and no thread can send to it or receive from it. False where the kernel does not say.
+#[must_use]
+pub fn is_program_alone() -> bool {
+    // In Linux's style the program has a thread of its own, which serves no other.
+    let own = usize::from(Style::current() == Style::Linux);
+    let others = SERVING.load(Ordering::Acquire) + own;
+    RUNNING.load(Ordering::Acquire) == 1 && threads().is_ok_and(|threads| threads == others + 1)
+}
+
+/// How many threads this process has.
+fn threads() -> std::io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
 /// How many CPUs the programs and the thread that first asked may run on together.

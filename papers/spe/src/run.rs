@@ -38,7 +38,7 @@ pub enum Stop {
     Halt,
     /// It used a channel that does not exist.
     InvalidChannel(u32),
-    /// It waits for a thing that only itself could do.
+    /// It waits for a thing that only itself could do, or a thread that does not exist.
     Deadlock(&'static str),
     /// A transfer broke a rule.
     Transfer(TransferFault),

@@ -125,7 +125,7 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     }
     let own = journal.header.set();
     let open = everywhere(root, others).without(&own);
-    let inside = inside(root, journal);
+    let inside = inside(root, journal)?;
     let narrowed = narrowed_whole(journal, &open.with(&own));
 
     let lines: Vec<JournalEntry> = task::all(root)?
@@ -167,9 +167,12 @@ fn narrowed_whole(journal: &Journal, everywhere: &CpuSet) -> BTreeSet<CpuSet> {
 }
 
 /// Threads, or processes, in the cell's groups.
-fn inside(root: &Root, journal: &Journal) -> BTreeSet<Tid> {
-    let groups = journal.changes.iter().filter(|change| change.what == What::Folder);
-    groups.flat_map(|change| group::members(root, &change.path)).collect()
+fn inside(root: &Root, journal: &Journal) -> Result<BTreeSet<Tid>, FileError> {
+    let mut inside = BTreeSet::new();
+    for change in journal.changes.iter().filter(|change| change.what == What::Folder) {
+        inside.extend(group::members(root, &change.path)?);
+    }
+    Ok(inside)
 }
 
 fn undo_one(

@@ -88,7 +88,7 @@ fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
 /// Members of the cell's group that were not started there by Seatmap.
 fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
-    let members: Vec<Tid> = group::members(&host.root, group);
+    let members: Vec<Tid> = group::members(&host.root, group)?;
     let root = &host.root;
     let began = began_ticks(host, record);
     let all = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid));
@@ -107,7 +107,7 @@ fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
         return Ok(Vec::new());
     }
     let members =
-        record.group.as_ref().map_or(Vec::new(), |group| group::members(&host.root, group));
+        record.group.as_ref().map_or(Ok(Vec::new()), |group| group::members(&host.root, group))?;
     let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
     let found = census::stragglers(&host.root, &record.set(), &spared)?.free.into_iter();

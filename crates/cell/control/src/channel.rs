@@ -9,6 +9,7 @@ use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
 use crate::server::in_thread;
+use crate::watched::Watched;
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -128,29 +129,38 @@ pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
 ///
 /// # Errors
 /// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
+/// [`ControlError::Stopped`].
 pub fn connect(
     socket: &Path,
     console_and_input: [BorrowedFd<'_>; 2],
 ) -> Result<UnixStream, ControlError> {
-    greeted(socket, console_and_input)
-        .map_err(|source| ControlError::NoFiles { path: socket.display().to_string(), source })
-}
-
-fn greeted(socket: &Path, console_and_input: [BorrowedFd<'_>; 2]) -> io::Result<UnixStream> {
-    let mut stream = door::knock(socket)?;
+    let mut stream = door::knock(socket)
+        .and_then(Watched::new)
+        .map_err(|source| ControlError::no_files(socket, source))?;
     let mut bytes = Vec::new();
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }
         .frame(u16::MAX, &mut bytes);
-    hand_over(&stream, &bytes, console_and_input)?;
-
-    frame::read(&mut stream, LONGEST_BYTES, &mut bytes)?.ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "the server there does not let this user in",
-        )
-    })?;
-    rustix::io::fcntl_setfd(&stream, FdFlags::empty())?;
+    hand_over(stream.stream(), &bytes, console_and_input)
+        .map_err(|source| ControlError::no_files(socket, source))?;
+    let answer =
+        frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(|error| {
+            error.downcast().map_or_else(
+                |source| ControlError::no_files(socket, source),
+                ControlError::Stopped,
+            )
+        })?;
+    answer.ok_or_else(|| ControlError::no_files(socket, refusal()))?;
+    let stream = stream.into_stream().map_err(|source| ControlError::no_files(socket, source))?;
+    rustix::io::fcntl_setfd(&stream, FdFlags::empty())
+        .map_err(|errno| ControlError::no_files(socket, errno.into()))?;
     Ok(stream)
+}
+
+fn refusal() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        "the server there does not let this user in",
+    )
 }
 
 /// Sends bytes and files along with them.

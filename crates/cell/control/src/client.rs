@@ -5,14 +5,14 @@ use crate::door;
 use crate::error::ControlError;
 use crate::line;
 use crate::request::{Ask, ControlRequest, FORMAT};
+use crate::watched::Watched;
 use std::io::{self, BufReader};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// A connection to a controller.
 #[derive(Debug)]
 pub struct ControlClient {
-    stream: BufReader<UnixStream>,
+    stream: BufReader<Watched>,
     requests: u64,
 }
 
@@ -22,9 +22,8 @@ impl ControlClient {
     /// # Errors
     /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
-        let stream = door::knock(path).map_err(|source| ControlError::Unreachable {
-            path: path.display().to_string(),
-            source,
+        let stream = door::knock(path).and_then(Watched::new).map_err(|source| {
+            ControlError::Unreachable { path: path.display().to_string(), source }
         })?;
         Ok(ControlClient { stream: BufReader::new(stream), requests: 0 })
     }
@@ -32,16 +31,16 @@ impl ControlClient {
     /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
     ///
     /// # Errors
-    /// The controller refuses, or goes.
+    /// The controller refuses, goes, or is stopped.
     pub fn ask(&mut self, ask: Ask, waiting: &mut dyn FnMut(usize)) -> Result<Say, ControlError> {
         self.requests += 1;
         let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
         // A server that refused us before it read anything has sent the reason, which is read next.
-        let sent = line::write(&mut self.stream.get_ref(), &request);
+        let sent = line::write(&mut self.stream.get_ref().stream(), &request);
         loop {
             let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
-                (Err(_), Err(error)) => {
+                (Err(ControlError::Gone(_)), Err(error)) => {
                     return Err(ControlError::Gone(io::Error::from(error.kind())));
                 }
                 (heard, _) => heard?,
@@ -60,9 +59,9 @@ impl ControlClient {
     /// The controller's next answer, whether it was asked for or not.
     ///
     /// # Errors
-    /// The controller has gone.
+    /// The controller has gone, or is stopped; one that goes on later can be heard again.
     pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
-        let line = line::read(&mut self.stream).map_err(ControlError::Gone)?;
+        let line = line::read(&mut self.stream).map_err(ControlError::unheard)?;
         let line = line.ok_or_else(|| {
             ControlError::Gone(io::Error::new(
                 io::ErrorKind::UnexpectedEof,

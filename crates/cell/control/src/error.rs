@@ -1,8 +1,10 @@
 //! Why a controller could not work, or could not be reached.
 
 use crate::answer::ErrorOrigin;
+use crate::watched::Stopped;
 use seatmap_cell::CellError;
 use std::io;
+use std::path::Path;
 
 /// Why a controller could not work, or could not be reached.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +61,9 @@ pub enum ControlError {
     /// It has gone, or sends an answer that cannot be understood.
     #[error("the controller has gone")]
     Gone(#[source] io::Error),
+    /// It was stopped, by SIGSTOP or a debugger.
+    #[error(transparent)]
+    Stopped(Stopped),
     /// The controller refuses the request.
     #[error("{message}")]
     Refused {
@@ -67,4 +72,16 @@ pub enum ControlError {
         /// The controller's message.
         message: String,
     },
+}
+
+impl ControlError {
+    /// No server of files listens at a socket, or it lets nobody in.
+    pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
+        ControlError::NoFiles { path: socket.display().to_string(), source }
+    }
+
+    /// The error of a read from the controller.
+    pub(crate) fn unheard(error: io::Error) -> Self {
+        error.downcast().map_or_else(ControlError::Gone, ControlError::Stopped)
+    }
 }

@@ -33,7 +33,7 @@ pub struct Stopped {
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
 pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
-    let members: BTreeSet<Tid> = group::members(root, folder).into_iter().collect();
+    let members: BTreeSet<Tid> = group::members(root, folder)?.into_iter().collect();
     // Version 2 lists processes, version 1 threads.
     let inside = task::all(root)?
         .into_iter()

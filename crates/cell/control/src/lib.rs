@@ -14,7 +14,7 @@
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
 //! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
 //! | [`channel`], [`file_proxy`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
-//! | [`client`], [`error`] | the other end; what can go wrong |
+//! | [`client`], `watched`, [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 
 pub mod account;
@@ -41,6 +41,7 @@ pub mod ticket;
 pub mod usage;
 pub mod wants;
 pub mod warden;
+mod watched;
 mod whole;
 
 pub use answer::{CellPhase, ControlAnswer, ErrorOrigin, Listed, Say};
@@ -51,3 +52,4 @@ pub use inherited::Inherited;
 pub use policy::Policy;
 pub use request::{Ask, ControlRequest, Create};
 pub use server::{ServerOptions, serve};
+pub use watched::Stopped;

@@ -1,6 +1,11 @@
-//! This computer's name and what is remembered of it, and today.
+//! This computer's name, what is remembered of it, and its CPUs; and today.
 
-use crate::running;
+use crate::error::CliError;
+use crate::{output, running};
+use seatmap_catalog::Runner;
+use seatmap_catalog::usable;
+use seatmap_os::CpuList;
+use seatmap_os::cpus::Cpus;
 pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
 
 /// Today, in UTC, as `YYYY-MM-DD`.
@@ -11,4 +16,27 @@ pub fn today() -> String {
 /// This program with its version.
 pub fn tool() -> String {
     format!("{} {}", running::name(), env!("CARGO_PKG_VERSION"))
+}
+
+/// The CPUs of this computer to measure on: the named ones, or else those of this process's mask.
+/// Then a line names those that the kernel was started to set apart.
+///
+/// # Errors
+/// A named CPU cannot be had.
+pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
+    let here = Cpus::read().map_err(CliError::work)?;
+    let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;
+    measurable.remark.iter().for_each(|remark| output::tell(&remark.to_string()));
+    Ok(measurable.cpus)
+}
+
+/// Refuses named CPUs where a model runs the work.
+///
+/// # Errors
+/// They are named, and the work does not run on this computer.
+pub fn check_cpus(named: Option<&CpuList>, runner: &Runner) -> Result<(), CliError> {
+    match (named, runner) {
+        (None, _) | (_, Runner::Host) => Ok(()),
+        _ => Err(CliError::input("--cpus names CPUs of this computer; leave it out on a model")),
+    }
 }

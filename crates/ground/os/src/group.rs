@@ -21,11 +21,17 @@ pub fn members_file(root: &Root, group: &str) -> String {
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
 }
 
-/// The members of a group: threads in version 1, processes in version 2.
-#[must_use]
-pub fn members(root: &Root, group: &str) -> Vec<Tid> {
-    let text = root.read(&members_file(root, group)).unwrap_or_default();
-    text.lines().filter_map(|line| line.trim().parse().ok()).collect()
+/// The members of a group: threads in version 1, processes in version 2; none where the group is
+/// not there.
+///
+/// # Errors
+/// [`FileError`]: the group is there and its members cannot be read, so it may have some.
+pub fn members(root: &Root, group: &str) -> Result<Vec<Tid>, FileError> {
+    match root.read(&members_file(root, group)) {
+        Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
+        Err(error) if error.is_absent() => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The group above.
@@ -69,15 +75,38 @@ pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
     }
     let upward = members_file(root, parent(group));
     for attempt in 1.. {
-        for tid in members(root, group) {
-            // One that ends meanwhile cannot be moved and need not be.
-            let _ = root.write(&upward, &tid.to_string());
-        }
-        match root.remove_folder(group) {
+        // A list that cannot be had now may be had at the next attempt.
+        match empty(root, group, &upward).and_then(|()| root.remove_folder(group)) {
             Err(error) if attempt < ATTEMPTS && !error.is_absent() => std::thread::sleep(PAUSE),
             Err(error) if error.is_absent() => break,
             other => return other,
         }
     }
     Ok(())
+}
+
+/// Moves the members of a group to another one.
+fn empty(root: &Root, group: &str, other: &str) -> Result<(), FileError> {
+    for tid in members(root, group)? {
+        // One that ends meanwhile cannot be moved and need not be.
+        let _ = root.write(other, &tid.to_string());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_whose_members_cannot_be_read_is_not_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert_eq!(members(&root, "/gone").unwrap(), []);
+        std::fs::create_dir_all(folder.path().join("group/cgroup.procs")).unwrap();
+        let error = members(&root, "/group").unwrap_err();
+        assert_eq!(error.source.raw_os_error(), Some(libc::EISDIR));
+        std::fs::write(folder.path().join("group/tasks"), "7\n9\n").unwrap();
+        assert_eq!(members(&root, "/group").unwrap(), [7, 9]);
+    }
 }

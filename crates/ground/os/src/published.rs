@@ -4,7 +4,7 @@
 //! shows it below `/proc/PID/fd` to root and to the same user, and removes it with the process.
 
 use crate::Tid;
-use crate::root::Root;
+use crate::root::{FileError, Root};
 use crate::task::Task;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashSet;
@@ -48,8 +48,9 @@ impl Published {
     }
 }
 
-/// The file of the text of this name that a process shows.
-fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
+/// The file of the text of this name that a process shows; `None` also where this user may not see
+/// that.
+fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileError> {
     let folder = format!("/proc/{pid}/fd");
     let is_text = |descriptor: &String| {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
@@ -58,24 +59,40 @@ fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
             .and_then(|link| link.strip_suffix(" (deleted)"))
             == Some(name)
     };
-    let descriptor = root.names(&folder).ok()?.into_iter().find(is_text)?;
-    Some(root.path(&format!("{folder}/{descriptor}")))
+    match root.names(&folder) {
+        Ok(descriptors) => Ok(descriptors
+            .into_iter()
+            .find(is_text)
+            .map(|descriptor| root.path(&format!("{folder}/{descriptor}")))),
+        Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a process shows a text of this name, as far as this user may see that.
-#[must_use]
-pub fn shows(root: &Root, pid: Tid, name: &str) -> bool {
-    file_of(root, pid, name).is_some()
+///
+/// # Errors
+/// [`FileError`]: the descriptors of the process cannot be listed, so it may show one.
+pub fn shows(root: &Root, pid: Tid, name: &str) -> Result<bool, FileError> {
+    Ok(file_of(root, pid, name)?.is_some())
 }
 
 /// The text of this name that a process shows; `None` where there is none, or where this user may
 /// not read it.
-#[must_use]
-pub fn read(root: &Root, pid: Tid, name: &str) -> Option<Vec<u8>> {
+///
+/// # Errors
+/// [`FileError`]: the process may show one, and it cannot be read.
+pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileError> {
+    let Some(path) = file_of(root, pid, name)? else { return Ok(None) };
     let mut text = Vec::new();
-    let file = File::open(file_of(root, pid, name)?).ok()?;
-    file.take(LONGEST_BYTES).read_to_end(&mut text).ok()?;
-    Some(text)
+    let whole = File::open(&path).and_then(|file| file.take(LONGEST_BYTES).read_to_end(&mut text));
+    match whole.map_err(|source| FileError { path: path.display().to_string(), source }) {
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        // The process ended, or replaced its text meanwhile.
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// A text, and the process that shows it.
@@ -108,8 +125,14 @@ fn uid(root: &Root, pid: Tid) -> Option<u32> {
 
 /// The texts of this name that these processes show, and those that started them. Each process is
 /// looked at once.
-#[must_use]
-pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Shown> {
+///
+/// # Errors
+/// As [`read`].
+pub fn read_above(
+    root: &Root,
+    pids: impl IntoIterator<Item = Tid>,
+    name: &str,
+) -> Result<Vec<Shown>, FileError> {
     let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
     let mut known = HashSet::new();
     let mut texts = Vec::new();
@@ -117,9 +140,11 @@ pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) 
         let line = std::iter::successors(Some(pid), parent)
             .take(MOST_ANCESTORS)
             .take_while(|pid| known.insert(*pid));
-        texts.extend(line.filter_map(|pid| Some(Shown { pid, text: read(root, pid, name)? })));
+        for pid in line {
+            texts.extend(read(root, pid, name)?.map(|text| Shown { pid, text }));
+        }
     }
-    texts
+    Ok(texts)
 }
 
 #[cfg(test)]
@@ -146,17 +171,28 @@ mod tests {
         let root = Root::new("/");
         let own = std::process::id() as Tid;
         let mut shown = Published::new("seatmap-test-published");
-        assert_eq!(read(&root, own, "seatmap-test-published"), None);
+        let text = |name: &str| read(&root, own, name).unwrap();
+        assert_eq!(text("seatmap-test-published"), None);
         shown.replace(b"one").unwrap();
         shown.replace(b"another").unwrap();
-        assert_eq!(read(&root, own, "seatmap-test-published").as_deref(), Some(&b"another"[..]));
-        assert_eq!(read(&root, own, "seatmap-test"), None);
+        assert_eq!(text("seatmap-test-published").as_deref(), Some(&b"another"[..]));
+        assert_eq!(text("seatmap-test"), None);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let above = read_above(&root, [child.id() as Tid, own], "seatmap-test-published");
         child.kill().and_then(|()| child.wait()).unwrap();
         let once = [Shown { pid: own, text: b"another".to_vec() }];
-        assert_eq!(above, once, "both are below it");
+        assert_eq!(above.unwrap(), once, "both are below it");
         drop(shown);
-        assert_eq!(read(&root, own, "seatmap-test-published"), None);
+        assert_eq!(text("seatmap-test-published"), None);
+    }
+
+    #[test]
+    fn a_process_whose_descriptors_cannot_be_listed_may_show_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(!shows(&root, 7, SEATING).unwrap(), "it has ended");
+        fs::create_dir_all(folder.path().join("proc/7")).unwrap();
+        fs::write(folder.path().join("proc/7/fd"), "").unwrap();
+        assert!(shows(&root, 7, SEATING).is_err() && read_above(&root, [7], SEATING).is_err());
     }
 }

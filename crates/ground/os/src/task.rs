@@ -306,16 +306,26 @@ pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
     fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
 
-/// The processes that these threads of a process created and that it has not outlived.
-#[must_use]
-pub fn children(pid: Tid, threads: &[Tid]) -> BTreeSet<Tid> {
-    let of = |tid: &Tid| {
-        fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default()
-    };
-    let numbers = |text: String| {
-        text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<Tid>>()
-    };
-    threads.iter().flat_map(|tid| numbers(of(tid))).collect()
+/// The processes that these threads of a process created and that it has not outlived. A thread
+/// that has ended has none, and no thread has any on kernels that do not list them
+/// (`CONFIG_PROC_CHILDREN`).
+///
+/// # Errors
+/// [`FileError`]: a list is there and cannot be read, so the process may have some.
+pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>, FileError> {
+    let mut children = BTreeSet::new();
+    for tid in threads {
+        match root.read(&format!("/proc/{pid}/task/{tid}/children")) {
+            Ok(text) => {
+                children.extend(
+                    text.split_ascii_whitespace().filter_map(|pid| pid.parse::<Tid>().ok()),
+                );
+            }
+            Err(error) if error.is_absent() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(children)
 }
 
 /// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5));
@@ -401,5 +411,17 @@ mod tests {
         assert!(all(&root).is_err() && of_process(&root, 7).is_err());
         fs::remove_file(folder.path().join("proc/7/task")).unwrap();
         assert_eq!((all(&root).unwrap(), of_process(&root, 7).unwrap()), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn children_that_cannot_be_listed_are_not_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let thread = |tid: Tid| folder.path().join(format!("proc/7/task/{tid}"));
+        fs::create_dir_all(thread(7)).unwrap();
+        fs::write(thread(7).join("children"), "8 9 ").unwrap();
+        assert_eq!(children(&root, 7, &[7, 77]).unwrap(), BTreeSet::from([8, 9]));
+        fs::create_dir_all(thread(17).join("children")).unwrap();
+        assert!(children(&root, 7, &[7, 17]).is_err());
     }
 }

@@ -105,6 +105,30 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
     Ok(Usable { cpus: Some(cpus.list().0), remarks })
 }
 
+/// The CPUs of this host to measure on, and a remark on those that are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measurable {
+    /// The CPUs, in the order of their names where they were named.
+    pub cpus: Vec<u32>,
+    /// The CPUs that only a name brings in.
+    pub remark: Option<Remark>,
+}
+
+/// The CPUs to measure on: the named ones, or else those of this process's mask. The kernel leaves
+/// CPUs that it was started to set apart out of that mask.
+///
+/// # Errors
+/// [`CpuError`]: a named CPU cannot be had.
+pub fn to_measure(named: Option<&CpuList>, here: &Cpus) -> Result<Measurable, CpuError> {
+    let Some(named) = named else {
+        let set_apart = CpuList(here.set_apart.clone());
+        let remark = (!set_apart.0.is_empty()).then_some(Remark::SetApart(set_apart));
+        return Ok(Measurable { cpus: here.allowed.clone(), remark });
+    };
+    here.check(&named.0)?;
+    Ok(Measurable { cpus: named.0.clone(), remark: None })
+}
+
 /// The remarks on CPUs that were measured and are not in this process's mask.
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
     let mut offline = CpuSet::default();
@@ -179,6 +203,19 @@ mod tests {
         CPU 4 is left out: the kernel was started to set it apart (isolcpus, nohz_full); --cpus takes it
         CPU 6 is not in the measurement of this host; 'seatmap measure' measures it
         ");
+    }
+
+    #[test]
+    fn cpus_set_apart_are_measured_where_they_are_named() {
+        let here = here("0-3", "0-1", "2-3");
+        let unnamed = to_measure(None, &here).unwrap();
+        assert_eq!(
+            (unnamed.cpus, unnamed.remark),
+            (vec![0, 1], Some(Remark::SetApart(CpuList(vec![2, 3]))))
+        );
+        let named = to_measure(Some(&CpuList(vec![3, 1])), &here).unwrap();
+        assert_eq!(named, Measurable { cpus: vec![3, 1], remark: None });
+        assert!(to_measure(Some(&CpuList(vec![7])), &here).is_err());
     }
 
     #[test]

@@ -24,12 +24,14 @@ use std::sync::atomic::Ordering;
 const PAGE_WORDS: u32 = 512;
 
 /// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the
-/// NUMA node of its task. The memory modules are the NUMA nodes that this process has CPUs of, in
-/// ascending order; with one node only, all of memory is one module.
+/// NUMA node of its task. The memory modules are the NUMA nodes of the CPUs that tasks can be seated
+/// on, in ascending order; with one node only, all of memory is one module.
 ///
 /// Each run gets fresh memory. The threads are kept.
 pub struct HostBed {
     cpus: Cpus,
+    /// The CPUs that tasks can be seated on.
+    pus: Vec<u32>,
     /// One CPU of each module.
     modules: Vec<u32>,
     clock: HostClock,
@@ -45,21 +47,36 @@ enum End {
 }
 
 impl HostBed {
-    /// Reads the CPUs and nodes of this process, and calibrates the clock, which takes about 20 ms.
+    /// The computer by the CPUs of this process's mask. Calibrates the clock, which takes about
+    /// 20 ms.
     ///
     /// # Errors
     /// [`BedError`], if the kernel does not tell the CPUs or nodes.
     pub fn new() -> Result<Self, BedError> {
-        let cpus = Cpus::read().map_err(|source| BedError::System {
-            what: "cannot read this process's CPUs",
-            source,
-        })?;
+        let cpus = cpus()?;
+        let pus = cpus.allowed.clone();
+        Self::of(cpus, pus)
+    }
+
+    /// The computer by these CPUs of it, which may be outside of this process's mask.
+    ///
+    /// # Errors
+    /// [`BedError`], if a CPU cannot be had, or the kernel does not tell the CPUs or nodes.
+    pub fn on(pus: Vec<u32>) -> Result<Self, BedError> {
+        let cpus = cpus()?;
+        cpus.check(&pus)?;
+        Self::of(cpus, pus)
+    }
+
+    fn of(cpus: Cpus, pus: Vec<u32>) -> Result<Self, BedError> {
         let mut nodes = BTreeMap::new();
-        for pu in topology::of_host()?.pus {
+        let all = topology::reachable()?.pus.into_iter();
+        for pu in all.filter(|pu| pus.contains(&pu.os)) {
             nodes.entry(pu.numa).or_insert(pu.os);
         }
         Ok(HostBed {
             cpus,
+            pus,
             modules: nodes.into_values().collect(),
             clock: HostClock::calibrated(),
             crew: Crew::default(),
@@ -69,7 +86,7 @@ impl HostBed {
     /// The CPUs that tasks can be seated on.
     #[must_use]
     pub fn pus(&self) -> &[u32] {
-        &self.cpus.allowed
+        &self.pus
     }
 
     /// The clock.
@@ -79,7 +96,7 @@ impl HostBed {
     }
 
     fn check(&self, seats: &[u32], tasks: usize) -> Result<(), BedError> {
-        let cpus = self.cpus.allowed.len();
+        let cpus = self.pus.len();
         if tasks > cpus {
             return Err(BedError::TooMany { tasks, cpus });
         }
@@ -103,6 +120,11 @@ impl HostBed {
         self.crew.run(&modules, &|module| touch(layout.memory(module), shape.memory_bytes))?;
         Ok(())
     }
+}
+
+fn cpus() -> Result<Cpus, BedError> {
+    let what = "cannot read this process's CPUs";
+    Cpus::read().map_err(|source| BedError::System { what, source })
 }
 
 impl Bed for HostBed {

@@ -253,7 +253,7 @@ impl<'a> Conductor<'a> {
         if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
             return Ok(Err(end));
         }
-        let cpus = Cpus::read().ok();
+        let cpus = Cpus::read();
         let begun = Instant::now();
         self.meter.begin(self.session.messages(), &self.session.threads());
         if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
@@ -261,8 +261,10 @@ impl<'a> Conductor<'a> {
         }
         let count = self.meter.end(self.session.messages(), &self.session.threads());
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
-        // A period in which CPUs were taken away or given back says nothing about the seats.
-        let count = count.filter(|_| Cpus::read().ok() == cpus);
+        // A period in which CPUs were taken away or given back says nothing about the seats, nor
+        // does one for which that could not be seen.
+        let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
+        let count = count.filter(|_| is_same);
         Ok(Ok(Event::Read {
             rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())),
         }))

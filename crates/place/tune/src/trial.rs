@@ -142,6 +142,18 @@ pub enum TrialError {
         /// Whether all are back.
         is_back: bool,
     },
+    /// The CPUs of the run could not be looked at before it, during it or after it.
+    #[error(
+        "'{command}': the run is void, since it cannot be seen whether its CPUs {cpus} were all there"
+    )]
+    CpusUnseen {
+        /// The command.
+        command: String,
+        /// The CPUs of the run.
+        cpus: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
     /// The metric's own command does not end.
     #[error(
         "the metric '{metric}' had not ended after {limit:?} and was ended; let it print a number of the run at once, or \
@@ -228,7 +240,8 @@ impl Runner {
     ///
     /// # Errors
     /// [`TrialError`]. A run whose CPUs were not all there from its beginning to its end is
-    /// [`TrialError::CpusTaken`], whatever it read.
+    /// [`TrialError::CpusTaken`], or [`TrialError::CpusUnseen`] where they could not be looked at,
+    /// whatever it read.
     pub fn run(
         &self,
         contestant: &Contestant,

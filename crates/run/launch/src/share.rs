@@ -110,6 +110,8 @@ pub enum SoleWork {
     Bench,
     /// `seatmap tune`.
     Tune,
+    /// `seatmap noise`.
+    Noise,
 }
 
 impl SoleWork {
@@ -125,6 +127,10 @@ impl SoleWork {
             }
             SoleWork::Tune => {
                 "race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...')"
+            }
+            SoleWork::Noise => {
+                "take the others for noise of its CPUs: start one on each node ('mpirun --map-by ppr:1:node', \
+                 'srun --ntasks-per-node=1')"
             }
         }
     }
@@ -301,6 +307,7 @@ mod tests {
         insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
         insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
         insta::assert_snapshot!(refused(SoleWork::Tune, Ok(Start::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
+        insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would take the others for noise of its CPUs: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
         assert_eq!(SoleWork::Bench.check_start(Ok(Start::Alone)), Ok(()));
     }
 

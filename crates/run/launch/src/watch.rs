@@ -7,9 +7,9 @@
 
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
-use seatmap_os::Tid;
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
+use seatmap_os::{Root, Tid};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -97,9 +97,7 @@ impl Watch {
         let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
         // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
-        queue.extend(
-            task::children(me, &[me]).into_iter().filter(|child| self.processes.insert(*child)),
-        );
+        queue.extend(self.new_children(me, &[me]));
         while let Some(pid) = queue.pop() {
             // One whose threads cannot be listed has not ended.
             let Ok(threads) = task::threads(pid) else { continue };
@@ -109,13 +107,17 @@ impl Watch {
             for tid in &threads {
                 news |= adopt(*tid, pinner, tracer);
             }
-            queue.extend(
-                task::children(pid, &threads)
-                    .into_iter()
-                    .filter(|child| self.processes.insert(*child)),
-            );
+            queue.extend(self.new_children(pid, &threads));
         }
         news
+    }
+
+    /// The children of a process that were not known, and are from now on.
+    fn new_children(&mut self, pid: Tid, threads: &[Tid]) -> Vec<Tid> {
+        // A list that cannot be read now is read at the next look: no process is taken for ended
+        // because it is missing here.
+        let children = task::children(&Root::new("/"), pid, threads).unwrap_or_default();
+        children.into_iter().filter(|child| self.processes.insert(*child)).collect()
     }
 }
 

@@ -247,7 +247,7 @@ fn members(
     if programs.is_empty() {
         Err(ChoiceError::Empty(looked_for))
     } else {
-        Ok(without_launchers(files, known, programs))
+        without_launchers(files, known, programs)
     }
 }
 
@@ -258,14 +258,13 @@ fn without_launchers(
     files: &mut Files,
     known: &BTreeSet<Tid>,
     programs: BTreeSet<Tid>,
-) -> BTreeSet<Tid> {
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut own: BTreeSet<String> = BTreeSet::new();
-    let supervisors: Vec<Tid> = programs
-        .iter()
-        .copied()
-        .filter(|pid| published::shows(&files.root, *pid, published::SEATING))
-        .collect();
-    own.extend(supervisors.into_iter().filter_map(|pid| program_file(files, pid)));
+    for pid in &programs {
+        if published::shows(&files.root, *pid, published::SEATING).map_err(ChoiceError::Groups)? {
+            own.extend(program_file(files, *pid));
+        }
+    }
     // `seatmap run` in the same group is this program under another number.
     own.extend(files.proc.link(format_args!("self/exe")).ok());
     let others: BTreeSet<Tid> = programs
@@ -274,7 +273,7 @@ fn without_launchers(
         .filter(|pid| program_file(files, *pid).is_none_or(|file| !own.contains(&file)))
         .collect();
     // A group of nothing but launchers was meant as it is.
-    if others.is_empty() && known.is_empty() { programs } else { others }
+    Ok(if others.is_empty() && known.is_empty() { programs } else { others })
 }
 
 fn of_unit(

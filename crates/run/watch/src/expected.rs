@@ -4,7 +4,7 @@
 use crate::seating::Seating;
 use seatmap_document::DocumentError;
 use seatmap_os::published;
-use seatmap_os::root::Root;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid};
 use seatmap_plan::Plan;
 use serde::Deserialize;
@@ -131,12 +131,14 @@ impl Expected {
 
     /// The seats that living launchers (`seatmap run`) gave to the threads of these processes, as
     /// far as this user may read them; `None` where there are none.
-    #[must_use]
-    pub fn shown(root: &Root, seating: &Seating) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`FileError`]: a launcher may show seats that cannot be read.
+    pub fn shown(root: &Root, seating: &Seating) -> Result<Option<Self>, FileError> {
         let pids = seating.processes.iter().map(|process| process.pid);
         // The supervisor is an ancestor of the program, and shows its seats in memory that others
         // can read.
-        let texts = published::read_above(root, pids, published::SEATING);
+        let texts = published::read_above(root, pids, published::SEATING)?;
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
@@ -148,7 +150,8 @@ impl Expected {
                 }),
             );
         }
-        (!seats.is_empty()).then_some(Expected { seats, is_shown: true, ..Expected::default() })
+        let shown = Expected { seats, is_shown: true, ..Expected::default() };
+        Ok((!shown.seats.is_empty()).then_some(shown))
     }
 
     /// All CPUs of all seats.

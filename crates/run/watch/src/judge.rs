@@ -34,6 +34,7 @@ use crate::rule::Rule;
 use crate::seating::{Process, Seating, Thread, Unseen};
 pub(crate) use facts::Facts;
 use seatmap_machine::Topology;
+use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid};
 use serde::{Deserialize, Serialize};
 
@@ -51,14 +52,16 @@ pub struct Asked {
 impl Asked {
     /// Completes the check for a seating: where neither rules nor seats were named, the seats that
     /// the launchers of its programs show (`seatmap run`, while it runs).
-    #[must_use]
-    pub fn of(&self, root: &Root, seating: &Seating) -> Self {
+    ///
+    /// # Errors
+    /// As [`Expected::shown`].
+    pub fn of(&self, root: &Root, seating: &Seating) -> Result<Self, FileError> {
         let expected = if self.expected.is_none() && self.rules.is_empty() {
-            Expected::shown(root, seating)
+            Expected::shown(root, seating)?
         } else {
             self.expected.clone()
         };
-        Asked { expected, ..self.clone() }
+        Ok(Asked { expected, ..self.clone() })
     }
 }
 

@@ -1,7 +1,9 @@
 //! `seatmap-papers channels`, as typed.
 
 use clap::{Args, Subcommand, ValueEnum};
+use seatmap_console::values::cpus;
 use seatmap_experiments::channels::pair_gain::Seats;
+use seatmap_os::CpuList;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -11,6 +13,9 @@ pub struct Channels {
     /// The machine: host, or a model such as xeon-phi-5110p, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host", global = true)]
     pub on: String,
+    /// The CPUs of this computer to run on; by default all that this process begins with.
+    #[arg(long, value_name = "LIST", value_parser = cpus, global = true)]
+    pub cpus: Option<CpuList>,
     /// Where draws start.
     #[arg(long, value_name = "N", default_value_t = 1, global = true)]
     pub seed: u64,

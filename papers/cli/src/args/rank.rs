@@ -3,7 +3,9 @@
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_console::figures::FigureChanges;
 use seatmap_console::over_ranks::MeetingPlace;
+use seatmap_console::values::cpus;
 use seatmap_experiments::rank::{Shard, Variant};
+use seatmap_os::CpuList;
 use seatmap_workload::MessageLibrary;
 use std::path::PathBuf;
 
@@ -36,6 +38,9 @@ pub struct RankStudy {
     /// The machine: host, a model such as cell-ps3, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    /// The CPUs of this computer to run on; by default all that this process begins with.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
     #[command(flatten)]
     pub figures: FigureChanges,
     /// The pattern, that is, who talks to whom: ring:N or ring:N:bidirectional.

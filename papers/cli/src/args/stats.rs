@@ -2,8 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use seatmap_console::figures::FigureChanges;
-use seatmap_console::values::{LevelChoice, count, size};
+use seatmap_console::values::{LevelChoice, count, cpus, size};
 use seatmap_experiments::cell_stats::Function;
+use seatmap_os::CpuList;
 use std::path::PathBuf;
 
 /// CellStats' options keep their letters: -n, -N, -c, -m, -i, -w, -b, -s, -t and -l.
@@ -12,6 +13,9 @@ pub struct Stats {
     /// The machine that is measured: host, a model such as cell-qs20, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    /// The CPUs of this computer to run on; by default all that this process begins with.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
     #[command(flatten)]
     pub figures: FigureChanges,
     /// The primitive; without it all of them, in tables and figures.

@@ -3,14 +3,13 @@
 use crate::args::{Channels, ChannelsWhat};
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::error::CliError;
-use seatmap_console::here::host_name;
+use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_experiments::channels;
 use seatmap_experiments::channels::{ChannelsError, Chip, Found, Load, Wanted};
 use seatmap_host::HostTestbed;
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
-use seatmap_os::cpus::Cpus;
 use seatmap_papers_report::{channels as report, html};
 use seatmap_port::Testbed;
 use seatmap_sim::catalog::Model;
@@ -28,7 +27,7 @@ struct Outcome {
 impl Outcome {
     /// The machine's name.
     fn machine(&self) -> String {
-        self.model.as_ref().map_or_else(host_name, |model| model.name().to_owned())
+        self.model.as_ref().map_or_else(here::host_name, |model| model.name().to_owned())
     }
 }
 
@@ -42,14 +41,16 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
         return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
     let wanted = wanted(typed);
-    let outcome =
-        match input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)? {
-            Runner::Host => on_host(&wanted)?,
-            Runner::Coherent(model) => on_model(model, &wanted)?,
-            Runner::CellBe(model) => {
-                unreachable!("{} does not run programs that share lines", model.name)
-            }
-        };
+    let runner =
+        input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)?;
+    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    let outcome = match runner {
+        Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &wanted)?,
+        Runner::Coherent(model) => on_model(model, &wanted)?,
+        Runner::CellBe(model) => {
+            unreachable!("{} does not run programs that share lines", model.name)
+        }
+    };
     if let Some(picture) = &picture {
         picture.write(&seatmap_papers_report::svg::channels(&outcome.found))?;
     }
@@ -95,11 +96,10 @@ fn wanted(typed: &Channels) -> Wanted {
     }
 }
 
-fn on_host(wanted: &Wanted) -> Result<Outcome, CliError> {
-    let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
-    let allowed = Cpus::read().map_err(CliError::work)?.allowed;
-    let chip = Chip::new(&topology, &allowed);
-    let mut bed = HostTestbed::new(allowed, wanted.lines_needed()).map_err(CliError::work)?;
+fn on_host(cpus: &[u32], wanted: &Wanted) -> Result<Outcome, CliError> {
+    let topology = seatmap_host::topology::reachable().map_err(CliError::work)?;
+    let chip = Chip::new(&topology, cpus);
+    let mut bed = HostTestbed::new(cpus.to_vec(), wanted.lines_needed()).map_err(CliError::work)?;
     let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
     let found = channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)?;
     Ok(Outcome { found, topology, model: None })

@@ -10,6 +10,7 @@ use results::Results;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
@@ -52,8 +53,11 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
     let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     start.map_or(Ok(()), |_| check(&runner))?;
-    let mut bed =
-        matches!(runner, Runner::Host).then(HostBed::new).transpose().map_err(CliError::work)?;
+    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    let mut bed = match &runner {
+        Runner::Host => Some(host(typed)?),
+        _ => None,
+    };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     if counters.is_some() && bed.is_some() {
         return Err(CliError::input(
@@ -87,6 +91,10 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         destination.write(&counted(model, &ranking)?)?;
     }
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
+}
+
+fn host(typed: &RankStudy) -> Result<HostBed, CliError> {
+    HostBed::on(here::cpus_to_measure(typed.cpus.as_ref())?).map_err(CliError::work)
 }
 
 /// A study under way.

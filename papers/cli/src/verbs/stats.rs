@@ -55,7 +55,9 @@ struct All<'a> {
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
-    match input::runner(&typed.on, Capability::RunsChannels, &typed.figures)? {
+    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    match runner {
         Runner::Host => on_host(typed),
         Runner::CellBe(model) => on_cell(typed, &model),
         Runner::Coherent(model) => on_coherent(typed, &model),
@@ -114,8 +116,9 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
 /// On this computer the groups of a class are chips, NUMA nodes are memories, and a CPU takes the
 /// controller's part.
 fn on_host(typed: &Stats) -> Result<(), CliError> {
-    let mut bed = HostBed::new().map_err(CliError::work)?;
-    let topology = topology::of_host().map_err(CliError::work)?;
+    let cpus = here::cpus_to_measure(typed.cpus.as_ref())?;
+    let mut bed = HostBed::on(cpus.clone()).map_err(CliError::work)?;
+    let topology = topology::reachable().map_err(CliError::work)?;
     let rooms = shared_rooms(&topology, bed.pus(), bed.modules(), typed.class.into())?;
     if typed.trace.is_some() {
         return Err(CliError::input(
@@ -124,7 +127,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     }
     let name = here::host_name();
     let Some(function) = typed.function else {
-        let here = surveyed(HostBed::new, &rooms, ON_HOST)?;
+        let here = surveyed(|| HostBed::on(cpus.clone()), &rooms, ON_HOST)?;
         return all(typed, &name, with_primitives(here, &topology, bed.pus())?);
     };
     let options = options(typed, function.0);

@@ -36,7 +36,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
-        None => seatmap_os::affinity::current().map_err(CliError::work)?,
+        None => here::cpus_to_measure(None)?,
     };
     let found = found(typed, &cpus)?;
     match (picture, &found) {

@@ -12,6 +12,7 @@ mod examples;
 mod hostile;
 
 mod channels;
+mod cpus;
 mod documents;
 mod formats;
 mod limits;

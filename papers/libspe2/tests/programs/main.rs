@@ -59,6 +59,21 @@ fn a_wait_for_a_program_that_nobody_can_run_fails() {
 }
 
 #[test]
+fn a_program_that_waits_for_nobody_ends() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/lone.c");
+    let program = tool.build(&source, &source);
+    let ended = tool.execute(&program, &[("SEATMAP_SPE", "host")]);
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{}{told}", String::from_utf8_lossy(&ended.stdout));
+    let things = ["a message", "a signal", "room in a mailbox", "an event"];
+    let line = |thing: &str| {
+        format!("the program would wait for ever: for {thing}, and no other thread is left")
+    };
+    assert!(things.iter().all(|thing| told.contains(&line(thing))), "{told}");
+}
+
+#[test]
 fn libraries_synchronise_and_compute() {
     passes("libraries");
 }

@@ -99,7 +99,7 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let spared = tasks_of_spared(site)?;
     let file = group::members_file(site.root, rest);
     for _ in 0..ROUNDS {
-        let found: Vec<Tid> = group::members(site.root, base)
+        let found: Vec<Tid> = group::members(site.root, base)?
             .into_iter()
             .filter(|tid| !spared.contains(tid) && !refused.contains(tid))
             .collect();

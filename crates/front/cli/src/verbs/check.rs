@@ -76,8 +76,8 @@ impl Checker<'_> {
         }
     }
 
-    fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
-        Judged::new(seating, &self.topology, &self.standard.of(seating))
+    fn judged<'s>(&self, seating: &'s Seating) -> Result<Judged<'s>, CliError> {
+        Ok(Judged::new(seating, &self.topology, &self.standard.of(seating)?))
     }
 
     fn once(&self) -> Result<(), CliError> {
@@ -88,7 +88,7 @@ impl Checker<'_> {
         if seating.processes.is_empty() && !self.typed.all {
             return Err(CliError::input(seating.why_empty()));
         }
-        let judged = self.judged(&seating);
+        let judged = self.judged(&seating)?;
         self.tell(&judged)?;
         self.end(&judged.findings, judged.verdict)
     }
@@ -113,12 +113,12 @@ impl Checker<'_> {
         let seating =
             Seating { format: FORMAT.to_owned(), machine: here::host_name(), ..Seating::default() };
         if self.standard.has_seats() {
-            let judged = self.judged(&seating);
+            let judged = self.judged(&seating)?;
             self.tell(&judged)?;
             return self.end(&judged.findings, judged.verdict);
         }
         if self.typed.json || self.typed.quiet || self.file.is_some() {
-            self.tell(&self.judged(&seating))
+            self.tell(&self.judged(&seating)?)
         } else {
             output::print("no program is bound; --pid PID, --name GLOB and --all check others\n")
         }
@@ -148,7 +148,7 @@ impl Checker<'_> {
         let began = Instant::now();
         watch(&mut watcher, self.typed.seconds, &interrupt);
         let seating = watcher.seating();
-        let judged = self.judged(&seating);
+        let judged = self.judged(&seating)?;
         self.tell(&judged)?;
         let mut worst = judged.verdict;
         let mut findings = judged.findings;
@@ -158,7 +158,7 @@ impl Checker<'_> {
             if interrupt.asked() || seating.processes.is_empty() {
                 break;
             }
-            let judged = self.judged(&seating);
+            let judged = self.judged(&seating)?;
             self.tell_changes(&findings, &judged, began.elapsed())?;
             worst = worst.max(judged.verdict);
             findings = judged.findings;

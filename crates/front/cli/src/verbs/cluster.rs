@@ -7,14 +7,16 @@ use seatmap_cluster::measure::{self, MeasureError, Own};
 use seatmap_cluster::mpi::MpiError;
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank, RankError};
 use seatmap_console::bar::Bar;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::{AtFile, CliError, with_causes};
 use seatmap_console::here;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{input, meet};
 use seatmap_machine::Profile;
+use seatmap_os::limited;
 use seatmap_report::{cluster, counted};
 use serde::Serialize;
 use std::path::Path;
+use std::time::Duration;
 
 /// Measures a cluster, or says what is wrong with one.
 pub fn run(typed: &Cluster) -> Result<(), CliError> {
@@ -136,15 +138,23 @@ fn earlier(typed: &ClusterMeasure, rank: &Rank) -> Result<Option<Measured>, CliE
 }
 
 fn own(typed: &ClusterMeasure) -> Own {
-    let measure = typed.nodes.then(|| Box::new(profile) as Box<dyn Fn() -> Option<Profile> + Send>);
-    Own { name: here::host_name(), facts: Facts::read(), profile: measure }
+    // Rank 0 waits for the whole time: a node that has given up by then is not lost.
+    let limit = 2 * typed.timeout / 3;
+    Own {
+        name: here::host_name(),
+        facts: Facts::read(),
+        profile: typed.nodes.then(|| Box::new(move || profile(limit)) as _),
+    }
 }
 
 /// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
-/// here. `None` where it fails, which shows in the result as a node without them.
-fn profile() -> Option<Profile> {
-    let mut measuring = myself::quick_measurement();
-    let output = measuring.stderr(std::process::Stdio::inherit()).output().ok()?;
+/// here. `None` where it fails or takes longer than the limit, which shows in the result as a node
+/// without them.
+fn profile(limit: Duration) -> Option<Profile> {
+    let measured =
+        limited::output("seatmap measure --quick", &mut myself::quick_measurement(), limit);
+    let output = measured.map_err(|error| output::tell(&with_causes(&error))).ok()?;
+    output::tell_text(&String::from_utf8_lossy(&output.stderr));
     let machine = input::machine_in("this node", &output.stdout).ok()?;
     output.status.success().then(|| input::profile_of(&machine).ok())?
 }

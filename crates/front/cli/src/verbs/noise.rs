@@ -6,6 +6,7 @@ use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination, OfMachine};
+use seatmap_launch::share::SoleWork;
 use seatmap_noise::{Error, NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &Noise) -> Result<(), CliError> {
+    super::run::check_sole(SoleWork::Noise)?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let cpus = cpus(typed)?;

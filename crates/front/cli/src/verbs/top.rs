@@ -85,12 +85,12 @@ impl Watched {
     }
 
     /// Looks, and judges as `seatmap check` does.
-    fn look(&mut self) -> (Frame, Judgement) {
+    fn look(&mut self) -> Result<(Frame, Judgement), CliError> {
         let frame = self.frame();
-        let asked = self.standard.of(&frame.seating);
+        let asked = self.standard.of(&frame.seating)?;
         let findings = judge(&frame.seating, &self.topology, &asked);
         let seats = seats(&frame.seating, &self.topology, &asked);
-        (frame, Judgement { findings, seats })
+        Ok((frame, Judgement { findings, seats }))
     }
 
     fn frame(&mut self) -> Frame {
@@ -104,7 +104,7 @@ impl Watched {
         if typed.json {
             return self.print_document();
         }
-        let (frame, judgement) = self.look();
+        let (frame, judgement) = self.look()?;
         if frame.seating.threads.is_empty() {
             return Err(CliError::input(frame.seating.why_empty()));
         }
@@ -130,7 +130,7 @@ impl Watched {
         if seating.threads.is_empty() {
             return Err(CliError::input(seating.why_empty()));
         }
-        let judged = Judged::new(&seating, &self.topology, &self.standard.of(&seating));
+        let judged = Judged::new(&seating, &self.topology, &self.standard.of(&seating)?);
         output::json(&Look { judged, rates, wakes })
     }
 

@@ -563,6 +563,24 @@ fn jobs_that_cannot_race_are_refused() {
     assert!(told.contains("other.json: is not a cluster"), "{told}");
 }
 
+/// Another program measures here and does not end, and each node waits for it.
+#[test]
+fn a_node_that_cannot_measure_itself_in_time_says_so() {
+    let place = Place::new();
+    let never = &mut |_| std::ops::ControlFlow::Continue(());
+    let claim = seatmap_os::claim::Claim::wait(never);
+    let quick = ["--each-rank", "--trips", "1ms", "--timeout", "3s", "--nodes", "--json"];
+    let output = started(&place, 2, &quick);
+    drop(claim);
+    let late = "seatmap: 'seatmap measure --quick' had not ended after 2 s and was ended\n";
+    assert!(stderr(&output).contains(late), "{}", stderr(&output));
+    let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&cluster["nodes"][0]["profile"], cluster["pairs"].as_array().map(Vec::len)),
+        (&Value::Null, Some(1))
+    );
+}
+
 #[test]
 fn ranks_measure_through_mpi_as_well() {
     let place = Place::new();

@@ -352,6 +352,26 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     wait_until("the warden has undone it", || !has_groups(&place));
 }
 
+/// The test executes the remedy.
+#[test]
+fn a_controller_that_is_stopped_is_named() {
+    let place = Place::new();
+    let controller = Controller::start(&place, &[], &[]);
+    let pid = controller.pid();
+    let signal = |word: &str| {
+        let status = Command::new("sh").args(["-c", &format!("kill {word} {pid}")]).status();
+        assert!(status.unwrap().success());
+    };
+    signal("-STOP");
+    let output = controller.ask(&["list"]);
+    signal("-CONT");
+    let sentence = format!(
+        "seatmap: the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on"
+    );
+    assert_eq!((output.status.code(), stderr(&output)), (Some(1), sentence));
+    assert!(controller.ask(&["list"]).status.success());
+}
+
 /// A place's account, as a controller of it wrote it; it must not run.
 fn account(place: &Place) -> Value {
     serde_json::from_str(&place.read("run/controller.usage")).unwrap()

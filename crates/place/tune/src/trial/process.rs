@@ -158,7 +158,7 @@ fn name(pid: i32) -> String {
 
 fn children() -> io::Result<BTreeSet<i32>> {
     let own = std::process::id() as i32;
-    Ok(task::children(own, &task::threads(own)?))
+    task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
 /// Ends all children but `others`, and what becomes a child when they have ended. Where children

@@ -13,8 +13,12 @@ pub(super) struct Needed {
     cpus: CpuSet,
     /// Whether they belong to a cell, which this process is outside of.
     is_cell: bool,
-    /// Whether one was found missing at any look.
+    /// Whether one was missing at any look, or a look failed.
     was_short: Cell<bool>,
+    /// The error of a look that failed.
+    failed: Cell<Option<io::Error>>,
+    /// Reads the CPUs of this computer.
+    read: fn() -> io::Result<Cpus>,
 }
 
 impl Needed {
@@ -25,31 +29,56 @@ impl Needed {
             (None, Some(cpus)) => (cpus.clone(), false),
             (None, None) => (CpuSet::of_thread(0)?, false),
         };
-        Ok(Needed { cpus, is_cell, was_short: Cell::new(false) })
+        let was_short = Cell::new(false);
+        Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
-    /// Whether one of them is missing now, or was at an earlier look.
+    /// Whether one of them is missing now, or was at an earlier look. A look that fails has not
+    /// seen that all are there.
     pub(super) fn are_short(&self) -> bool {
         if !self.was_short.get() {
-            self.was_short.set(self.missing().is_ok_and(|missing| !missing.is_empty()));
+            self.was_short.set(!self.missing().is_empty());
         }
         self.was_short.get()
     }
 
     /// The error of a run that was short of CPUs.
     pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
-        let missing = self.missing().unwrap_or_default();
-        let cpus = if missing.is_empty() { self.cpus.clone() } else { missing.clone() };
-        TrialError::CpusTaken {
-            command: contestant.line(),
-            cpus: cpus.to_string(),
-            is_back: missing.is_empty(),
+        let command = contestant.line();
+        let missing = self.missing();
+        if let Some(source) = self.failed.take() {
+            return TrialError::CpusUnseen { command, cpus: self.cpus.to_string(), source };
         }
+        let is_back = missing.is_empty();
+        let cpus = if is_back { self.cpus.to_string() } else { missing.to_string() };
+        TrialError::CpusTaken { command, cpus, is_back }
     }
 
-    fn missing(&self) -> io::Result<CpuSet> {
-        let here = if self.is_cell { Cpus::read()?.online } else { Cpus::read()?.reachable() };
-        let here = here.into_iter().collect();
-        Ok(self.cpus.without(&here))
+    /// Those that are missing now: all of them where this cannot be seen.
+    fn missing(&self) -> CpuSet {
+        let here = match (self.read)() {
+            Ok(here) if self.is_cell => here.online,
+            Ok(here) => here.reachable(),
+            Err(error) => {
+                self.failed.set(Some(error));
+                Vec::new()
+            }
+        };
+        self.cpus.without(&here.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_that_fails_has_not_seen_the_cpus() {
+        let contestant = Contestant { cpus: Some(CpuSet::single(0)), ..Contestant::default() };
+        let read = || Err(io::Error::from_raw_os_error(libc::EINVAL));
+        let needed = Needed { read, ..Needed::by(&contestant).unwrap() };
+        assert!(needed.are_short());
+        let error = needed.error(&contestant).to_string();
+        assert!(error.contains("it cannot be seen whether its CPUs 0 were all there"), "{error}");
     }
 }

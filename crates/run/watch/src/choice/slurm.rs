@@ -48,7 +48,7 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
     if found.is_empty() {
         Err(ChoiceError::Empty(format!("the Slurm step of job {job}")))
     } else {
-        Ok(without_launchers(files, known, found))
+        without_launchers(files, known, found)
     }
 }
 

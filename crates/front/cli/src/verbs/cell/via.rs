@@ -84,8 +84,18 @@ fn hold(mut client: ControlClient) -> Result<(), CliError> {
     let (says, heard) = std::sync::mpsc::channel();
     let listen = move || while says.send(client.hear()).is_ok() {};
     std::thread::Builder::new().spawn(listen).map_err(CliError::work)?;
+    let mut is_stopped = false;
     while !interrupt.asked() {
         let Ok(answer) = heard.recv_timeout(Duration::from_millis(100)) else { continue };
+        // The cell is kept meanwhile: it would end with this connection.
+        if let Err(error @ ControlError::Stopped(_)) = &answer {
+            if !is_stopped {
+                output::tell(&error.to_string());
+            }
+            is_stopped = true;
+            continue;
+        }
+        is_stopped = false;
         match answer.map_err(failed)?.say {
             Say::Damaged { name, faults } if faults.is_empty() => {
                 output::tell(&format!("{name}: as it was made"))

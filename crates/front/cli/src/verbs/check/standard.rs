@@ -45,13 +45,16 @@ impl Standard {
     }
 
     /// The rules and seats that this seating is held against.
-    pub fn of(&self, seating: &Seating) -> Asked {
+    ///
+    /// # Errors
+    /// The seats that a launcher shows cannot be read.
+    pub fn of(&self, seating: &Seating) -> Result<Asked, CliError> {
         match &self.ranks {
             Some(plan) => {
                 let expected = Some(ranks::expected(plan, seating, self.any_machine));
-                Asked { expected, ..self.asked.clone() }
+                Ok(Asked { expected, ..self.asked.clone() })
             }
-            None => self.asked.of(&Root::new("/"), seating),
+            None => self.asked.of(&Root::new("/"), seating).map_err(CliError::work),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
 
 use crate::args::Measure;
-use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine as Opened};
 use seatmap_console::error::CliError;
-use seatmap_console::{here, input, output};
+use seatmap_console::{here, input};
 use seatmap_document::content_hash;
 use seatmap_host::{HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -12,7 +11,6 @@ use seatmap_measure::journal::Machine;
 use seatmap_measure::replay::Replay;
 use seatmap_measure::survey;
 use seatmap_measure::testbed_probe::TestbedProbe;
-use seatmap_os::cpus::Cpus;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
@@ -79,17 +77,7 @@ impl Source {
 
     fn host(typed: &Measure) -> Result<Self, CliError> {
         let topology = topology::reachable().map_err(CliError::work)?;
-        let here = Cpus::read().map_err(CliError::work)?;
-        let pus = match &typed.cpus {
-            Some(list) => list.0.clone(),
-            None => here.allowed.clone(),
-        };
-        here.check(&pus).map_err(CliError::input)?;
-        if typed.cpus.is_none() && !here.set_apart.is_empty() {
-            let set_apart = seatmap_os::CpuList(here.set_apart.clone());
-            output::tell(&Remark::SetApart(set_apart).to_string());
-        }
-        Ok(Source::Host { topology, pus })
+        Ok(Source::Host { topology, pus: here::cpus_to_measure(typed.cpus.as_ref())? })
     }
 
     fn simulated(model: Arc<CoherentModel>, typed: &Measure) -> Result<Self, CliError> {

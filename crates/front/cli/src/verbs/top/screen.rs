@@ -213,7 +213,7 @@ impl Screen {
         if self.view.is_frozen && self.recorder.is_none() {
             return Ok(());
         }
-        let (frame, judgement) = self.watched.look();
+        let (frame, judgement) = self.watched.look()?;
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&self.watched, &frame)?;
         }

@@ -177,21 +177,49 @@ const SEEING: [&[&str]; 8] = [
     &["doctor"],
 ];
 
-/// The exit code and the error message of each verb in namespaces of its own, after a script there.
+/// The options of unshare(1) for namespaces of mounts and processes, where a script runs.
+const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--fork", "sh", "-c"];
+
+/// The exit code and the error message of a verb in namespaces of its own, at the end of a script
+/// there.
+fn in_namespace(place: &Place, script: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new("unshare");
+    command.args(NAMESPACES).arg(script).arg(place.command(&[]).get_program()).args(arguments);
+    let output = command.current_dir(place.folder()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+fn can_make_namespaces() -> bool {
+    seatmap_needs::program("unshare", &[&NAMESPACES[..], &["mount -t tmpfs x /mnt"]].concat())
+}
+
+/// The same of each verb, which runs after the script.
 fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String)>> {
-    let options = ["--mount", "--pid", "--fork", "sh", "-c"];
-    let of = |arguments: &[&str]| {
-        let mut command = Command::new("unshare");
-        command.args(options).arg(format!("{script} exec \"$0\" \"$@\""));
-        command.arg(place.command(&[]).get_program()).args(arguments).current_dir(place.folder());
-        let output = command.output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    let script = format!("{script} exec \"$0\" \"$@\"");
+    can_make_namespaces()
+        .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
+}
+
+/// The commands in the two error messages, executed; then the same verb works.
+#[test]
+fn a_proc_is_mounted_by_the_command_in_the_error() {
+    if !can_make_namespaces() {
+        return;
+    }
+    let place = Place::new();
+    let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
+    let command_behind = |words: &str| {
+        format!("remedy=$(\"$0\" \"$@\" 2>&1 | sed -n \"s/.*{words} '\\([^']*\\)'.*/\\1/p\") &&")
     };
-    let works = seatmap_needs::program(
-        "unshare",
-        &["--mount", "--pid", "--fork", "sh", "-c", "mount -t tmpfs x /mnt"],
-    );
-    works.then(|| SEEING.iter().map(|arguments| of(arguments)).collect())
+    let absent = command_behind("mount it with");
+    let foreign = command_behind("start the namespace with");
+    for script in [
+        format!("mount -t tmpfs none /proc && {absent} sh -c \"$remedy\" && exec \"$0\" \"$@\""),
+        format!("{foreign} test \"$remedy\" && exec $remedy \"$0\" \"$@\""),
+    ] {
+        let (code, stderr) = in_namespace(&place, &script, &["run", "--cpus", &cpu, "--", "true"]);
+        assert_eq!(code, Some(0), "{script}: {stderr}");
+    }
 }
 
 #[test]

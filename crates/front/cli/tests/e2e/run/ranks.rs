@@ -137,10 +137,11 @@ fn ranks_of_mpirun_sit_apart() {
 }
 
 /// Verbs that choose among all CPUs themselves, each with a command line that ends soon.
-const SOLE: [&[&str]; 3] = [
+const SOLE: [&[&str]; 4] = [
     &["run", "--auto", "--", "true"],
     &["bench", "--runs", "1", "--warmup", "0", "--", "true"],
     &["tune", "--", "true"],
+    &["noise", "--seconds", "0.05"],
 ];
 
 #[test]
