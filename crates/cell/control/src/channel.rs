@@ -142,13 +142,11 @@ pub fn connect(
         .frame(u16::MAX, &mut bytes);
     hand_over(stream.stream(), &bytes, console_and_input)
         .map_err(|source| ControlError::no_files(socket, source))?;
-    let answer =
-        frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(|error| {
-            error.downcast().map_or_else(
-                |source| ControlError::no_files(socket, source),
-                ControlError::Stopped,
-            )
-        })?;
+    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(|error| {
+        error
+            .downcast()
+            .map_or_else(|source| ControlError::no_files(socket, source), ControlError::Stopped)
+    })?;
     answer.ok_or_else(|| ControlError::no_files(socket, refusal()))?;
     let stream = stream.into_stream().map_err(|source| ControlError::no_files(socket, source))?;
     rustix::io::fcntl_setfd(&stream, FdFlags::empty())
@@ -157,10 +155,7 @@ pub fn connect(
 }
 
 fn refusal() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::PermissionDenied,
-        "the server there does not let this user in",
-    )
+    io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
 }
 
 /// Sends bytes and files along with them.
