@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use seatmap_cluster::Rank;
-use seatmap_cluster::meeting::{Meeting, MeetingError};
+use seatmap_cluster::meeting::Meeting;
 use seatmap_cluster::secret::Secret;
 use std::path::Path;
 
@@ -34,15 +34,4 @@ pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
         (None, None) => None,
     };
     given.transpose().map_err(CliError::input)
-}
-
-/// Whether the user can mend why ranks cannot meet.
-pub fn is_input(error: &MeetingError) -> bool {
-    matches!(
-        error,
-        MeetingError::Secret
-            | MeetingError::Bad(_)
-            | MeetingError::File(..)
-            | MeetingError::Untrusted(_)
-    )
 }

@@ -5,9 +5,8 @@ use crate::values::duration;
 use crate::{here, meet, output};
 use clap::Args;
 use seatmap_catalog::Runner;
+use seatmap_cluster::Rank;
 use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
-use seatmap_cluster::{Rank, RankError};
-use seatmap_document::content_hash;
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -53,12 +52,7 @@ pub fn check(runner: &Runner) -> Result<(), CliError> {
 /// A hash of all that is known of a model: ranks that know another one of this name would bring
 /// other times.
 pub fn machine_hash(runner: &Runner) -> String {
-    match runner {
-        Runner::CellBe(model) => content_hash(&**model),
-        // Ranks that simulate different machines would mix their results unseen.
-        Runner::Coherent(model) => content_hash(&(&model.name, &model.topology, &model.figures)),
-        Runner::Host => String::new(),
-    }
+    runner.model_hash().unwrap_or_default()
 }
 
 impl Start {
@@ -108,10 +102,5 @@ pub fn tell(spread: &Spread) {
 
 /// Things that the user can change are bad input.
 pub fn failed(error: SpreadError) -> CliError {
-    let is_input = match &error {
-        SpreadError::Rank(RankError::Meeting(error)) => meet::is_input(error),
-        SpreadError::Other { .. } => true,
-        _ => false,
-    };
-    if is_input { CliError::input(error) } else { CliError::work(error) }
+    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -8,10 +8,11 @@
 //! |---|---|
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
-//! | [`pattern`], [`placement`] | who talks to whom, who sits where, and what that gains |
+//! | [`pattern`], [`placement`], [`remarks`] | who talks to whom, who sits where, what that gains, and what is to know of it |
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
+//! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
@@ -43,8 +44,10 @@ pub mod palette;
 pub mod pattern;
 pub mod placement;
 mod predicted;
+pub mod qap;
 pub mod ranks;
 mod reduced;
+pub mod remarks;
 mod scale;
 mod sentence;
 mod speed;

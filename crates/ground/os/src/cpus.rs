@@ -53,6 +53,19 @@ pub struct Cpus {
     pub set_apart: Vec<u32>,
 }
 
+/// The CPUs that run and that the cpuset of this process allows; its own mask hides none, and stays
+/// as it is.
+///
+/// # Errors
+/// The kernel's error: it does not say which CPUs this process may use.
+pub fn in_cpuset() -> std::io::Result<CpuSet> {
+    let own: CpuSet = affinity::current()?.into_iter().collect();
+    let online: CpuSet = Cpus::read()?.online.into_iter().collect();
+    // Where a filter of system calls forbids to ask, the own CPUs are known.
+    let granted = affinity::granted().map(|granted| granted.within(&online)).unwrap_or_default();
+    Ok(own.with(&granted))
+}
+
 impl Cpus {
     /// Reads them from `/sys`. The affinity mask stands in for files that are missing there.
     ///

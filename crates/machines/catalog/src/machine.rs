@@ -230,6 +230,12 @@ impl Machine {
         Machine { name, kind, notes: Vec::new(), typed: typed.to_owned() }
     }
 
+    /// The name or path by which the user chose it.
+    #[must_use]
+    pub fn typed(&self) -> &str {
+        &self.typed
+    }
+
     /// Whether it is this computer.
     #[must_use]
     pub fn is_host(&self) -> bool {

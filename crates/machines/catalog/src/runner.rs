@@ -1,5 +1,6 @@
 //! The runners: the ways to run programs on a machine.
 
+use seatmap_document::content_hash;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::{CellModel, CoherentModel};
 use std::sync::Arc;
@@ -13,6 +14,20 @@ pub enum Runner {
     CellBe(Arc<CellModel>),
     /// A machine with coherent caches, in virtual time.
     Coherent(Arc<CoherentModel>),
+}
+
+impl Runner {
+    /// A hash of all that is known of the model; `None` for this computer.
+    #[must_use]
+    pub fn model_hash(&self) -> Option<String> {
+        match self {
+            Runner::CellBe(model) => Some(content_hash(&**model)),
+            Runner::Coherent(model) => {
+                Some(content_hash(&(&model.name, &model.topology, &model.figures)))
+            }
+            Runner::Host => None,
+        }
+    }
 }
 
 /// The way in which a machine answers when core distances are measured on it.

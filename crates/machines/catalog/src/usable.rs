@@ -1,6 +1,7 @@
 //! The CPUs of this host on which a placement may put tasks now. A measurement on file may be from
 //! another hour: CPUs are switched off and on, and this process may be kept from some.
 
+use crate::Machine;
 use seatmap_machine::Profile;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::{CpuList, CpuSet};
@@ -71,6 +72,51 @@ impl fmt::Display for Remark {
             ),
         }
     }
+}
+
+/// Why the CPUs for a placement cannot be given.
+#[derive(Debug, thiserror::Error)]
+pub enum UsableError {
+    /// The kernel does not say which CPUs there are.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// A CPU that was named cannot be used here.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// None was named, and none of those that were measured can be used.
+    #[error(transparent)]
+    Nothing(#[from] NothingUsable),
+}
+
+impl UsableError {
+    /// Whether the user's wishes are at fault, rather than the work.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        !matches!(self, UsableError::Read(_))
+    }
+}
+
+/// The CPUs of a machine that tasks may sit on: those that are named, else, on this host, those
+/// that this process may use now. Tasks that are fixed need theirs.
+///
+/// # Errors
+/// [`UsableError`].
+pub fn for_tasks(
+    machine: &Machine,
+    profile: &Profile,
+    named: Option<Vec<u32>>,
+    fixed: &[u32],
+) -> Result<Usable, UsableError> {
+    if !machine.is_host() {
+        return Ok(Usable { cpus: named, remarks: Vec::new() });
+    }
+    let here = Cpus::read()?;
+    if let Some(named) = named {
+        here.check(&named)?;
+        return Ok(Usable { cpus: Some(named), remarks: Vec::new() });
+    }
+    here.check(fixed)?;
+    Ok(of_host(profile, &here)?)
 }
 
 /// The CPUs of this host's profile that a placement takes if it names none.

@@ -116,7 +116,7 @@ pub enum GatherError {
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn of_host() -> Result<Topology, TopologyError> {
-    Ok(of_cpus(&affinity::current()?.into_iter().collect()))
+    Ok(showing(&affinity::current()?.into_iter().collect()))
 }
 
 /// The PUs that this process may use if it names them: those of its mask, and those that the kernel
@@ -125,29 +125,18 @@ pub fn of_host() -> Result<Topology, TopologyError> {
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn reachable() -> Result<Topology, TopologyError> {
-    Ok(of_cpus(&Cpus::read()?.reachable().into_iter().collect()))
+    Ok(showing(&Cpus::read()?.reachable().into_iter().collect()))
 }
 
-/// The PUs that run and that the cpuset of this process allows; its own mask hides none.
-///
-/// # Errors
-/// [`TopologyError`], if the kernel does not say which PUs they are.
-pub fn of_cpuset() -> Result<Topology, TopologyError> {
-    let own: CpuSet = affinity::current()?.into_iter().collect();
-    let online: CpuSet = Cpus::read()?.online.into_iter().collect();
-    // Where a filter of system calls forbids to ask, the own CPUs are known.
-    let granted = affinity::granted().map(|granted| granted.within(&online)).unwrap_or_default();
-    Ok(of_cpus(&own.with(&granted)))
-}
-
-fn of_cpus(allowed: &CpuSet) -> Topology {
+/// These PUs with what they share. Reading changes no thread's mask.
+#[must_use]
+pub fn showing(cpus: &CpuSet) -> Topology {
     let mut pus: HashMap<u32, Pu> = match of_tree(&Tree::of_host()) {
         Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
         // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
-    let pus =
-        allowed.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
+    let pus = cpus.iter().map(|os| pus.remove(&os).unwrap_or(Pu { os, ..Pu::default() })).collect();
     Topology { pus }
 }
 

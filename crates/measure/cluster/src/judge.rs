@@ -111,6 +111,37 @@ pub fn faults(cluster: &Cluster) -> Vec<Fault> {
     Judgement::of(cluster).faults
 }
 
+/// The faults of a cluster as they are written: `seatmap-cluster-faults/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis<'a> {
+    format: &'static str,
+    /// Nodes of the cluster.
+    pub nodes: usize,
+    /// Pairs of nodes that were measured.
+    pub pairs: usize,
+    /// The faults, the gravest first.
+    pub faults: Vec<Fault>,
+    /// Pairs of nodes that were too noisy to judge.
+    pub unsettled: Vec<[&'a str; 2]>,
+}
+
+impl<'a> Diagnosis<'a> {
+    /// Judges a cluster.
+    #[must_use]
+    pub fn of(cluster: &'a Cluster) -> Self {
+        Diagnosis {
+            format: "seatmap-cluster-faults/1",
+            nodes: cluster.nodes.len(),
+            pairs: cluster.pairs.len(),
+            faults: faults(cluster),
+            unsettled: unsettled(cluster)
+                .into_iter()
+                .map(|pair| pair.map(|node| cluster.nodes[node].name.as_str()))
+                .collect(),
+        }
+    }
+}
+
 /// The faults of a cluster, and the groups by which they were found.
 pub(crate) struct Judgement {
     pub faults: Vec<Fault>,

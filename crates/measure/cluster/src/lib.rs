@@ -22,7 +22,7 @@
 //! | [`names`] | names of nodes in little room |
 //! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
-//! | [`ranks`] | the cluster as places for the ranks of a job |
+//! | [`ranks`], [`ranks_here`] | the cluster as places for the ranks of a job; the seats of those on this computer |
 //!
 //! It launches nothing, and needs no MPI unless it is to measure that. Every message is
 //! authenticated, and none is encrypted: they carry no more than figures. No program and no command
@@ -46,6 +46,7 @@ pub mod mpi;
 pub mod names;
 mod rank_error;
 pub mod ranks;
+pub mod ranks_here;
 mod seat;
 pub mod secret;
 #[cfg(test)]

@@ -116,6 +116,21 @@ pub enum MeasureError {
     Mpi(#[from] MpiError),
 }
 
+impl MeasureError {
+    /// Whether the user can mend it by other options, rather than the work failed.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            MeasureError::Rank(error) => error.is_input(),
+            MeasureError::Mpi(error) => {
+                matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
+            }
+            MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
+            MeasureError::Absent { .. } | MeasureError::Handshake(_) => false,
+        }
+    }
+}
+
 /// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything
 /// is done through MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with
 /// it: a launcher may end the whole job.

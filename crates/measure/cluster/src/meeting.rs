@@ -60,6 +60,20 @@ pub enum MeetingError {
     },
 }
 
+impl MeetingError {
+    /// Whether the user can mend it by other options, rather than the work failed.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            MeetingError::Secret
+                | MeetingError::Bad(_)
+                | MeetingError::File(..)
+                | MeetingError::Untrusted(_)
+        )
+    }
+}
+
 /// The text of a meeting file.
 #[derive(Serialize, Deserialize)]
 struct Note {

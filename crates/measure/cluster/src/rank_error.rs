@@ -44,6 +44,18 @@ pub enum RankError {
     Own(#[source] io::Error),
 }
 
+impl RankError {
+    /// Whether the user can mend it by other options, rather than the work failed.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            RankError::Meeting(error) => error.is_input(),
+            RankError::Other { .. } | RankError::Order(_) => true,
+            _ => false,
+        }
+    }
+}
+
 fn lost(error: &io::Error) -> String {
     if wire::has_ended(error) {
         "rank 0 has ended".to_owned()

@@ -4,12 +4,23 @@ use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, Node};
 use crate::fit::Metric;
 use seatmap_machine::Square;
+use seatmap_pattern::Pattern;
 use seatmap_ranks::Nodes;
 use seatmap_statistics::median;
 
 /// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in
 /// nanoseconds: about what two cores of one package are.
 const INSIDE_NS: f64 = 100.0;
+
+/// The mean size of a pattern's messages in bytes. A generated pattern has messages of one byte,
+/// which stand for no size: then the size that tells near nodes from far ones best.
+#[must_use]
+pub fn message_bytes(pattern: &Pattern) -> f64 {
+    let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
+    let messages: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
+    let mean = bytes / messages;
+    if mean > 1.0 { mean } else { f64::from(SIZE_BYTES) }
+}
 
 /// Why a cluster has no places for ranks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

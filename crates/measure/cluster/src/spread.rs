@@ -91,6 +91,18 @@ pub enum SpreadError {
     Numbers,
 }
 
+impl SpreadError {
+    /// Whether the user can mend it by other options, rather than the work failed.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            SpreadError::Rank(RankError::Meeting(error)) => error.is_input(),
+            SpreadError::Other { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 /// The words of a rank about itself when it comes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Coming {

@@ -190,7 +190,7 @@ impl Ground<'_> {
         });
         machine.core_distance = Some(CoreDistance::imported(numbers, apart));
         let mut request = PlaceRequest::new(&machine, part);
-        request.weight = Weight::Messages;
+        request.weight = Some(Weight::Messages);
         request.limit =
             Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
         let answer = request.place()?;

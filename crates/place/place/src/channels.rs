@@ -49,16 +49,10 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     // A profile can be measured for homes only where it comes from a measurement that has not
     // looked for homes yet.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
-    let more = match profile.origin.kind {
-        OriginKind::Measured if !were_tried => {
-            ", or look for homes with 'seatmap measure --homes 64'"
-        }
-        _ => "",
-    };
-    Err(PlaceError::Unfit(format!(
-        "the profile of {} tells no homes of lines apart, so that there are none to choose from; place without homes{more}",
-        profile.name
-    )))
+    Err(PlaceError::NoHomes {
+        machine: profile.name.clone(),
+        is_measurable: profile.origin.kind == OriginKind::Measured && !were_tried,
+    })
 }
 
 /// Communicating pairs by falling weight.

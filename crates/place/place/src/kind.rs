@@ -2,7 +2,6 @@
 
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_machine::CoreKind;
-use seatmap_statistics::words::counted;
 
 /// Speeds within this share of the fastest of them are equal seats.
 const EQUAL: f64 = 0.05;
@@ -11,25 +10,19 @@ impl PlaceRequest<'_> {
     /// Leaves only PUs of one kind of core to use.
     ///
     /// # Errors
-    /// [`PlaceError::Unfit`]: the machine does not tell kinds, or has no such PU.
+    /// [`PlaceError::NoneOfKind`], or a task is fixed on another PU.
     pub fn only(&mut self, kind: CoreKind) -> Result<(), PlaceError> {
         let all = self.allowed_in_order()?;
         let is_of = |os: &u32| self.kind_of(*os) == Some(kind);
         let chosen: Vec<u32> = all.iter().copied().filter(is_of).collect();
         if chosen.is_empty() {
-            let is_hybrid = all.iter().any(|os| self.kind_of(*os).is_some());
-            let problem = if is_hybrid {
-                "none of its CPUs here is of that kind"
-            } else {
-                "its CPUs are all of one kind"
-            };
-            let machine = &self.profile.name;
-            let kind = kind.word();
-            return Err(PlaceError::Unfit(format!(
-                "--kind {kind}: {problem} on {machine}; leave --kind out"
-            )));
+            return Err(PlaceError::NoneOfKind {
+                kind,
+                machine: self.profile.name.clone(),
+                is_hybrid: all.iter().any(|os| self.kind_of(*os).is_some()),
+            });
         }
-        self.use_only(chosen, &format!("a CPU of kind {}", kind.word()))
+        self.use_only(chosen, Some(kind))
     }
 
     /// Leaves only PUs of one kind whose speeds are within 5 % of each other: the fastest such
@@ -37,7 +30,7 @@ impl PlaceRequest<'_> {
     /// each has a core.
     ///
     /// # Errors
-    /// [`PlaceError::Unfit`]: no group is large enough.
+    /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
     pub fn only_equal(&mut self) -> Result<bool, PlaceError> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
@@ -49,16 +42,14 @@ impl PlaceRequest<'_> {
             (Some(group), _) => (group, true),
             (None, Some(group)) => (group, false),
             (None, None) => {
-                let most = groups.iter().map(Vec::len).max().unwrap_or(0);
-                let machine = &self.profile.name;
-                let most = format!("{most} equal CPUs at the most");
-                return Err(PlaceError::Unfit(format!(
-                    "{tasks} do not fit on equal seats: {machine} has {most}; use fewer tasks, or leave --equal-kind out",
-                    tasks = counted(tasks, "task")
-                )));
+                return Err(PlaceError::TooFewEqual {
+                    tasks,
+                    machine: self.profile.name.clone(),
+                    most: groups.iter().map(Vec::len).max().unwrap_or(0),
+                });
             }
         };
-        self.use_only(chosen, "one of the equal CPUs")?;
+        self.use_only(chosen, None)?;
         Ok(has_cores)
     }
 
@@ -88,11 +79,9 @@ impl PlaceRequest<'_> {
         }
     }
 
-    fn use_only(&mut self, chosen: Vec<u32>, what: &str) -> Result<(), PlaceError> {
+    fn use_only(&mut self, chosen: Vec<u32>, kind: Option<CoreKind>) -> Result<(), PlaceError> {
         if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
-            return Err(PlaceError::Unfit(format!(
-                "task {task} is fixed on CPU {os}, which is not {what}"
-            )));
+            return Err(PlaceError::FixedOutside { task: *task, os: *os, kind });
         }
         self.cpus = Some(chosen);
         Ok(())

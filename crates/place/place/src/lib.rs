@@ -28,6 +28,7 @@
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
 //! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
+//! | [`remark`], `smt` | things about an answer that its cost does not show; whether tasks share cores |
 //! | `plain`, `sharing` | settings that would do without a plan ([`Plain`]); the caches and cores that tasks share ([`Sharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
@@ -59,11 +60,13 @@ pub mod portfolio;
 mod prefer;
 pub mod problem;
 pub mod pus;
+pub mod remark;
 pub mod request;
 pub mod search;
 mod sections;
 pub mod seed;
 mod sharing;
+mod smt;
 pub mod solve;
 pub mod time;
 pub mod traffic;
@@ -80,9 +83,11 @@ pub use links::Links;
 pub use plain::Plain;
 pub use problem::Problem;
 pub use pus::Pus;
-pub use request::{PlaceMethod, PlaceRequest, Weight, knows_wakeups};
+pub use remark::{LinkObjective, PlacementRemark};
+pub use request::{MessageWait, PlaceMethod, PlaceRequest, SmtUse, Weight, knows_wakeups};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
+pub use smt::OTHER_WAY_PART;
 pub use time::Slowest;
 pub use traffic::Traffic;
 pub use trial::Judge;

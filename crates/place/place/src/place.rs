@@ -17,7 +17,6 @@ use crate::{
 };
 use seatmap_plan::{Agreement, Baselines, Objective};
 use seatmap_statistics::correlation::spearman;
-use seatmap_statistics::words::counted;
 
 impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -35,16 +34,11 @@ impl PlaceRequest<'_> {
         let lower_bound = match self.objective {
             Objective::Distance => gilmore_lawler(&problem, &self.limit.part(BOUND_PART)),
             Objective::Congestion if links.is_empty() => {
-                let machine = &self.profile.name;
-                return Err(PlaceError::Unfit(format!(
-                    "{machine} has no groups of PUs that share a link; use distance"
-                )));
+                return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
             Objective::Simulated | Objective::Measured | Objective::Time => {
-                return Err(PlaceError::Unfit(
-                    "this objective needs a machine that runs the program".to_owned(),
-                ));
+                return Err(PlaceError::NeedsRuns);
             }
         };
         let drawn = baselines::drawn(&problem);
@@ -89,19 +83,11 @@ impl PlaceRequest<'_> {
     /// [`PlaceError`]: the request cannot be met, or a run failed.
     pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
         if self.method == PlaceMethod::GetCore {
-            return Err(PlaceError::Unfit(
-                "GetCore chooses by homes alone; runs judge the other methods".to_owned(),
-            ));
+            return Err(PlaceError::GetCoreByRuns);
         }
         let pus = self.pus()?;
         if self.pattern.tasks > pus.os.len() {
-            let tasks = self.pattern.tasks;
-            let there = pus.os.len();
-            return Err(PlaceError::Unfit(format!(
-                "{tasks} on {there}: a run needs a PU for each task",
-                there = counted(there, "PU"),
-                tasks = counted(tasks, "task")
-            )));
+            return Err(PlaceError::TooFewForRuns { tasks: self.pattern.tasks, pus: pus.os.len() });
         }
         let problem = problem(self, &pus)?;
         let sections = sections(self, &pus)?;
@@ -130,7 +116,7 @@ impl PlaceRequest<'_> {
             },
         );
         if let Some(error) = failure.into_inner() {
-            return Err(PlaceError::Unfit(error));
+            return Err(PlaceError::Run(error));
         }
         let by_distance =
             portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;

@@ -15,7 +15,7 @@ impl PlaceRequest<'_> {
     /// `cache_bytes` say; without these, those with the largest loads need most.
     ///
     /// # Errors
-    /// [`PlaceError::Unfit`]: the machine does not tell the sizes of its L3 caches.
+    /// [`PlaceError::NoCacheSizes`]: the machine does not tell the sizes of its L3 caches.
     pub(crate) fn in_big_caches(
         &self,
         pus: &Pus,
@@ -55,12 +55,11 @@ impl PlaceRequest<'_> {
         let of = |os: &u32| {
             self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64)
         };
-        pus.os.iter().map(of).collect::<Option<Vec<f64>>>().ok_or_else(|| {
-            let machine = &self.profile.name;
-            PlaceError::Unfit(format!(
-                "{machine} does not say how large its L3 caches are; leave --prefer big-cache out"
-            ))
-        })
+        pus.os
+            .iter()
+            .map(of)
+            .collect::<Option<Vec<f64>>>()
+            .ok_or_else(|| PlaceError::NoCacheSizes(self.profile.name.clone()))
     }
 
     /// The PUs (rows) of each L3.

@@ -2,7 +2,7 @@
 
 use crate::search::Limit;
 use crate::{Level, PlaceError, Pus};
-use seatmap_machine::{Profile, Wakeups};
+use seatmap_machine::{CoreKind, Profile, Wakeups};
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
 
@@ -15,13 +15,19 @@ pub struct PlaceRequest<'a> {
     pub pattern: &'a Pattern,
     /// The objective that judges a placement: `Distance`, `Congestion` or `Time`.
     pub objective: Objective,
-    /// The quantity that an edge weighs.
-    pub weight: Weight,
-    /// Tasks sleep until a message comes, which then costs a wakeup, for `Distance` and `Time`.
-    /// Needs a profile with wakeups; without them messages cost distances.
-    pub waits: bool,
+    /// The quantity that an edge weighs. By default its bytes, and its messages where these cost a
+    /// wakeup each.
+    pub weight: Option<Weight>,
+    /// How tasks wait for a message, which decides what it costs for `Distance` and `Time`.
+    pub waiting: MessageWait,
     /// The PUs that may be used, by OS index; all with known distances by default.
     pub cpus: Option<Vec<u32>>,
+    /// Use only PUs of this kind of core; [`PlaceRequest::settled`] sees to it.
+    pub kind: Option<CoreKind>,
+    /// Use only PUs of one kind and nearly one speed; [`PlaceRequest::settled`] sees to it.
+    pub equal_seats: bool,
+    /// Whether tasks may share a core; [`PlaceRequest::settled`] makes `one_per` of it.
+    pub smt: SmtUse,
     /// At most one task on each group of this level.
     pub one_per: Option<Level>,
     /// Tasks that must sit on a PU.
@@ -50,6 +56,33 @@ pub enum Weight {
     Messages,
 }
 
+/// How tasks wait for a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MessageWait {
+    /// As they were observed: asleep where the pattern was observed by wakeups, the machine's are
+    /// known, and edges do not weigh bytes; else spinning.
+    #[default]
+    AsObserved,
+    /// Asleep: a message costs a wakeup, on one PU or across.
+    Asleep,
+    /// Spinning: a message costs a core distance.
+    Spinning,
+}
+
+/// Whether tasks may share a core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmtUse {
+    /// Not while there is a core for each task, unless the objective knows what sharing costs.
+    #[default]
+    Auto,
+    /// Yes, where that is nearest.
+    Shared,
+    /// No.
+    Apart,
+    /// At most one task on each group of a level.
+    OnePer(Level),
+}
+
 /// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceMethod {
@@ -74,9 +107,12 @@ impl<'a> PlaceRequest<'a> {
             profile,
             pattern,
             objective: Objective::Distance,
-            weight: Weight::Bytes,
-            waits: pattern.waits() && knows_wakeups(profile),
+            weight: None,
+            waiting: MessageWait::AsObserved,
             cpus: None,
+            kind: None,
+            equal_seats: false,
+            smt: SmtUse::Auto,
             one_per: None,
             fixed: Vec::new(),
             method: PlaceMethod::Auto,
@@ -103,7 +139,7 @@ impl<'a> PlaceRequest<'a> {
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         // A time adds up round trips, one for each message.
         let counts_messages = self.objective == Objective::Time
-            || self.weight == Weight::Messages
+            || self.weight == Some(Weight::Messages)
             || self.counts_wakeups();
         let weight = move |edge: &seatmap_pattern::Edge| {
             if counts_messages { edge.messages } else { edge.bytes }
@@ -133,7 +169,12 @@ impl<'a> PlaceRequest<'a> {
     #[must_use]
     pub fn counts_wakeups(&self) -> bool {
         let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
-        self.waits && is_sum && !self.homes && knows_wakeups(self.profile)
+        let are_asleep = match self.waiting {
+            MessageWait::AsObserved => self.pattern.waits() && self.weight != Some(Weight::Bytes),
+            MessageWait::Asleep => true,
+            MessageWait::Spinning => false,
+        };
+        are_asleep && is_sum && !self.homes && knows_wakeups(self.profile)
     }
 
     /// Whether tasks are spread over sections before anything else.

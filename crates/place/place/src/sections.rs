@@ -4,7 +4,6 @@ use crate::build::groups;
 use crate::search::Found;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_machine::Square;
-use seatmap_statistics::words::counted;
 
 /// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a
 /// partition, arcs of equal length for pizza slices.
@@ -26,11 +25,10 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
             .collect::<Option<Vec<u32>>>()
             .filter(several)
     };
-    by_level(Level::Package).or_else(|| by_level(Level::Numa)).or_else(by_model).ok_or_else(|| {
-        PlaceError::Unfit(
-            "a partition needs two chips or more, and all these PUs are on one".to_owned(),
-        )
-    })
+    by_level(Level::Package)
+        .or_else(|| by_level(Level::Numa))
+        .or_else(by_model)
+        .ok_or(PlaceError::OneChip)
 }
 
 /// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
@@ -41,12 +39,11 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     if sections < 2 || !count.is_multiple_of(sections) {
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
         let fitting: Vec<String> = fitting.map(|sections| sections.to_string()).collect();
-        let fitting = fitting.join(", ");
-        return Err(PlaceError::Unfit(format!(
-            "{sections} do not divide {count}; {fitting} do",
-            count = counted(count, "core"),
-            sections = counted(sections, "section")
-        )));
+        return Err(PlaceError::UnevenSections {
+            sections,
+            cores: count,
+            fitting: fitting.join(", "),
+        });
     }
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
@@ -66,7 +63,7 @@ pub(crate) fn divided(
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
     if !problem.zones.are_free() {
-        return Err(PlaceError::Unfit("sections need a PU for each task".to_owned()));
+        return Err(PlaceError::SharedSections);
     }
     let zone_of_slot: Vec<u32> =
         problem.pu_of_slot.iter().map(|pu| section_of_pu[*pu as usize]).collect();

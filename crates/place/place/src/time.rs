@@ -108,18 +108,14 @@ impl<'a> TimeModel<'a> {
     /// The model of a request.
     ///
     /// # Errors
-    /// [`PlaceError::Unfit`]: it is not known how long the tasks work.
+    /// [`PlaceError::NoLoadTime`]: it is not known how long the tasks work.
     pub(crate) fn new(
         request: &PlaceRequest,
         problem: &'a Problem,
         pus: &'a Pus,
     ) -> Result<Self, PlaceError> {
         let Some(load_ns) = request.pattern.load_ns else {
-            return Err(PlaceError::Unfit(
-                "a time adds up work and messages, and it is not known how long a load of 1 takes on the fastest CPU; \
-                 give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
-                    .to_owned(),
-            ));
+            return Err(PlaceError::NoLoadTime);
         };
         let tasks = request.pattern.tasks;
         let n = pus.os.len();
@@ -287,9 +283,7 @@ impl PlaceRequest<'_> {
     /// The placement whose slowest seat is fastest.
     pub(crate) fn place_by_time(&self) -> Result<Answer, PlaceError> {
         if self.method != PlaceMethod::Auto {
-            return Err(PlaceError::Unfit(
-                "this method chooses by distances alone; a time needs --method auto".to_owned(),
-            ));
+            return Err(PlaceError::TimeByDistance);
         }
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;

@@ -190,7 +190,7 @@ impl<'a> Trials<'a> {
         let cost = |at: usize| self.known.get(&placements[at]).copied().unwrap_or(f64::INFINITY);
         let best = (0..candidates.len()).min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
         best.map(|at| Found { cost: cost(at), slot_of: candidates[at].clone() })
-            .ok_or_else(|| PlaceError::Unfit("no placement is allowed".to_owned()))
+            .ok_or(PlaceError::NothingAllowed)
     }
 
     fn placement(&self, slot_of: &[u32]) -> Vec<u32> {
@@ -231,7 +231,7 @@ fn run(
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
         // A part without a thread of its own is done here.
-        let timed = done.flatten().unwrap_or_else(|| times(part)).map_err(PlaceError::Unfit)?;
+        let timed = done.flatten().unwrap_or_else(|| times(part)).map_err(PlaceError::Run)?;
         all.extend(timed);
     }
     Ok(all)

@@ -25,7 +25,7 @@ impl PlaceRequest<'_> {
             let pu_of = at_random(&problem, &mut rng);
             let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
             let cost = match judge {
-                Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Unfit)?,
+                Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,
                 None => self.cost(&problem, &pus, &links, &pu_of),
             };
             drawn.push((placement, cost));

@@ -19,8 +19,10 @@
 //! | [`remedy`] | the commands that mend findings |
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
 //! | [`judge`](mod@judge) | holds a seating against them |
+//! | [`standard`], [`check`] | the same rules and seats, check after check |
 #![deny(missing_docs)]
 
+pub mod check;
 pub mod choice;
 pub mod expected;
 mod files;
@@ -40,9 +42,11 @@ pub mod remedy;
 pub mod rule;
 pub mod seating;
 pub mod snapshot;
+pub mod standard;
 mod trace;
 pub mod variables;
 
+pub use check::{CheckError, CheckRequest, CheckStep, RunningCheck};
 pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;
 pub use finding::{Finding, Gravity};
@@ -53,3 +57,4 @@ pub use remedy::RemedyKind;
 pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};
 pub use snapshot::Watcher;
+pub use standard::{RankPlace, RankSeats, SeatSource, Standard};

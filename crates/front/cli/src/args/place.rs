@@ -2,11 +2,14 @@
 
 use super::OnCluster;
 use clap::{Args, ValueEnum};
+use seatmap_advise::rehearsal::ROUNDS;
+use seatmap_advise::{BeforePlan, Messages};
 use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, cpus};
 use seatmap_machine::CoreKind;
 use seatmap_os::CpuList;
-use seatmap_place::Weight;
+use seatmap_place::search::SearchTime;
+use seatmap_place::{MessageWait, PlaceMethod, SmtUse, Weight};
 use seatmap_plan::Objective;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,11 +42,6 @@ const OF_PATTERNS: [&str; 24] = [
     "prefer",
 ];
 
-/// The bytes that the heaviest edge sends in the simulator where nobody says: four of the Cell's
-/// largest transfers.
-pub(super) const PACKET_BYTES: u32 = 64 << 10;
-/// How often, where nobody says.
-pub(super) const ROUNDS: u32 = 4;
 /// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
 const SECTIONS: usize = 4;
 
@@ -170,19 +168,43 @@ pub struct Place {
 }
 
 impl Place {
-    /// Bytes of the heaviest edge's message.
-    pub fn packet_bytes(&self) -> u32 {
-        self.packet.unwrap_or(PACKET_BYTES)
+    /// The messages that are run where runs judge.
+    pub fn messages(&self) -> Messages {
+        Messages { packet_bytes: self.packet, rounds: self.rounds.unwrap_or(ROUNDS) }
     }
 
-    /// How often all messages are sent.
-    pub fn rounds(&self) -> u32 {
-        self.rounds.unwrap_or(ROUNDS)
+    /// How the search goes, with the sections of the ring or mesh for pizza slices.
+    pub fn method(&self) -> PlaceMethod {
+        match self.method {
+            MethodChoice::Auto => PlaceMethod::Auto,
+            MethodChoice::Partition => PlaceMethod::Partition,
+            MethodChoice::Pizza => PlaceMethod::Pizza(self.sections.unwrap_or(SECTIONS)),
+            MethodChoice::Getcore => PlaceMethod::GetCore,
+        }
     }
 
-    /// Sections of the ring or mesh.
-    pub fn sections(&self) -> usize {
-        self.sections.unwrap_or(SECTIONS)
+    /// Whether tasks may share a core.
+    pub fn smt(&self) -> SmtUse {
+        match self.one_per {
+            Some(level) => SmtUse::OnePer(level.into()),
+            None if self.avoid_smt => SmtUse::Apart,
+            None if self.use_smt => SmtUse::Shared,
+            None => SmtUse::Auto,
+        }
+    }
+
+    /// How tasks wait for a message.
+    pub fn waiting(&self) -> MessageWait {
+        match (self.waiting, self.spinning) {
+            (true, _) => MessageWait::Asleep,
+            (_, true) => MessageWait::Spinning,
+            _ => MessageWait::AsObserved,
+        }
+    }
+
+    /// How long to search.
+    pub fn time(&self) -> SearchTime {
+        self.kicks.map_or(SearchTime::Seconds(self.seconds), SearchTime::Kicks)
     }
 
     /// How many searches run side by side. More would find other answers, so that their number must
@@ -301,6 +323,15 @@ pub enum BeforeChoice {
     Os,
     /// The random placement with the median cost of 101.
     Random,
+}
+
+impl From<BeforeChoice> for BeforePlan {
+    fn from(choice: BeforeChoice) -> Self {
+        match choice {
+            BeforeChoice::Os => BeforePlan::InOrder,
+            BeforeChoice::Random => BeforePlan::Random,
+        }
+    }
 }
 
 /// The weight of an edge.

@@ -1,96 +1,142 @@
 //! `seatmap check`.
 
-mod standard;
-
 use crate::args::Check;
 use crate::verbs::place::ranks;
-use seatmap_console::error::CliError;
+use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::ColourChoice;
-use seatmap_console::{here, view};
+use seatmap_console::{here, input, plan_input, view};
+use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::Topology;
+use seatmap_os::cpus::in_cpuset;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::judge::told::{Judged, changes};
-use seatmap_watch::seating::FORMAT;
-use seatmap_watch::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
-use std::time::{Duration, Instant};
+use seatmap_watch::{
+    CheckError, CheckRequest, CheckStep, Choice, Expected, Finding, Rule, SeatSource, Verdict,
+};
+use std::path::Path;
+use std::time::Duration;
 
-pub(super) use standard::Standard;
-
-/// How often a long wait looks whether it was asked to stop.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) use seatmap_watch::Standard;
 
 /// Checks where the threads of living programs sit. Exit code 1 means that something is wrong.
 pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
-    let file = typed.output.as_deref().map(Destination::new).transpose()?;
-    if typed.json && file == Some(Destination::Stdout) {
-        return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
+    let page = Page::new(typed, colour)?;
+    let request = request(typed)?;
+    let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
+    let mut check = request.begin().map_err(failed)?;
+    while let Some(step) =
+        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::asked)).map_err(failed)?
+    {
+        page.show(&step)?;
     }
-    let standard =
-        Standard::new(&typed.rules, typed.expect.as_deref(), typed.any_machine, typed.strict)?;
-    let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
-    let checker = Checker { typed, file, standard, topology: topology()?, coloured };
-    match typed.watch {
-        None => checker.once(),
-        Some(every) => checker.again_and_again(every),
+    check.result().map_or(Ok(()), |(worst, findings)| page.end(worst, &findings))
+}
+
+/// The request that the command line means.
+fn request(typed: &Check) -> Result<CheckRequest, CliError> {
+    Ok(CheckRequest {
+        choice: choice(typed),
+        window: typed.seconds,
+        trace: typed.trace,
+        standard: standard(&typed.rules, typed.expect.as_deref(), typed.any_machine, typed.strict)?,
+        topology: topology()?,
+        machine: here::host_name(),
+        may_be_empty: typed.all,
+        again_every: typed.watch,
+    })
+}
+
+/// The processes that the user chose; without a choice, those that are bound.
+fn choice(typed: &Check) -> Choice {
+    if !typed.pid.is_empty() {
+        return Choice::Processes { pids: typed.pid.clone(), with_children: typed.children };
     }
+    match (&typed.cgroup, &typed.unit, &typed.name) {
+        (Some(path), _, _) => Choice::Group(path.clone()),
+        (_, Some(unit), _) => Choice::Unit(unit.clone()),
+        (_, _, Some(name)) => Choice::Name(name.clone()),
+        _ if typed.slurm_step => Choice::SlurmStep,
+        _ if typed.all => Choice::All,
+        _ => Choice::Bound,
+    }
+}
+
+/// These rules, and the seats of a file: a plan, a plan for ranks, or a seating.
+pub(super) fn standard(
+    rules: &[Rule],
+    expect: Option<&Path>,
+    any_machine: bool,
+    strict: bool,
+) -> Result<Standard, CliError> {
+    let seats = expect.map(|path| seats(path, any_machine)).transpose()?.unwrap_or_default();
+    Ok(Standard { rules: rules.to_vec(), seats, strict })
+}
+
+fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
+    let bytes = input::bytes(path)?;
+    if let Some(plan) = ranks::of_bytes(path, &bytes)? {
+        let seats = seatmap_cluster::ranks_here::seats(&plan, &here::host_name(), any_machine);
+        return Ok(SeatSource::Ranks(seats));
+    }
+    if seatmap_plan::plan::is_plan(&bytes) {
+        let plan = plan_input::plan_of_host(path, &bytes, any_machine)?;
+        return Ok(SeatSource::Given(Expected::of_plan(&plan)));
+    }
+    Expected::of_seating(&String::from_utf8_lossy(&bytes)).map(SeatSource::Given).map_err(|error| {
+        CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}")))
+    })
 }
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
 pub(super) fn topology() -> Result<Topology, CliError> {
-    seatmap_host::topology::of_cpuset().map_err(CliError::work)
+    let cpus = in_cpuset().map_err(|error| CliError::work(TopologyError::from(error)))?;
+    Ok(topology::showing(&cpus))
 }
 
-/// A check: the programs, the rules, and the place for the result.
-struct Checker<'a> {
+fn failed(error: CheckError) -> CliError {
+    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+}
+
+/// Where the result goes, and how.
+struct Page<'a> {
     typed: &'a Check,
     file: Option<Destination>,
-    standard: Standard,
-    topology: Topology,
     coloured: bool,
 }
 
-impl Checker<'_> {
-    /// `None`: no program is bound, and no other was chosen.
-    fn begin(&self) -> Result<Option<Watcher>, CliError> {
-        let options = WatchOptions {
-            window: self.typed.seconds,
-            trace: self.typed.trace,
-            every_cpu: true,
-            ..WatchOptions::default()
-        };
-        let choice = match choice(self.typed) {
-            // Of a job, its ranks on this computer, bound or not.
-            Choice::Bound if self.standard.is_of_ranks() => match ranks::living()? {
-                pids if pids.is_empty() => return Ok(None),
-                pids => Choice::Processes { pids, with_children: false },
-            },
-            choice => choice,
-        };
-        match Watcher::begin(&choice, &options) {
-            Ok(watcher) => Ok(Some(watcher)),
-            Err(ChoiceError::Empty(_)) if choice == Choice::Bound => Ok(None),
-            Err(error @ ChoiceError::Proc(_)) => Err(CliError::work(error)),
-            Err(error) => Err(CliError::input(error)),
+impl<'a> Page<'a> {
+    fn new(typed: &'a Check, colour: ColourChoice) -> Result<Self, CliError> {
+        let file = typed.output.as_deref().map(Destination::new).transpose()?;
+        if typed.json && file == Some(Destination::Stdout) {
+            return Err(CliError::input(
+                "--json and -o - both print on stdout; give -o a file's name",
+            ));
         }
+        let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
+        Ok(Page { typed, file, coloured })
     }
 
-    fn judged<'s>(&self, seating: &'s Seating) -> Result<Judged<'s>, CliError> {
-        Ok(Judged::new(seating, &self.topology, &self.standard.of(seating)?))
-    }
-
-    fn once(&self) -> Result<(), CliError> {
-        let Some(mut watcher) = self.begin()? else { return self.tell_of_nothing() };
-        watcher.watch(self.typed.seconds);
-        let seating = watcher.seating();
-        // A /proc that hides other users may show nothing at all, which is told.
-        if seating.processes.is_empty() && !self.typed.all {
-            return Err(CliError::input(seating.why_empty()));
+    fn show(&self, step: &CheckStep) -> Result<(), CliError> {
+        let is_document = self.typed.json || self.file.is_some();
+        match step {
+            CheckStep::First(judged) => self.tell(judged),
+            CheckStep::NothingBound(judged) if is_document || self.typed.quiet => self.tell(judged),
+            CheckStep::NothingBound(_) => output::print(
+                "no program is bound; --pid PID, --name GLOB and --all check others\n",
+            ),
+            CheckStep::Again { before, judged, gone } => {
+                let changes = changes(before, &judged.findings, self.coloured);
+                if changes.is_empty() {
+                    Ok(())
+                } else if is_document {
+                    self.tell(judged)
+                } else {
+                    output::print(&after(*gone, &changes))
+                }
+            }
         }
-        let judged = self.judged(&seating)?;
-        self.tell(&judged)?;
-        self.end(&judged.findings, judged.verdict)
     }
 
     /// The whole result, on paper and on the screen.
@@ -108,24 +154,8 @@ impl Checker<'_> {
         output::print(&judged.table(self.coloured))
     }
 
-    /// A computer on which nobody has bound a program is as asked, unless there should be one.
-    fn tell_of_nothing(&self) -> Result<(), CliError> {
-        let seating =
-            Seating { format: FORMAT.to_owned(), machine: here::host_name(), ..Seating::default() };
-        if self.standard.has_seats() {
-            let judged = self.judged(&seating)?;
-            self.tell(&judged)?;
-            return self.end(&judged.findings, judged.verdict);
-        }
-        if self.typed.json || self.typed.quiet || self.file.is_some() {
-            self.tell(&self.judged(&seating)?)
-        } else {
-            output::print("no program is bound; --pid PID, --name GLOB and --all check others\n")
-        }
-    }
-
     /// Exit code 1, with a line that says why, where the check fails.
-    fn end(&self, findings: &[Finding], verdict: Verdict) -> Result<(), CliError> {
+    fn end(&self, verdict: Verdict, findings: &[Finding]) -> Result<(), CliError> {
         if !verdict.fails(self.typed.strict) {
             return Ok(());
         }
@@ -140,70 +170,8 @@ impl Checker<'_> {
             count => format!("{count} things are wrong"),
         }))
     }
-
-    /// Checks until Ctrl-C, or until the programs have ended. The worst verdict decides.
-    fn again_and_again(&self, every: Duration) -> Result<(), CliError> {
-        let interrupt = Interrupt::listen()?;
-        let Some(mut watcher) = self.begin()? else { return self.tell_of_nothing() };
-        let began = Instant::now();
-        watch(&mut watcher, self.typed.seconds, &interrupt);
-        let seating = watcher.seating();
-        let judged = self.judged(&seating)?;
-        self.tell(&judged)?;
-        let mut worst = judged.verdict;
-        let mut findings = judged.findings;
-        while !interrupt.asked() {
-            watch(&mut watcher, every, &interrupt);
-            let seating = watcher.seating();
-            if interrupt.asked() || seating.processes.is_empty() {
-                break;
-            }
-            let judged = self.judged(&seating)?;
-            self.tell_changes(&findings, &judged, began.elapsed())?;
-            worst = worst.max(judged.verdict);
-            findings = judged.findings;
-        }
-        self.end(&findings, worst)
-    }
-
-    fn tell_changes(
-        &self,
-        before: &[Finding],
-        judged: &Judged,
-        gone: Duration,
-    ) -> Result<(), CliError> {
-        let changes = changes(before, &judged.findings, self.coloured);
-        if changes.is_empty() {
-            return Ok(());
-        }
-        if self.typed.json || self.file.is_some() {
-            return self.tell(judged);
-        }
-        output::print(&format!("after {:.0} s:\n{changes}", gone.as_secs_f64()))
-    }
 }
 
-/// Waits, with short looks, until the time is over or Ctrl-C comes.
-fn watch(watcher: &mut Watcher, time: Duration, interrupt: &Interrupt) {
-    let began = Instant::now();
-    while let Some(left) =
-        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked())
-    {
-        watcher.watch(left.min(PAUSE));
-    }
-}
-
-/// The processes that the user chose; without a choice, those that are bound.
-fn choice(typed: &Check) -> Choice {
-    if !typed.pid.is_empty() {
-        return Choice::Processes { pids: typed.pid.clone(), with_children: typed.children };
-    }
-    match (&typed.cgroup, &typed.unit, &typed.name) {
-        (Some(path), _, _) => Choice::Group(path.clone()),
-        (_, Some(unit), _) => Choice::Unit(unit.clone()),
-        (_, _, Some(name)) => Choice::Name(name.clone()),
-        _ if typed.slurm_step => Choice::SlurmStep,
-        _ if typed.all => Choice::All,
-        _ => Choice::Bound,
-    }
+fn after(gone: Duration, changes: &str) -> String {
+    format!("after {:.0} s:\n{changes}", gone.as_secs_f64())
 }

@@ -2,10 +2,9 @@
 
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
 use crate::myself;
-use seatmap_cluster::judge::{Fault, faults, unsettled};
+use seatmap_cluster::judge::Diagnosis;
 use seatmap_cluster::measure::{self, MeasureError, Own};
-use seatmap_cluster::mpi::MpiError;
-use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank, RankError};
+use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{AtFile, CliError, with_causes};
 use seatmap_console::here;
@@ -14,7 +13,6 @@ use seatmap_console::{input, meet};
 use seatmap_machine::Profile;
 use seatmap_os::limited;
 use seatmap_report::{cluster, counted};
-use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -188,49 +186,21 @@ fn tell(
     )))
 }
 
-/// Things that the user can change are bad input.
 fn failed(error: MeasureError) -> CliError {
-    let is_input = match &error {
-        MeasureError::Rank(RankError::Meeting(error)) => meet::is_input(error),
-        MeasureError::Mpi(error) => {
-            matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
-        }
-        MeasureError::Rank(RankError::Other { .. } | RankError::Order(_)) => true,
-        MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
-        _ => false,
-    };
-    if is_input { CliError::input(error) } else { CliError::work(error) }
-}
-
-/// The document that `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    nodes: usize,
-    pairs: usize,
-    faults: &'a [Fault],
-    /// Pairs of nodes that were too noisy to judge.
-    unsettled: Vec<[&'a str; 2]>,
+    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
-    let found = faults(&cluster);
-    let nodes = cluster.nodes.len();
-    let pairs = cluster.pairs.len();
-    let unsettled: Vec<[&str; 2]> = unsettled(&cluster)
-        .into_iter()
-        .map(|pair| pair.map(|node| cluster.nodes[node].name.as_str()))
-        .collect();
-    let document =
-        Document { format: "seatmap-cluster-faults/1", nodes, pairs, faults: &found, unsettled };
+    let diagnosis = Diagnosis::of(&cluster);
     if typed.json {
-        output::json(&document)?
+        output::json(&diagnosis)?
     } else {
-        output::print(&cluster::verdict(&cluster, &found))?
+        output::print(&cluster::verdict(&cluster, &diagnosis.faults))?
     }
-    if typed.fail && !found.is_empty() {
-        return Err(CliError::work(format!("{} found", counted(found.len(), "fault"))));
+    if typed.fail && !diagnosis.faults.is_empty() {
+        let faults = counted(diagnosis.faults.len(), "fault");
+        return Err(CliError::work(format!("{faults} found")));
     }
     Ok(())
 }

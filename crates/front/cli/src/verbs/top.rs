@@ -56,7 +56,7 @@ struct Watched {
 
 impl Watched {
     fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
-        let standard = Standard::new(&[], typed.expect.as_deref(), typed.any_machine, false)?;
+        let standard = check::standard(&[], typed.expect.as_deref(), typed.any_machine, false)?;
         let live = Live::begin(&choice(typed)).map_err(|error| match error {
             ChoiceError::Proc(_) => CliError::work(error),
             error => CliError::input(error),

@@ -84,16 +84,6 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// The busiest link, or the most crossed border where links are not known, before and after:
-    /// its name and load in bytes, or what a simulator counted. `None` on a machine without either.
-    #[must_use]
-    pub fn busiest(&self) -> Option<[(&str, f64); 2]> {
-        let [before, after] = [0, 1].map(|at| self.flows[at].busiest(&self.floor));
-        before
-            .zip(after)
-            .map(|(before, after)| [before, after].map(|(at, load)| (self.name(at), load)))
-    }
-
     /// The picture before (0) or after (1).
     pub(super) fn picture(&self, at: usize) -> Markup {
         let drawing = Drawing {

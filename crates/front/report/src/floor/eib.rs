@@ -3,9 +3,9 @@
 
 use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use super::ring::{LANE, WIDEST, wires};
-use super::ways::Ways;
 use super::{Floor, SIDE};
 use crate::svg::number;
+use seatmap_advise::Ways;
 use seatmap_sim::CellModel;
 
 /// Side of the square of a machine's only chip; two share the width.

@@ -1,6 +1,7 @@
 //! Traffic on the machine: loads of links and borders, lines at their homes.
 
 use super::{DrawnPlacement, Floor};
+use seatmap_advise::links::{self, border_loads};
 use seatmap_pattern::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,18 +37,14 @@ pub(super) struct Flow {
 
 impl Flow {
     pub fn of(floor: &Floor, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
+        let areas: Vec<&[u32]> = floor.areas.iter().map(|area| area.pus.as_slice()).collect();
         let mut flow = Flow {
-            wires: vec![0.0; floor.wires.len()],
-            borders: vec![0.0; floor.areas.len()],
+            wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
+            borders: border_loads(&areas, pattern, seating),
             pairs: Vec::new(),
             lines: BTreeMap::new(),
             tasks: BTreeMap::new(),
         };
-        let mut around: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-        for (at, area) in floor.areas.iter().enumerate() {
-            area.pus.iter().for_each(|os| _ = around.entry(*os).or_default().insert(at));
-        }
-        let nowhere = BTreeSet::new();
         let mut pairs = BTreeMap::new();
         seating
             .placement
@@ -55,33 +52,22 @@ impl Flow {
             .enumerate()
             .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
-            let ends = (seating.placement.get(edge.from), seating.placement.get(edge.to));
-            let (Some(from), Some(to)) = ends else { continue };
+            if seating.ends(edge).is_none() {
+                continue;
+            }
             let home = seating.home(at);
-            let ways =
-                floor.ways.as_ref().map(|ways| ways.links(*from, *to, home)).unwrap_or_default();
-            ways.into_iter().for_each(|wire| flow.wires[wire] += edge.bytes);
-            let [here, there] = [from, to].map(|os| around.get(os).unwrap_or(&nowhere));
-            here.symmetric_difference(there).for_each(|border| flow.borders[*border] += edge.bytes);
             home.into_iter()
                 .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
         flow.pairs = heaviest(pairs);
-        if let Some(counted) =
-            seating.counted.as_ref().filter(|counted| counted.len() == flow.wires.len())
-        {
-            flow.wires.clone_from(counted);
-        }
         flow
     }
 
     /// The most loaded wire or, on a machine without, border.
     pub fn busiest(&self, floor: &Floor) -> Option<(usize, f64)> {
-        let loads = if floor.wires.is_empty() { &self.borders } else { &self.wires };
-        let most = loads.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
-        most.map(|(at, load)| (at, *load))
+        links::heaviest(if floor.wires.is_empty() { &self.borders } else { &self.wires })
     }
 }
 

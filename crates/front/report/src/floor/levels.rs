@@ -1,9 +1,9 @@
 //! Packages, nodes, dies, cache groups, cores and PUs as boxes inside each other.
 
-use super::nested::{self, Group};
 use super::pack::{Packed, packed};
 use super::parts::{Area, Home, Point, Seat};
 use super::{Floor, SIDE};
+use seatmap_advise::nested::{self, Group};
 use seatmap_machine::{Level, Profile};
 
 /// The height that a laptop's screen has for the picture beside the rest of a page.

@@ -2,9 +2,9 @@
 //! right.
 
 use super::parts::{Area, Home, Label, Point, Seat, Wire};
-use super::ways::Ways;
 use super::{Floor, SIDE};
 use crate::svg::number;
+use seatmap_advise::Ways;
 use seatmap_machine::{Profile, Pu};
 use seatmap_sim::coherent::fabric::Link;
 

@@ -9,9 +9,9 @@
 //! |---|---|
 //! | `parts` | seats, areas, wires |
 //! | `ring`, `eib`, `mesh`, `levels` | the four plans, each from its own knowledge to the same parts |
-//! | `nested`, `pack` | boxes inside boxes |
-//! | `ways`, `flow` | which links data passes, and what that adds up to |
-//! | `placement`, `comparison` | who sits where; before, after, and the figures between |
+//! | `pack` | boxes inside boxes |
+//! | `flow` | what data adds up to on links and at homes |
+//! | `comparison` | before, after, and the figures between |
 //! | `marks`, `draw`, `legend`, `picture` | a seating on a floor as SVG; two of them for papers and pages |
 
 mod comparison;
@@ -22,24 +22,21 @@ mod legend;
 mod levels;
 mod marks;
 mod mesh;
-mod nested;
 mod pack;
 mod parts;
 mod picture;
-mod placement;
 mod ring;
-mod ways;
 
 pub use comparison::Comparison;
 pub(crate) use picture::machine;
 pub use picture::{section, svg};
-pub use placement::DrawnPlacement;
+pub use seatmap_advise::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};
+use seatmap_advise::Ways;
 use seatmap_machine::Profile;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::coherent::Shape;
-use ways::Ways;
 
 /// Width of a floor, in user units; no floor is higher.
 const SIDE: f64 = 560.0;

@@ -1,8 +1,8 @@
 //! Stops around a ring: the threads of each core outside of it, its directory inside.
 
 use super::parts::{Home, Label, Point, Seat, Wire, arc, on_circle};
-use super::ways::Ways;
 use super::{Floor, SIDE};
+use seatmap_advise::Ways;
 use seatmap_machine::{Profile, Pu};
 
 /// Room for the numbers of cores, outside.

@@ -118,6 +118,17 @@ fn one_cell_has_four_rings() {
 }
 
 #[test]
+fn wires_have_the_names_of_the_links() {
+    let blade = seatmap_sim::catalog::load("cell-qs20").unwrap().unwrap();
+    for model in [small_ring(), small_mesh(), blade] {
+        let floor = Floor::of(&bare(&model), Some(&model));
+        let wires: Vec<&String> = floor.wires.iter().map(|wire| &wire.name).collect();
+        let links: Vec<&String> = floor.ways.iter().flat_map(|ways| &ways.names).collect();
+        assert!(!wires.is_empty() && wires == links, "{wires:?} {links:?}");
+    }
+}
+
+#[test]
 fn what_a_simulator_counted_stands_in() {
     let model = small_ring();
     let pattern = seatmap_pattern::generate("ring:3").unwrap();

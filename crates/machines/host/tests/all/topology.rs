@@ -1,7 +1,9 @@
 //! Published computers and this one: our reading of sysfs against hwloc's.
 
 use crate::judge::{assert_same, judgement, published, unpacked};
-use seatmap_host::topology::{of_host, read_folder, read_gathered};
+use seatmap_host::topology::{of_host, reachable, read_folder, read_gathered, showing, whole};
+use seatmap_os::cpus::in_cpuset;
+use seatmap_os::{CpuSet, affinity};
 use std::path::Path;
 
 #[test]
@@ -35,4 +37,24 @@ fn this_computer_offers_what_this_process_may_use() {
     let allowed = seatmap_os::affinity::current().unwrap();
     let topology = of_host().unwrap();
     assert!(topology.os_indices().eq(allowed), "{topology:?}");
+}
+
+/// A thread that reads may be seated, and so may those beside it.
+#[test]
+fn reading_changes_no_mask() {
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let seat = CpuSet::of_thread(0).unwrap().last().unwrap();
+            affinity::pin(&[seat]).unwrap();
+            let of_cpuset = in_cpuset().unwrap();
+            assert!(showing(&of_cpuset).os_indices().eq(of_cpuset.iter()));
+            assert!(of_host().unwrap().os_indices().eq([seat]), "the mask was widened");
+            reachable().unwrap();
+            whole().unwrap();
+            assert_eq!(CpuSet::of_thread(0).unwrap().only(), Some(seat));
+            of_cpuset
+        });
+        let of_cpuset = reader.join().unwrap();
+        assert!(CpuSet::of_thread(0).unwrap().is_subset(&of_cpuset));
+    });
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::search::Limit;
-use crate::{Level, Weight};
+use crate::{Level, MessageWait, Weight};
 use seatmap_machine::{Profile, catalog};
 use seatmap_pattern::{Pattern, generate};
 
@@ -122,7 +122,8 @@ fn congestion_is_the_busiest_link() {
 fn the_same_seed_and_count_give_the_same_answer() {
     let machine = machine("graviton3");
     let pattern = generate("random:40:3:1").unwrap();
-    let once = || placed(&machine, &pattern, |request| request.weight = Weight::Messages).unwrap();
+    let once =
+        || placed(&machine, &pattern, |request| request.weight = Some(Weight::Messages)).unwrap();
     assert_eq!(once(), once());
 }
 
@@ -290,7 +291,7 @@ fn a_run_that_fails_says_so() {
     };
     assert_eq!(
         refused(&|_| Err("no such seat".to_owned())),
-        PlaceError::Unfit("no such seat".to_owned())
+        PlaceError::Run("no such seat".to_owned())
     );
     let mut request = PlaceRequest::new(&machine, &pattern);
     request.objective = Objective::Simulated;
@@ -360,7 +361,8 @@ fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
     assert_eq!(answer.cost, 8000.0 * 5e3);
     let on_one = answer.placement.iter().filter(|os| **os == 0).count();
     assert_eq!(on_one, 4, "the work is spread evenly");
-    let spinning = placed(&machine, &pattern, |request| request.waits = false).unwrap();
+    let spinning =
+        placed(&machine, &pattern, |request| request.waiting = MessageWait::Spinning).unwrap();
     let mut without = machine.clone();
     without.wakeups = None;
     assert_eq!(

@@ -68,6 +68,56 @@ impl Limit {
     }
 }
 
+/// How long a search may take, said before it begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SearchTime {
+    /// Seconds by the clock.
+    Seconds(f64),
+    /// Kicks, for the same answer everywhere.
+    Kicks(u64),
+}
+
+impl SearchTime {
+    /// The limit of a search that begins now.
+    #[must_use]
+    pub fn limit(self) -> Limit {
+        match self {
+            SearchTime::Seconds(seconds) => Limit::seconds(seconds),
+            SearchTime::Kicks(kicks) => Limit::kicks(kicks),
+        }
+    }
+
+    /// Its seconds, where it is said by the clock.
+    #[must_use]
+    pub fn seconds(self) -> Option<f64> {
+        match self {
+            SearchTime::Seconds(seconds) => Some(seconds),
+            SearchTime::Kicks(_) => None,
+        }
+    }
+
+    /// The limit of a search that begins now and has a part of it.
+    #[must_use]
+    pub fn part(self, parts: u32) -> Limit {
+        match self {
+            SearchTime::Seconds(seconds) => Limit::seconds(seconds / f64::from(parts)),
+            SearchTime::Kicks(kicks) => Limit::kicks(kicks / u64::from(parts)),
+        }
+    }
+
+    /// The limit of a search that begins now and leaves such a part to another one. Kicks are
+    /// counted for each search alone, so that the answer does not depend on the other one.
+    #[must_use]
+    pub fn without_part(self, parts: u32) -> Limit {
+        match self {
+            SearchTime::Seconds(seconds) => {
+                Limit::seconds(seconds * f64::from(parts - 1) / f64::from(parts))
+            }
+            SearchTime::Kicks(kicks) => Limit::kicks(kicks),
+        }
+    }
+}
+
 /// Work between two looks at the clock, in cells of a table: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 

@@ -16,7 +16,7 @@ mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Found, iterate};
-pub use limit::{Limit, Watch};
+pub use limit::{Limit, SearchTime, Watch};
 pub use qap::{Part, Qap};
 pub use sparse::Sparse;
 pub use tabu::tabu;

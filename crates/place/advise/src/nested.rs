@@ -18,7 +18,7 @@ const LEVELS: [Level; 9] = [
 
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Group {
+pub struct Group {
     /// The group's name at each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
     /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
@@ -31,7 +31,8 @@ pub(super) struct Group {
 
 /// The machine as nested groups. Levels that the topology does not know are left out; where it
 /// knows none, the groups of near cores that the distances show take their place.
-pub(super) fn machine(profile: &Profile) -> Group {
+#[must_use]
+pub fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn levels_that_hold_the_same_are_one_box() {
-        let profile = crate::samples::grouped(8, 2);
+        let profile = crate::samples::two_packages();
         assert_eq!(
             text(&machine(&profile)),
             "(package 0+NUMA node 0(L3 0(0 1) L3 1(2 3)) package 1+NUMA node 1(L3 2(4 5) L3 3(6 7)))"
@@ -176,8 +177,8 @@ mod tests {
 
     #[test]
     fn distances_stand_in_for_a_topology() {
-        let mut profile = crate::samples::grouped(4, 2);
-        profile.topology = seatmap_machine::Topology::unknown(0..5);
+        let topology = seatmap_machine::Topology::unknown(0..5);
+        let profile = crate::samples::of_groups(topology, &[&[0, 1], &[2, 3]]);
         assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");
     }
 }

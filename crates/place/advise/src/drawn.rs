@@ -1,7 +1,7 @@
-//! A seating: the PU of each task and the lines that tasks talk over, as drawn on a machine.
+//! A placement as it is drawn: the PU of each task and the lines that tasks talk over.
 
 use seatmap_machine::Profile;
-use seatmap_pattern::Pattern;
+use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::Plan;
 
 /// One placement of a pattern's tasks.
@@ -77,7 +77,7 @@ impl DrawnPlacement {
     /// The seating of a plan.
     #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
-        let home = |edge: &seatmap_pattern::Edge| {
+        let home = |edge: &Edge| {
             let ends = [(edge.from, edge.to), (edge.to, edge.from)];
             let channel =
                 plan.channels.iter().find(|channel| ends.contains(&(channel.from, channel.to)))?;
@@ -93,8 +93,15 @@ impl DrawnPlacement {
         DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
     }
 
-    /// The home of an edge's line.
-    pub(super) fn home(&self, edge: usize) -> Option<usize> {
+    /// The PUs of an edge's tasks; `None` where the placement does not seat both.
+    #[must_use]
+    pub fn ends(&self, edge: &Edge) -> Option<[u32; 2]> {
+        Some([*self.placement.get(edge.from)?, *self.placement.get(edge.to)?])
+    }
+
+    /// The home of an edge's line, where it is known; edges by their number in the pattern.
+    #[must_use]
+    pub fn home(&self, edge: usize) -> Option<usize> {
         self.homes.get(edge).copied().flatten()
     }
 }
@@ -120,7 +127,7 @@ mod tests {
 
     #[test]
     fn lines_come_in_turn() {
-        let mut profile = crate::samples::two_groups();
+        let mut profile = crate::samples::two_packages();
         let lines = seatmap_machine::HomeLines {
             home_of_line: vec![1, 0],
             nearest_pu: vec![0, 7],

@@ -1,0 +1,17 @@
+//! A solved QAPLIB instance in the terminal.
+
+use seatmap_advise::QapSolution;
+use seatmap_document::visible;
+
+/// The cost with what is known of it, and the place of each item on a line of its own.
+#[must_use]
+pub fn text(file: &str, solution: &QapSolution) -> String {
+    let QapSolution { n, cost, method, lower_bound, seconds, .. } = solution;
+    let file = visible(file);
+    let proven = if solution.optimal { ", optimal" } else { "" };
+    let places: Vec<String> = solution.permutation.iter().map(u32::to_string).collect();
+    format!(
+        "{file}: n = {n}, cost {cost}{proven} ({method}), lower bound {lower_bound}, {seconds:.2} s\n{}\n",
+        places.join(" ")
+    )
+}

@@ -1,0 +1,282 @@
+//! Remarks on a placement, in words.
+
+use crate::counted;
+use crate::placement::number;
+use seatmap_machine::{CoreKind, Nearness};
+use seatmap_place::{LinkObjective, PlacementRemark, Plain, Slowest};
+use seatmap_plan::Agreement;
+use seatmap_statistics::words::counted_figure;
+
+/// Tasks of a seat that are named.
+const MOST_NAMED: usize = 8;
+
+/// All remarks, one on each line.
+#[must_use]
+pub fn text(remarks: &[PlacementRemark]) -> String {
+    remarks.iter().map(|remark| sentence(remark) + "\n").collect()
+}
+
+/// One remark as a sentence or two.
+fn sentence(remark: &PlacementRemark) -> String {
+    match remark {
+        PlacementRemark::WakeupsUnknown => {
+            "These tasks sleep until a message comes, and the cost of wakeups is not known here; \
+             distances of spinning threads stand for it ('seatmap measure' on that computer finds it)."
+                .to_owned()
+        }
+        PlacementRemark::Wakeups { round_trips_ns, have_cpu_each } => {
+            wakeups(round_trips_ns, *have_cpu_each)
+        }
+        PlacementRemark::SlowestSeat { seat, kind, are_speeds_known } => {
+            slowest(seat, *kind, *are_speeds_known)
+        }
+        PlacementRemark::Crossing { crossing, all } => crosses(*crossing, *all),
+        PlacementRemark::ChannelsWithoutLine(channels) => {
+            let are = if *channels == 1 { "channel is" } else { "channels are" };
+            format!(
+                "{channels} {are} left without a candidate line: there are fewer lines than channels."
+            )
+        }
+        PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
+            let choice =
+                if shared > least { format!(", of which {least} must") } else { String::new() };
+            format!(
+                "{} two tasks or more{choice}: {} on {}.",
+                carrying(*shared),
+                counted(*tasks, "task"),
+                counted(*cores, "core")
+            )
+        }
+        PlacementRemark::CoreEach { beside_shared } => {
+            let now = "Each task has a core of its own";
+            beside_shared.map_or_else(
+                || format!("{now}."),
+                |costs| {
+                    let more = beside(costs);
+                    format!(
+                        "{now}; sharing cores (--use-smt) would {more}; what tasks take from each other is not in it."
+                    )
+                },
+            )
+        }
+        PlacementRemark::CoresMayBeShared { shared, beside_apart } => {
+            let now = match shared {
+                0 => "No core carries two tasks".to_owned(),
+                shared => format!("{} two tasks or more", carrying(*shared)),
+            };
+            beside_apart.map_or_else(
+                || format!("{now}."),
+                |costs| format!("{now}; a core for each task (--avoid-smt) would {}.", beside(costs)),
+            )
+        }
+        PlacementRemark::Empty { packages, nodes } => empty(packages, nodes),
+        PlacementRemark::Stacked { cpus: [a, b], pairs } => {
+            let more =
+                if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
+            format!(
+                "CPUs {a} and {b} took turns on one CPU of the host when they were measured{more}: \
+                 their tasks run one after the other. Leave one out with --cpus, or ask for vCPUs with CPUs of their own."
+            )
+        }
+        PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
+        PlacementRemark::Agreement(agreement) => agreeing(agreement),
+        PlacementRemark::LoadedLink { link, load } if *load > 0.0 => {
+            format!("The most loaded link is that of {link}: {} crosses it.", number(*load))
+        }
+        PlacementRemark::LoadedLink { .. } => {
+            "Nothing crosses a link that groups of CPUs share.".to_owned()
+        }
+        PlacementRemark::BusierLink { link, bytes, in_order_bytes, remedy } => {
+            busier(link, *bytes, *in_order_bytes, *remedy)
+        }
+    }
+}
+
+fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
+    let costs: Vec<String> = round_trips_ns
+        .iter()
+        .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())))
+        .collect();
+    let more = if have_cpu_each {
+        " Each has a CPU of its own here; --objective time lets them share one."
+    } else {
+        ""
+    };
+    format!(
+        "The tasks sleep until a message comes; the round trip of two wakeups: {}.{more}",
+        costs.join(", ")
+    )
+}
+
+fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> String {
+    let kind = kind.map_or(String::new(), |kind| format!(", {} core", kind.word()));
+    let tasks: Vec<String> = seat.tasks.iter().take(MOST_NAMED).map(usize::to_string).collect();
+    let more = if seat.tasks.len() > MOST_NAMED { ", ..." } else { "" };
+    let word = if seat.tasks.len() == 1 { "task" } else { "tasks" };
+    let work = number(to_tenths(seat.work_ns));
+    let messages = number(to_tenths(seat.messages_ns));
+    let speeds = if are_speeds_known {
+        ""
+    } else {
+        " All CPUs count as equally fast: their speeds are not known ('seatmap measure --speed' measures them)."
+    };
+    format!(
+        "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {}{more}, {work} ns of work and {messages} ns of messages.{speeds}",
+        seat.os,
+        seat.speed,
+        tasks.join(", ")
+    )
+}
+
+fn to_tenths(ns: f64) -> f64 {
+    (10.0 * ns).round() / 10.0
+}
+
+fn crosses(crossing: f64, all: f64) -> String {
+    let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
+    let crossing = number(crossing);
+    let all = number(all);
+    format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).")
+}
+
+/// Cores as the subject of a sentence: `1 core carries`.
+fn carrying(cores: usize) -> String {
+    let verb = if cores == 1 { "core carries" } else { "cores carry" };
+    format!("{cores} {verb}")
+}
+
+/// A cost beside this placement's, such as `cost 812, 12.3 % less`; the other one stands second.
+fn beside([cost, other]: [f64; 2]) -> String {
+    let percent = 100.0 * (other / cost - 1.0);
+    match (cost > 0.0, percent) {
+        (true, percent) if percent <= -0.05 => {
+            format!("cost {}, {:.1} % less", number(other), -percent)
+        }
+        (true, percent) if percent >= 0.05 => {
+            format!("cost {}, {percent:.1} % more", number(other))
+        }
+        _ => "cost as much".to_owned(),
+    }
+}
+
+fn empty(packages: &[u32], nodes: &[u32]) -> String {
+    let parts = [named("package", packages), named("NUMA node", nodes)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let verb = if packages.len() + nodes.len() == 1 {
+        "stays empty, its memory and caches"
+    } else {
+        "stay empty, their memory and caches"
+    };
+    let text = format!("{} {verb} unused.", parts.join(" and "));
+    text[..1].to_uppercase() + &text[1..]
+}
+
+fn named(word: &str, numbers: &[u32]) -> Option<String> {
+    match numbers {
+        [] => None,
+        [one] => Some(format!("{word} {one}")),
+        several => {
+            let several: Vec<String> = several.iter().map(u32::to_string).collect();
+            Some(format!("{word}s {}", several.join(", ")))
+        }
+    }
+}
+
+/// The usual order that is as good, and the settings that carry it out.
+fn as_good_as(plain: &Plain) -> String {
+    let costs = match plain.name {
+        "compact" => "Compact costs no more",
+        "scatter" => "Scatter costs no more",
+        _ => "The order of the OS's numbers costs no more",
+    };
+    match plain.settings.as_slice() {
+        [] => format!("{costs}."),
+        settings => format!("{costs}. Without a plan: {}.", settings.join(", or ")),
+    }
+}
+
+fn agreeing(agreement: &Agreement) -> String {
+    format!(
+        "Rank correlation with the runs, over {}: distance {}, congestion {}.",
+        counted(agreement.placements, "placement"),
+        correlation(agreement.distance),
+        correlation(agreement.congestion)
+    )
+}
+
+fn correlation(of: Option<f64>) -> String {
+    of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"))
+}
+
+fn busier(link: &str, bytes: f64, in_order_bytes: f64, remedy: LinkObjective) -> String {
+    let remedy = match remedy {
+        LinkObjective::Congestion => "--objective congestion looks at links",
+        LinkObjective::Simulated => "--objective simulated runs the messages on them",
+        LinkObjective::Unknown => "no objective knows this machine's links",
+    };
+    let more = if in_order_bytes > 0.0 {
+        format!("{:.0} % more than the busiest", 100.0 * (bytes / in_order_bytes - 1.0))
+    } else {
+        "and none".to_owned()
+    };
+    format!(
+        "The busiest link, {link}, carries {}, {more} in the OS's order: distance does not see that; {remedy}.",
+        counted_figure(bytes, 0, "byte")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_remark_is_a_sentence() {
+        let seat = Slowest {
+            os: 3,
+            tasks: (0..9).collect(),
+            work_ns: 100.04,
+            messages_ns: 2.5,
+            speed: 0.5,
+        };
+        let remarks = [
+            PlacementRemark::WakeupsUnknown,
+            PlacementRemark::Wakeups {
+                round_trips_ns: vec![(Nearness::SameCpu, 3000.4), (Nearness::Machine, 9000.0)],
+                have_cpu_each: true,
+            },
+            PlacementRemark::SlowestSeat {
+                seat,
+                kind: Some(CoreKind::Efficiency),
+                are_speeds_known: false,
+            },
+            PlacementRemark::Crossing { crossing: 2.0, all: 8.0 },
+            PlacementRemark::ChannelsWithoutLine(1),
+            PlacementRemark::TooFewCores { shared: 6, least: 4, tasks: 20, cores: 16 },
+            PlacementRemark::CoreEach { beside_shared: Some([100.0, 50.0]) },
+            PlacementRemark::CoreEach { beside_shared: None },
+            PlacementRemark::CoresMayBeShared { shared: 1, beside_apart: Some([100.0, 100.0]) },
+            PlacementRemark::CoresMayBeShared { shared: 0, beside_apart: None },
+            PlacementRemark::Empty { packages: vec![1], nodes: vec![] },
+            PlacementRemark::Empty { packages: vec![1, 2], nodes: vec![0] },
+            PlacementRemark::Stacked { cpus: [0, 1], pairs: 2 },
+            PlacementRemark::AsGoodAs(Plain {
+                name: "compact",
+                settings: vec!["OMP_PROC_BIND=close"],
+            }),
+            PlacementRemark::Agreement(Agreement {
+                placements: 24,
+                distance: Some(0.5),
+                congestion: None,
+            }),
+            PlacementRemark::LoadedLink { link: "L3 0".to_owned(), load: 7.0 },
+            PlacementRemark::LoadedLink { link: "L3 0".to_owned(), load: 0.0 },
+            PlacementRemark::BusierLink {
+                link: "stop 0 to stop 1".to_owned(),
+                bytes: 150.0,
+                in_order_bytes: 100.0,
+                remedy: LinkObjective::Simulated,
+            },
+        ];
+        insta::assert_snapshot!(text(&remarks));
+    }
+}

@@ -1,0 +1,161 @@
+//! The ranks of a job on this computer, and the seats that a plan has for them.
+
+use crate::launcher::{LauncherError, Rank};
+use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, Tid, task};
+use seatmap_ranks::RankPlan;
+use seatmap_statistics::words::counted;
+use seatmap_watch::{RankPlace, RankSeats};
+
+/// Why a plan has no seat for the rank that this process is.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnSeatError {
+    /// No launcher gave this process a rank.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
+    /// The plan is for another number of ranks.
+    #[error(
+        "the plan is for {}, and {started} were started",
+        counted(*.planned, "rank")
+    )]
+    Size {
+        /// Ranks of the plan.
+        planned: usize,
+        /// Ranks that were started.
+        started: usize,
+    },
+    /// The plan has this rank on another node.
+    #[error(
+        "rank {rank} is to run on {node}, and this is {here}: \
+         start the job in the order that 'seatmap export' writes"
+    )]
+    Elsewhere {
+        /// The rank.
+        rank: usize,
+        /// Its node.
+        node: String,
+        /// This computer.
+        here: String,
+    },
+}
+
+/// The rank that a process is on this computer, by what its launcher put into its environment. This
+/// program's own processes, which seat ranks, are none.
+#[must_use]
+pub fn rank_of(pid: Tid) -> Option<usize> {
+    let root = Root::new("/");
+    let environment = task::environment(&root, pid);
+    let rank = Rank::find(|name| {
+        environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+    });
+    let rank = rank.ok()?.rank;
+    // A computer that plays several nodes gives each a host name of its own.
+    (task::shares_host_name(&root, pid) && !task::runs_this_program(&root, pid)).then_some(rank)
+}
+
+/// The seats that a plan has for the ranks of a job, seen from the computer `here`; with
+/// `any_machine`, all of them are on it.
+#[must_use]
+pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
+    let seats = plan
+        .cpus_of_rank
+        .iter()
+        .enumerate()
+        .map(|(rank, cpus)| {
+            if any_machine || plan.node(rank) == here {
+                RankPlace::Here(cpus.iter().copied().collect())
+            } else {
+                RankPlace::Elsewhere(plan.node(rank).to_owned())
+            }
+        })
+        .collect();
+    RankSeats { seats, rank_of }
+}
+
+/// The CPUs of the rank that this process is, on the computer `here`. `variable` looks up a
+/// variable of the launcher.
+///
+/// # Errors
+/// [`OwnSeatError`].
+pub fn own_cpus(
+    plan: &RankPlan,
+    here: &str,
+    any_machine: bool,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<CpuSet, OwnSeatError> {
+    let Rank { rank, size, .. } = Rank::find(variable)?;
+    let planned = plan.node_of_rank.len();
+    if size != planned {
+        return Err(OwnSeatError::Size { planned, started: size });
+    }
+    let node = plan.node(rank);
+    if node != here && !any_machine {
+        return Err(OwnSeatError::Elsewhere { rank, node: node.to_owned(), here: here.to_owned() });
+    }
+    Ok(plan.cpus_of_rank[rank].iter().copied().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::Square;
+    use seatmap_pattern::generate;
+    use seatmap_ranks::{Node, Nodes, RankRequest};
+
+    /// Two ranks on each of two nodes.
+    fn plan() -> RankPlan {
+        let node = |name: &str| Node { name: name.to_owned(), cpus: 2, profile: None };
+        let nodes = Nodes {
+            nodes: vec![node("n0"), node("n1")],
+            distance_ns: Square::from_fn(2, |i, j| if i == j { 100.0 } else { 9000.0 }),
+            message_bytes: 8,
+            by_mpi: false,
+            group: vec![0, 0],
+        };
+        let pattern = generate("ring:4").unwrap();
+        let mut request = RankRequest::new(&nodes, &pattern);
+        request.limit = seatmap_place::search::Limit::kicks(10);
+        request.place().unwrap()
+    }
+
+    fn started(rank: usize, size: usize) -> impl Fn(&str) -> Option<String> {
+        move |name| match name {
+            "RANK" => Some(rank.to_string()),
+            "WORLD_SIZE" => Some(size.to_string()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_rank_has_its_cpus_on_its_own_node_alone() {
+        let plan = plan();
+        let rank = (0..4).find(|rank| plan.node(*rank) == "n1").unwrap();
+        let cpus: CpuSet = plan.cpus_of_rank[rank].iter().copied().collect();
+        assert_eq!(own_cpus(&plan, "n1", false, started(rank, 4)).unwrap(), cpus);
+        assert_eq!(own_cpus(&plan, "n0", true, started(rank, 4)).unwrap(), cpus);
+        let error = own_cpus(&plan, "n0", false, started(rank, 4)).unwrap_err().to_string();
+        assert!(error.ends_with("in the order that 'seatmap export' writes"), "{error}");
+        let error = own_cpus(&plan, "n1", false, started(0, 8)).unwrap_err().to_string();
+        assert_eq!(error, "the plan is for 4 ranks, and 8 were started");
+        assert!(matches!(
+            own_cpus(&plan, "n1", false, |_| None).unwrap_err(),
+            OwnSeatError::Launcher(_)
+        ));
+    }
+
+    #[test]
+    fn ranks_of_other_nodes_are_elsewhere() {
+        let plan = plan();
+        let elsewhere = |any_machine: bool| {
+            let seats = seats(&plan, "n0", any_machine).seats;
+            seats.iter().filter(|place| matches!(place, RankPlace::Elsewhere(_))).count()
+        };
+        assert_eq!((elsewhere(false), elsewhere(true)), (2, 0));
+    }
+
+    #[test]
+    fn this_test_is_not_a_rank() {
+        // It runs this program itself, whatever its environment says.
+        assert_eq!(rank_of(std::process::id() as Tid), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The links that data passes between two PUs of a ring or mesh.
+
+use crate::DrawnPlacement;
+use seatmap_pattern::Pattern;
+use seatmap_sim::CellModel;
+use seatmap_sim::catalog::Model;
+use seatmap_sim::coherent::Shape;
+use seatmap_sim::coherent::fabric::{Fabric, Link};
+use std::collections::BTreeMap;
+
+/// A fabric, and where PUs and homes are on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ways {
+    /// The nodes and the links between them.
+    pub fabric: Fabric,
+    /// The node of each PU, by its OS index.
+    pub node_of_pu: BTreeMap<u32, u16>,
+    /// The node of each home, where homes are nodes.
+    pub node_of_home: Vec<u16>,
+    /// The name of each link, in the order of the fabric's links.
+    pub names: Vec<String>,
+}
+
+impl Ways {
+    /// The ring or mesh of a model; `None` for one of levels.
+    #[must_use]
+    pub fn of(model: &Model, pus: impl Iterator<Item = u32>) -> Option<Self> {
+        match model {
+            Model::Cell(cell) => {
+                let fabric = cell.fabric()?;
+                Some(Ways {
+                    node_of_pu: pus.filter_map(|os| Some((os, cell.node_of_pu(os)?))).collect(),
+                    node_of_home: Vec::new(),
+                    names: fabric.links().iter().map(|link| name_on_cell(cell, link)).collect(),
+                    fabric,
+                })
+            }
+            Model::Coherent(coherent) => {
+                let word = match coherent.shape.as_ref()? {
+                    Shape::Mesh { .. } => "tile",
+                    _ => "stop",
+                };
+                let fabric = coherent.fabric().clone();
+                Some(Ways {
+                    node_of_pu: pus.filter_map(|os| Some((os, coherent.node_of_pu(os)?))).collect(),
+                    node_of_home: coherent.nodes_of_homes().to_vec(),
+                    names: fabric
+                        .links()
+                        .iter()
+                        .map(|link| format!("{word} {} to {word} {}", link.from, link.to))
+                        .collect(),
+                    fabric,
+                })
+            }
+        }
+    }
+
+    /// The load of each link under a placement: the bytes that cross it or, where a simulator
+    /// counted, its count.
+    #[must_use]
+    pub fn loads(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
+        let links = self.fabric.links().len();
+        if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == links) {
+            return counted.clone();
+        }
+        let mut loads = vec![0.0; links];
+        for (at, edge) in pattern.edges.iter().enumerate() {
+            if let Some([from, to]) = seating.ends(edge) {
+                let links = self.links(from, to, seating.home(at));
+                links.into_iter().for_each(|link| loads[link] += edge.bytes);
+            }
+        }
+        loads
+    }
+
+    /// The links from one PU to another in turn, over the home of their line where that is known;
+    /// as indices into the fabric's links.
+    #[must_use]
+    pub fn links(&self, from: u32, to: u32, home: Option<usize>) -> Vec<usize> {
+        let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
+            return Vec::new();
+        };
+        let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
+        self.between(*from, *over).chain(self.between(*over, *to)).collect()
+    }
+
+    fn between(&self, from: u16, to: u16) -> impl Iterator<Item = usize> {
+        let step = move |at: u16| (at != to).then(|| self.fabric.next(at, to));
+        std::iter::successors(step(from), move |link| step(self.fabric.links()[*link].to))
+    }
+}
+
+/// The elements at both ends; of a link between chips, the chips.
+fn name_on_cell(cell: &CellModel, link: &Link) -> String {
+    let elements = cell.ring.len();
+    let [from, to] = [link.from, link.to].map(usize::from);
+    let [chip, other] = [from, to].map(|node| node / elements);
+    if chip == other {
+        format!("{} to {}", cell.ring[from % elements], cell.ring[to % elements])
+    } else {
+        format!("chip {chip} to chip {other}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_at_home_elsewhere_takes_data_there() {
+        let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
+        let ways = Ways::of(&model, 0..240).unwrap();
+        // PUs 1 to 4 sit at stop 0, the next four at stop 1.
+        assert_eq!(ways.links(1, 5, None), [0]);
+        assert_eq!(ways.links(1, 5, Some(3)), [0, 1, 2, 64 + 3, 64 + 2]);
+        assert!(ways.links(1, 2, None).is_empty());
+        assert_eq!(
+            [0, 64].map(|link| ways.names[link].as_str()),
+            ["stop 0 to stop 1", "stop 0 to stop 63"]
+        );
+        let levels = seatmap_sim::catalog::load("xeon-e5-2680-2s").unwrap().unwrap();
+        assert_eq!(Ways::of(&levels, 0..32), None);
+    }
+}

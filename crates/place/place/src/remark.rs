@@ -1,0 +1,352 @@
+//! Remarks on an answer: things about a placement that its cost does not show.
+
+use crate::search::SearchTime;
+use crate::smt::OTHER_WAY_PART;
+use crate::{Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest};
+use seatmap_machine::{CoreKind, Nearness, PairStatus};
+use seatmap_plan::{Agreement, Objective, Plan};
+use std::collections::HashSet;
+
+/// A busiest link is worth a remark from this many times its load without a plan on.
+const CLEARLY_MORE: f64 = 1.1;
+
+/// A thing about a placement that a person should know beside its cost.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlacementRemark {
+    /// The tasks sleep until a message comes, and the machine's cost of wakeups is not known, so
+    /// that core distances stand for it.
+    WakeupsUnknown,
+    /// The tasks sleep until a message comes, and these are the costs.
+    Wakeups {
+        /// The median round trip of two wakeups in nanoseconds, by nearness of the CPUs.
+        round_trips_ns: Vec<(Nearness, f64)>,
+        /// Whether each task has a CPU of its own because the objective knows no other way.
+        have_cpu_each: bool,
+    },
+    /// The seat that a barrier would wait for.
+    SlowestSeat {
+        /// The seat.
+        seat: Slowest,
+        /// The kind of its core, on a hybrid processor.
+        kind: Option<CoreKind>,
+        /// Whether the speeds of the CPUs were measured.
+        are_speeds_known: bool,
+    },
+    /// The weight that crosses between chips or sections.
+    Crossing {
+        /// The weight that crosses.
+        crossing: f64,
+        /// The weight of all edges.
+        all: f64,
+    },
+    /// There are fewer candidate lines than channels: this many channels have none.
+    ChannelsWithoutLine(usize),
+    /// There are fewer cores than tasks.
+    TooFewCores {
+        /// Cores that carry two tasks or more.
+        shared: usize,
+        /// The least number of cores that must.
+        least: usize,
+        /// Tasks.
+        tasks: usize,
+        /// Cores that may be used.
+        cores: usize,
+    },
+    /// Each task was given a core of its own.
+    CoreEach {
+        /// The costs of this placement and of the best found where cores are shared, if that was
+        /// looked at.
+        beside_shared: Option<[f64; 2]>,
+    },
+    /// Tasks might share cores, of which there would be enough.
+    CoresMayBeShared {
+        /// Cores that carry two tasks or more.
+        shared: usize,
+        /// The costs of this placement and of the best found with a core for each task, if that
+        /// was looked at.
+        beside_apart: Option<[f64; 2]>,
+    },
+    /// Packages and NUMA nodes, by the operating system's numbers, whose memory and caches nobody
+    /// uses. One of the lists holds something.
+    Empty {
+        /// Packages.
+        packages: Vec<u32>,
+        /// NUMA nodes of other packages.
+        nodes: Vec<u32>,
+    },
+    /// Two seats that a hypervisor ran on one CPU of its own, in turn, while they were measured.
+    Stacked {
+        /// The first such pair of CPUs.
+        cpus: [u32; 2],
+        /// The number of such pairs among the seats.
+        pairs: usize,
+    },
+    /// A usual order costs no more.
+    AsGoodAs(Plain),
+    /// How well cheaper objectives would have ranked the placements that were run.
+    Agreement(Agreement),
+    /// The most loaded of the links that groups of CPUs share.
+    LoadedLink {
+        /// Its name.
+        link: String,
+        /// The weight that crosses it.
+        load: f64,
+    },
+    /// The busiest link carries clearly more than the busiest one does without a plan, and the
+    /// objective does not see links.
+    BusierLink {
+        /// Its name.
+        link: String,
+        /// The bytes that it carries.
+        bytes: f64,
+        /// The bytes that the busiest link carries with the tasks in the OS's order.
+        in_order_bytes: f64,
+        /// The objective that would see it.
+        remedy: LinkObjective,
+    },
+}
+
+/// The objective that sees how loaded links are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkObjective {
+    /// `congestion`: groups of CPUs share links that the profile knows.
+    Congestion,
+    /// `simulated`: a model runs the messages on its links.
+    Simulated,
+    /// No objective knows this machine's links.
+    Unknown,
+}
+
+impl PlacementRemark {
+    /// The remark on the busiest links, each with its name and bytes: in the OS's order, and as
+    /// planned. `None` where the planned one is not clearly busier.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: the request's CPUs have no distances.
+    pub fn busier_link(
+        request: &PlaceRequest,
+        in_order: &(String, f64),
+        planned: (String, f64),
+        has_model: bool,
+    ) -> Result<Option<Self>, PlaceError> {
+        if planned.1 <= in_order.1 * CLEARLY_MORE {
+            return Ok(None);
+        }
+        let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
+        let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
+            (false, _) => LinkObjective::Congestion,
+            (true, true) => LinkObjective::Simulated,
+            (true, false) => LinkObjective::Unknown,
+        };
+        let (link, bytes) = planned;
+        Ok(Some(PlacementRemark::BusierLink { link, bytes, in_order_bytes: in_order.1, remedy }))
+    }
+}
+
+impl PlaceRequest<'_> {
+    /// The remarks on an answer and its plan, in the order in which they are read. The other use of
+    /// SMT is searched for in a part of `time`.
+    ///
+    /// # Errors
+    /// [`PlaceError`], as for the request itself.
+    pub fn remarks(
+        &self,
+        answer: &Answer,
+        plan: &Plan,
+        time: SearchTime,
+    ) -> Result<Vec<PlacementRemark>, PlaceError> {
+        let mut remarks = Vec::new();
+        remarks.extend(self.wakeups());
+        if self.objective == Objective::Time {
+            remarks.push(self.slowest_seat(answer)?);
+        }
+        remarks.extend(
+            answer.crossing.map(|(crossing, all)| PlacementRemark::Crossing { crossing, all }),
+        );
+        remarks.extend(without_line(answer));
+        if let Some(sharing) = self.sharing(&answer.placement) {
+            remarks.extend(self.cores(answer, &sharing, time)?);
+            if !(sharing.empty_packages.is_empty() && sharing.empty_nodes.is_empty()) {
+                let packages = sharing.empty_packages;
+                remarks.push(PlacementRemark::Empty { packages, nodes: sharing.empty_nodes });
+            }
+        }
+        remarks.extend(self.stacked(plan));
+        remarks.extend(self.plain(answer)?.map(PlacementRemark::AsGoodAs));
+        remarks.extend(answer.agreement.map(PlacementRemark::Agreement));
+        remarks.extend(
+            answer
+                .busiest_link
+                .clone()
+                .map(|(link, load)| PlacementRemark::LoadedLink { link, load }),
+        );
+        Ok(remarks)
+    }
+
+    /// The costs of messages to tasks that sleep, or why distances stand for them.
+    fn wakeups(&self) -> Option<PlacementRemark> {
+        if !self.counts_wakeups() {
+            let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
+            let is_unknown = is_sum
+                && self.pattern.waits()
+                && self.waiting != MessageWait::Spinning
+                && self.profile.wakeups.is_none();
+            return is_unknown.then_some(PlacementRemark::WakeupsUnknown);
+        }
+        let topology = &self.profile.topology;
+        let classes = self.profile.wakeups.as_ref()?.classes(topology);
+        Some(PlacementRemark::Wakeups {
+            round_trips_ns: classes
+                .iter()
+                .map(|class| (class.sharing, class.median_ns()))
+                .collect(),
+            have_cpu_each: self.objective == Objective::Distance
+                && self.pattern.tasks <= topology.pus.len(),
+        })
+    }
+
+    fn slowest_seat(&self, answer: &Answer) -> Result<PlacementRemark, PlaceError> {
+        let seat = self.slowest(&answer.placement)?;
+        Ok(PlacementRemark::SlowestSeat {
+            kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
+            are_speeds_known: self.profile.speed.is_some(),
+            seat,
+        })
+    }
+
+    /// How many cores carry several tasks, and what the other way would cost.
+    fn cores(
+        &self,
+        answer: &Answer,
+        sharing: &Sharing,
+        time: SearchTime,
+    ) -> Result<Option<PlacementRemark>, PlaceError> {
+        let tasks = self.pattern.tasks;
+        let cores = sharing.cores;
+        let shared = sharing.shared_cores;
+        if tasks > cores {
+            let least = (tasks - cores).min(cores);
+            return Ok(Some(PlacementRemark::TooFewCores { shared, least, tasks, cores }));
+        }
+        if self.smt_cores().is_none() {
+            return Ok(None);
+        }
+        let is_one_each = self.one_per.is_some();
+        // Where no core is shared though cores might be, a core for each task is no other way.
+        let is_looked_at = self.has_other_way() && (is_one_each || shared > 0);
+        let other = if is_looked_at {
+            Some([answer.cost, self.other_way(time.part(OTHER_WAY_PART))?.cost])
+        } else {
+            None
+        };
+        Ok(Some(if is_one_each {
+            PlacementRemark::CoreEach { beside_shared: other }
+        } else {
+            PlacementRemark::CoresMayBeShared { shared, beside_apart: other }
+        }))
+    }
+
+    /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks
+    /// on them do not run at the same time.
+    fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
+        let distance = self.profile.core_distance.as_ref()?;
+        let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
+        let pairs: Vec<[u32; 2]> = distance
+            .status
+            .pairs()
+            .filter(|(_, _, status)| **status == Some(PairStatus::Stacked))
+            .map(|(i, j, _)| [distance.pus[i], distance.pus[j]])
+            .filter(|cpus| cpus.iter().all(|cpu| in_use.contains(cpu)))
+            .collect();
+        Some(PlacementRemark::Stacked { cpus: *pairs.first()?, pairs: pairs.len() })
+    }
+}
+
+fn without_line(answer: &Answer) -> Option<PlacementRemark> {
+    let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+    let is_some = without > 0 && without < answer.channels.len();
+    is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Limit;
+    use crate::{Level, SmtUse};
+    use seatmap_machine::{Profile, catalog};
+    use seatmap_pattern::{Pattern, generate};
+
+    const BRIEFLY: SearchTime = SearchTime::Kicks(50);
+
+    fn remarks_on(
+        machine: &Profile,
+        pattern: &Pattern,
+        change: impl Fn(&mut PlaceRequest),
+    ) -> Vec<PlacementRemark> {
+        let mut request = PlaceRequest::new(machine, pattern);
+        change(&mut request);
+        let mut request = request.settled().unwrap();
+        request.limit = Limit::kicks(50);
+        let answer = request.place().unwrap();
+        request.remarks(&answer, &request.plan(&answer), BRIEFLY).unwrap()
+    }
+
+    #[test]
+    fn the_other_use_of_smt_is_looked_at_where_there_is_one() {
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate("ring:4").unwrap();
+        let apart = remarks_on(&machine, &pattern, |_| {});
+        let shared = remarks_on(&machine, &pattern, |request| request.smt = SmtUse::Shared);
+        let costs = |remark: &PlacementRemark| match remark {
+            PlacementRemark::CoreEach { beside_shared } => *beside_shared,
+            PlacementRemark::CoresMayBeShared { beside_apart, .. } => *beside_apart,
+            _ => None,
+        };
+        let [own, other] = apart.iter().find_map(costs).unwrap();
+        assert!(other < own, "hardware threads of a core are nearest: {apart:?}");
+        assert_eq!(shared.iter().find_map(costs), Some([other, own]));
+        let named = remarks_on(&machine, &pattern, |request| {
+            request.smt = SmtUse::OnePer(Level::Core);
+        });
+        assert!(named.contains(&PlacementRemark::CoreEach { beside_shared: None }), "{named:?}");
+    }
+
+    #[test]
+    fn more_tasks_than_cores_and_empty_packages_are_remarked() {
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
+        let is_counted = |remark: &PlacementRemark| {
+            matches!(remark, PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. })
+        };
+        assert!(many.iter().any(is_counted), "{many:?}");
+        let few = remarks_on(&machine, &generate("ring:4").unwrap(), |_| {});
+        assert!(
+            few.iter().any(|remark| matches!(
+                remark,
+                PlacementRemark::Empty { packages, nodes } if packages.len() == 1 && nodes.is_empty()
+            )),
+            "{few:?}"
+        );
+    }
+
+    #[test]
+    fn a_link_is_remarked_where_it_is_clearly_busier() {
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate("ring:4").unwrap();
+        let request = PlaceRequest::new(&machine, &pattern);
+        let link = |bytes: f64| ("package 0".to_owned(), bytes);
+        let remark = |in_order: f64, planned: f64| {
+            PlacementRemark::busier_link(&request, &link(in_order), link(planned), false).unwrap()
+        };
+        assert_eq!(remark(100.0, 110.0), None);
+        assert_eq!(
+            remark(100.0, 111.0),
+            Some(PlacementRemark::BusierLink {
+                link: "package 0".to_owned(),
+                bytes: 111.0,
+                in_order_bytes: 100.0,
+                remedy: LinkObjective::Congestion
+            })
+        );
+    }
+}

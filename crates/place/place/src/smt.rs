@@ -1,0 +1,133 @@
+//! Whether tasks share cores.
+//!
+//! Distances alone would put two tasks on a core, because its hardware threads are nearest to each
+//! other; no distance shows how much they slow each other down.
+
+use crate::request::{MessageWait, SmtUse};
+use crate::{Answer, Level, PlaceError, PlaceMethod, PlaceRequest, knows_wakeups, search};
+use seatmap_plan::Objective;
+
+/// The part of the time, or of the kicks, that looking at the other use of SMT may take.
+pub const OTHER_WAY_PART: u32 = 5;
+
+impl PlaceRequest<'_> {
+    /// The same request with its seats settled: the PUs of the kind that was asked for, and the
+    /// groups that hold at most one task each.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: the machine has no such PUs, or does not know the costs that tasks which
+    /// sleep need.
+    pub fn settled(mut self) -> Result<Self, PlaceError> {
+        if self.waiting == MessageWait::Asleep && !knows_wakeups(self.profile) {
+            return Err(PlaceError::NoWakeups(self.profile.name.clone()));
+        }
+        if let Some(kind) = self.kind {
+            self.only(kind)?;
+        }
+        // Of equal seats, those with a core for each task are preferred.
+        let have_cores = self.equal_seats && self.only_equal()?;
+        self.one_per = self.one_per_group(have_cores);
+        Ok(self)
+    }
+
+    /// The groups that hold at most one task each: those that were named, else cores where there
+    /// are enough.
+    fn one_per_group(&self, have_cores: bool) -> Option<Level> {
+        match self.smt {
+            SmtUse::OnePer(level) => Some(level),
+            SmtUse::Apart => Some(Level::Core),
+            SmtUse::Shared => None,
+            // A time knows how much tasks slow each other down, and needs no such rule, unless
+            // equal seats with a core each were promised.
+            SmtUse::Auto if self.objective == Objective::Time => {
+                (have_cores && self.smt_cores().is_some()).then_some(Level::Core)
+            }
+            SmtUse::Auto => {
+                (self.has_core_each() && !self.fixes_share_a_core()).then_some(Level::Core)
+            }
+        }
+    }
+
+    /// Whether there are cores with several hardware threads, and one for each task.
+    fn has_core_each(&self) -> bool {
+        self.smt_cores().is_some_and(|cores| self.pattern.tasks <= cores)
+    }
+
+    /// Whether there is another use of SMT to look at: whether both are possible, and nobody named
+    /// a level.
+    #[must_use]
+    pub fn has_other_way(&self) -> bool {
+        let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;
+        let is_named = matches!(self.smt, SmtUse::OnePer(_));
+        is_sum && !is_named && self.has_core_each() && !self.fixes_share_a_core()
+    }
+
+    /// The answer where tasks may share cores if they may not now, and the other way round.
+    ///
+    /// # Errors
+    /// [`PlaceError`], as for the request itself.
+    pub fn other_way(&self, limit: search::Limit) -> Result<Answer, PlaceError> {
+        let one_per = if self.one_per.is_some() { None } else { Some(Level::Core) };
+        PlaceRequest { one_per, limit, ..self.clone() }.place()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::{CoreKind, catalog};
+    use seatmap_pattern::generate;
+
+    /// Two packages of 8 cores with two hardware threads each.
+    fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
+        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+        let pattern = generate(&format!("ring:{tasks}")).unwrap();
+        let mut request = PlaceRequest::new(&machine, &pattern);
+        change(&mut request);
+        let request = request.settled().unwrap();
+        (request.one_per, request.has_other_way())
+    }
+
+    #[test]
+    fn tasks_have_a_core_each_while_there_are_enough() {
+        assert_eq!(settled(16, |_| {}), (Some(Level::Core), true));
+        assert_eq!(settled(17, |_| {}), (None, false));
+        assert_eq!(settled(16, |request| request.smt = SmtUse::Shared), (None, true));
+        assert_eq!(settled(17, |request| request.smt = SmtUse::Apart), (Some(Level::Core), false));
+        assert_eq!(
+            settled(2, |request| request.smt = SmtUse::OnePer(Level::Package)),
+            (Some(Level::Package), false),
+            "a level that was named leaves nothing to look at"
+        );
+        assert_eq!(
+            settled(4, |request| request.fixed = vec![(0, 3), (1, 19)]),
+            (None, false),
+            "fixed on one core"
+        );
+    }
+
+    #[test]
+    fn a_time_needs_no_rule_but_for_equal_seats() {
+        assert_eq!(settled(4, |request| request.objective = Objective::Time), (None, true));
+        let equal = |request: &mut PlaceRequest| {
+            request.objective = Objective::Time;
+            request.equal_seats = true;
+        };
+        assert_eq!(settled(4, equal), (Some(Level::Core), true));
+    }
+
+    #[test]
+    fn wishes_that_the_machine_cannot_meet_are_refused() {
+        let machine = catalog::load("graviton3").unwrap();
+        let pattern = generate("ring:4").unwrap();
+        let mut request = PlaceRequest::new(&machine, &pattern);
+        request.waiting = MessageWait::Asleep;
+        assert_eq!(
+            request.clone().settled().unwrap_err(),
+            PlaceError::NoWakeups("graviton3".to_owned())
+        );
+        request.waiting = MessageWait::AsObserved;
+        request.kind = Some(CoreKind::Efficiency);
+        assert!(matches!(request.settled().unwrap_err(), PlaceError::NoneOfKind { .. }));
+    }
+}

@@ -1,0 +1,289 @@
+//! A check of living programs, once or again and again.
+
+use crate::judge::told::Judged;
+use crate::seating::FORMAT;
+use crate::standard::{SeatSource, Standard};
+use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
+use seatmap_machine::Topology;
+use seatmap_os::root::FileError;
+use std::time::{Duration, Instant};
+
+/// How often a long wait looks whether it should stop.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A request: are these programs seated as they should be?
+#[derive(Clone, Debug)]
+pub struct CheckRequest {
+    /// The programs.
+    pub choice: Choice,
+    /// How long they are watched.
+    pub window: Duration,
+    /// Whether the kernel's scheduler counts where the threads run.
+    pub trace: bool,
+    /// The rules and seats that they are held against.
+    pub standard: Standard,
+    /// The CPUs of this computer.
+    pub topology: Topology,
+    /// This computer's name.
+    pub machine: String,
+    /// Whether it is well if no program is seen. A `/proc` that hides other users may show none.
+    pub may_be_empty: bool,
+    /// Check again each time that this has passed, until the programs have ended.
+    pub again_every: Option<Duration>,
+}
+
+/// Why programs cannot be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// There is nothing to look at.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// The ranks of a job cannot be looked for.
+    #[error(transparent)]
+    Ranks(#[from] FileError),
+    /// The programs ended, or cannot be seen.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+impl CheckError {
+    /// Whether the request is at fault, rather than the work.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        !matches!(self, CheckError::Choice(ChoiceError::Proc(_)) | CheckError::Ranks(_))
+    }
+}
+
+/// A step of a check.
+pub enum CheckStep<'a> {
+    /// No program is bound, and none should be: there is nothing to judge.
+    NothingBound(Judged<'a>),
+    /// The first check.
+    First(Judged<'a>),
+    /// Another check, later.
+    Again {
+        /// The findings of the check before.
+        before: &'a [Finding],
+        /// This check.
+        judged: Judged<'a>,
+        /// The time since the first look.
+        gone: Duration,
+    },
+}
+
+/// A check under way.
+pub struct RunningCheck<'a> {
+    request: &'a CheckRequest,
+    /// `None`: no program is bound, and no other was chosen.
+    watcher: Option<Watcher>,
+    began: Instant,
+    is_begun: bool,
+    seating: Seating,
+    before: Vec<Finding>,
+    findings: Vec<Finding>,
+    worst: Option<Verdict>,
+}
+
+impl CheckRequest {
+    /// Takes the first look.
+    ///
+    /// # Errors
+    /// [`CheckError`]: there is nothing to look at.
+    pub fn begin(&self) -> Result<RunningCheck<'_>, CheckError> {
+        Ok(RunningCheck {
+            request: self,
+            watcher: self.watcher()?,
+            began: Instant::now(),
+            is_begun: false,
+            seating: Seating::default(),
+            before: Vec::new(),
+            findings: Vec::new(),
+            worst: None,
+        })
+    }
+
+    fn watcher(&self) -> Result<Option<Watcher>, CheckError> {
+        let options = WatchOptions {
+            window: self.window,
+            trace: self.trace,
+            every_cpu: true,
+            ..WatchOptions::default()
+        };
+        let choice = match (&self.choice, &self.standard.seats) {
+            // Of a job, its ranks on this computer, bound or not.
+            (Choice::Bound, SeatSource::Ranks(ranks)) => match ranks.living()? {
+                pids if pids.is_empty() => return Ok(None),
+                pids => Choice::Processes { pids, with_children: false },
+            },
+            (choice, _) => choice.clone(),
+        };
+        match Watcher::begin(&choice, &options) {
+            Ok(watcher) => Ok(Some(watcher)),
+            Err(ChoiceError::Empty(_)) if choice == Choice::Bound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
+        Judged::new(seating, &self.topology, &self.standard.of(seating))
+    }
+}
+
+impl RunningCheck<'_> {
+    /// The next check; `None` after the last one. A check that repeats ends where `stop` says so,
+    /// or where the programs have ended.
+    ///
+    /// # Errors
+    /// [`CheckError::Nothing`].
+    pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
+        if std::mem::replace(&mut self.is_begun, true) {
+            Ok(self.again(stop))
+        } else {
+            self.first(stop).map(Some)
+        }
+    }
+
+    fn first(&mut self, stop: &dyn Fn() -> bool) -> Result<CheckStep<'_>, CheckError> {
+        let request = self.request;
+        let Some(watcher) = &mut self.watcher else {
+            let machine = request.machine.clone();
+            self.seating = Seating { format: FORMAT.to_owned(), machine, ..Seating::default() };
+            return Ok(self.without_programs());
+        };
+        match request.again_every {
+            Some(_) => watch(watcher, request.window, stop),
+            None => watcher.watch(request.window),
+        }
+        self.seating = watcher.seating();
+        let is_once = request.again_every.is_none();
+        if is_once && self.seating.processes.is_empty() && !request.may_be_empty {
+            return Err(CheckError::Nothing(self.seating.why_empty()));
+        }
+        let judged = request.judged(&self.seating);
+        self.findings.clone_from(&judged.findings);
+        self.worst = Some(judged.verdict);
+        Ok(CheckStep::First(judged))
+    }
+
+    /// A computer on which nobody has bound a program is as it should be, unless there should be
+    /// one.
+    fn without_programs(&mut self) -> CheckStep<'_> {
+        let judged = self.request.judged(&self.seating);
+        if !self.request.standard.has_seats() {
+            return CheckStep::NothingBound(judged);
+        }
+        self.findings.clone_from(&judged.findings);
+        self.worst = Some(judged.verdict);
+        CheckStep::First(judged)
+    }
+
+    fn again(&mut self, stop: &dyn Fn() -> bool) -> Option<CheckStep<'_>> {
+        let every = self.request.again_every?;
+        let watcher = self.watcher.as_mut()?;
+        if stop() {
+            return None;
+        }
+        watch(watcher, every, stop);
+        self.seating = watcher.seating();
+        if stop() || self.seating.processes.is_empty() {
+            return None;
+        }
+        let judged = self.request.judged(&self.seating);
+        self.before = std::mem::replace(&mut self.findings, judged.findings.clone());
+        self.worst = self.worst.max(Some(judged.verdict));
+        Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() })
+    }
+
+    /// The worst verdict of all checks, and the findings of the last one; `None` where there was
+    /// nothing to judge.
+    #[must_use]
+    pub fn result(self) -> Option<(Verdict, Vec<Finding>)> {
+        Some((self.worst?, self.findings))
+    }
+}
+
+/// Waits, with short looks, until the time is over or it should stop.
+fn watch(watcher: &mut Watcher, time: Duration, stop: &dyn Fn() -> bool) {
+    let began = Instant::now();
+    while let Some(left) =
+        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !stop())
+    {
+        watcher.watch(left.min(PAUSE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standard::RankSeats;
+    use std::cell::Cell;
+
+    fn request(choice: Choice) -> CheckRequest {
+        CheckRequest {
+            choice,
+            window: Duration::ZERO,
+            trace: false,
+            standard: Standard::default(),
+            topology: Topology::unknown(0..4),
+            machine: "here".to_owned(),
+            may_be_empty: false,
+            again_every: None,
+        }
+    }
+
+    fn own() -> Choice {
+        let own = std::process::id() as i32;
+        Choice::Processes { pids: vec![own], with_children: false }
+    }
+
+    #[test]
+    fn one_check_is_the_first_and_the_last() {
+        let request = request(own());
+        let mut check = request.begin().unwrap();
+        let step = check.next(&|| false).unwrap();
+        assert!(
+            matches!(&step, Some(CheckStep::First(judged)) if judged.seating.processes.len() == 1)
+        );
+        assert!(check.next(&|| false).unwrap().is_none());
+        assert!(check.result().is_some());
+    }
+
+    #[test]
+    fn a_check_that_repeats_ends_where_it_is_told() {
+        let again_every = Some(Duration::from_millis(1));
+        let request = CheckRequest { again_every, ..request(own()) };
+        let mut check = request.begin().unwrap();
+        let checks = Cell::new(0);
+        let stop = || checks.get() >= 3;
+        let mut repeated = 0;
+        while let Some(step) = check.next(&stop).unwrap() {
+            repeated += usize::from(matches!(step, CheckStep::Again { .. }));
+            checks.set(checks.get() + 1);
+        }
+        assert_eq!((checks.get(), repeated), (3, 2));
+    }
+
+    #[test]
+    fn ranks_that_do_not_live_are_missed() {
+        let ranks = RankSeats {
+            seats: vec![crate::RankPlace::Here(seatmap_os::CpuSet::single(0))],
+            rank_of: |_| None,
+        };
+        let standard = Standard { seats: SeatSource::Ranks(ranks), ..Standard::default() };
+        let request = CheckRequest { standard, ..request(Choice::Bound) };
+        let mut check = request.begin().unwrap();
+        let step = check.next(&|| false).unwrap();
+        assert!(
+            matches!(&step, Some(CheckStep::First(judged)) if judged.findings.iter().any(Finding::is_wrong))
+        );
+        assert_eq!(check.result().map(|(verdict, _)| verdict), Some(Verdict::Wrong));
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_a_fault_of_the_request() {
+        let gone = Choice::Processes { pids: vec![i32::MAX], with_children: false };
+        let request = request(gone);
+        let error = request.begin().err().unwrap();
+        assert!(error.is_input(), "{error}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The things that programs are held against, check after check.
+
+use crate::judge::Asked;
+use crate::{Expected, Rule, Seating};
+use seatmap_os::root::{FileError, Root};
+use seatmap_os::{CpuSet, Tid, task};
+
+/// Rules and seats.
+#[derive(Clone, Debug, Default)]
+pub struct Standard {
+    /// The rules that were named; without any, the default ones hold.
+    pub rules: Vec<Rule>,
+    /// The seats that the threads should have.
+    pub seats: SeatSource,
+    /// Whether things that could not be seen fail the check.
+    pub strict: bool,
+}
+
+/// Where the seats come from that threads should have.
+#[derive(Clone, Debug, Default)]
+pub enum SeatSource {
+    /// The launchers of the programs show them, where these run under `seatmap run`.
+    #[default]
+    Launchers,
+    /// A plan or an earlier seating gives them.
+    Given(Expected),
+    /// A plan for the ranks of a job gives them; they depend on the processes that are found.
+    Ranks(RankSeats),
+}
+
+/// The seats of a job's ranks, as they are from this computer.
+#[derive(Clone, Debug)]
+pub struct RankSeats {
+    /// The seat of each rank.
+    pub seats: Vec<RankPlace>,
+    /// The rank of a process on this computer by its launcher's variables; `None` for a process
+    /// that is not a rank.
+    pub rank_of: fn(Tid) -> Option<usize>,
+}
+
+/// The place of a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RankPlace {
+    /// These CPUs of this computer.
+    Here(CpuSet),
+    /// The node of this name.
+    Elsewhere(String),
+}
+
+impl RankSeats {
+    /// The processes on this computer that a launcher gave a rank.
+    ///
+    /// # Errors
+    /// [`FileError`]: `/proc` cannot be read.
+    pub fn living(&self) -> Result<Vec<Tid>, FileError> {
+        let processes = task::processes(&Root::new("/"))?;
+        Ok(processes.filter(|pid| (self.rank_of)(*pid).is_some()).collect())
+    }
+
+    /// The seats of the ranks in a seating.
+    fn expected(&self, seating: &Seating) -> Expected {
+        let here: Vec<usize> = self
+            .seats
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| matches!(place, RankPlace::Here(_)))
+            .map(|(rank, _)| rank)
+            .collect();
+        Expected::of_ranks(
+            seating,
+            &here,
+            |pid| (self.rank_of)(pid).filter(|rank| *rank < self.seats.len()),
+            |rank| match &self.seats[rank] {
+                RankPlace::Here(cpus) => Ok(cpus.clone()),
+                RankPlace::Elsewhere(node) => Err(node.clone()),
+            },
+        )
+    }
+}
+
+impl Standard {
+    /// Whether seats were given.
+    #[must_use]
+    pub fn has_seats(&self) -> bool {
+        !matches!(self.seats, SeatSource::Launchers)
+    }
+
+    /// The rules and seats that a seating on this computer is held against.
+    #[must_use]
+    pub fn of(&self, seating: &Seating) -> Asked {
+        let asked = Asked { rules: self.rules.clone(), expected: None, strict: self.strict };
+        let expected = match &self.seats {
+            SeatSource::Launchers => return asked.of(&Root::new("/"), seating),
+            SeatSource::Given(expected) => expected.clone(),
+            SeatSource::Ranks(ranks) => ranks.expected(seating),
+        };
+        Asked { expected: Some(expected), ..asked }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+
+    #[test]
+    fn ranks_have_their_seats_here_and_are_misplaced_elsewhere() {
+        let made = Made::new(4).thread(7, 7, "0").thread(8, 8, "1");
+        let ranks = RankSeats {
+            seats: vec![
+                RankPlace::Here(CpuSet::single(0)),
+                RankPlace::Elsewhere("n1".to_owned()),
+                RankPlace::Here(CpuSet::single(2)),
+            ],
+            rank_of: |pid| usize::try_from(pid - 7).ok(),
+        };
+        let standard = Standard { seats: SeatSource::Ranks(ranks), ..Standard::default() };
+        assert!(standard.has_seats() && !Standard::default().has_seats());
+        let expected = standard.of(&made.seating).expected.unwrap();
+        let seats: Vec<(&str, String)> = expected
+            .seats
+            .iter()
+            .map(|seat| (seat.label.as_str(), seat.cpus.to_string()))
+            .collect();
+        assert_eq!(
+            seats,
+            [("rank 0", "0".to_owned()), ("rank 2", "2".to_owned())],
+            "rank 2 is missing here, and should be"
+        );
+        assert_eq!(
+            expected.misplaced,
+            [(8, "rank 1 runs here, and it should run on n1".to_owned())]
+        );
+    }
+}
