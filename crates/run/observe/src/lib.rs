@@ -3,6 +3,7 @@
 //! | module | does |
 //! |---|---|
 //! | [`session`] | one observation, from its begin to what was seen |
+//! | [`mod@whole_run`] | one run of a command, from its first instruction to its end |
 //! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
@@ -40,6 +41,7 @@ mod talk;
 pub mod trace;
 pub mod tsan;
 mod wakeups;
+pub mod whole_run;
 mod windows;
 
 pub use document::Document;
@@ -50,3 +52,4 @@ pub use observation::{Observation, Share, Task, Window};
 pub use phases::Phase;
 pub use session::{End, Means, Session};
 pub use subject::Subject;
+pub use whole_run::{WholeRunError, whole_run};

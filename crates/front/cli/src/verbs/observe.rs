@@ -9,21 +9,16 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
 use seatmap_document::shell_file;
 use seatmap_launch::{Ending, Executable};
-use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
-use std::ffi::OsString;
+use seatmap_observe::{
+    Document, End, Observation, ObserveError, Phase, Session, Subject, whole_run,
+};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long processes that run already are observed.
 const USUAL_TIME: Duration = Duration::from_secs(10);
-
-/// The time that a command has to end by itself after Ctrl-C, before it is asked to.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// How often a wait for the command looks.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {
@@ -75,31 +70,6 @@ fn begin(typed: &Observe, subject: &Subject) -> Result<Session, CliError> {
         choice => Session::begin(choice.method(), typed.means.means(), subject),
     };
     session.map_err(failed)
-}
-
-/// One run of a command, from its first instruction to its end, by the best method that is allowed.
-/// Its output goes to stderr.
-pub(super) fn observed(
-    command: &[OsString],
-    interrupt: &Interrupt,
-) -> Result<Observation, CliError> {
-    let subject = Subject::Command { words: command.to_vec(), leaves_stdout: true };
-    let mut session = Session::begin(None, Means::Best, &subject).map_err(failed)?;
-    let watched = session.watch(None, &|| interrupt.asked());
-    let (observation, child) = session.finish();
-    let is_asked = matches!(watched, Ok(End::Asked));
-    let status = child
-        .map(|child| attend(child, is_asked, interrupt))
-        .transpose()
-        .map_err(CliError::work)?;
-    watched.map_err(failed)?;
-    match status {
-        _ if is_asked => Err(CliError::work("interrupted while the program was observed")),
-        Some(status) if !status.success() => {
-            Err(CliError::work(format!("the program failed while it was observed ({status})")))
-        }
-        _ => Ok(observation),
-    }
 }
 
 /// The program, where the command line names one that can be observed.
@@ -217,28 +187,13 @@ fn next_step(
     of_phases.unwrap_or_default() + &place
 }
 
-/// Waits for the command's end. One that was to stop with this process, and did not by itself, is
-/// asked to.
+/// Waits for the command's end.
 pub(super) fn attend(
-    mut child: Child,
-    mut is_asked: bool,
+    child: Child,
+    is_asked: bool,
     interrupt: &Interrupt,
 ) -> std::io::Result<ExitStatus> {
-    let mut since = Instant::now();
-    let mut is_told = false;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if !is_asked && interrupt.asked() {
-            (is_asked, since) = (true, Instant::now());
-        }
-        if is_asked && !is_told && since.elapsed() >= GRACE {
-            seatmap_observe::subject::ask_to_end(&child);
-            is_told = true;
-        }
-        std::thread::sleep(PAUSE);
-    }
+    whole_run::attend(child, is_asked, &|| interrupt.asked())
 }
 
 pub(super) fn ending_of(status: ExitStatus) -> Ending {
