@@ -144,7 +144,7 @@ fn begun(request: &BenchRequest, room: &Room) -> Results {
         better: request.better,
         confidence: request.confidence,
         seed: request.seed,
-        seats: SeatsUsed { cpus: room.cpus().list().to_string(), notes: room.notes().to_vec() },
+        seats: SeatsUsed { cpus: room.cpus.list().to_string(), notes: room.notes.clone() },
         commands: commands.collect(),
         throttled: None,
         itself: None,

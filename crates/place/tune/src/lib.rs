@@ -60,4 +60,4 @@ pub use session::{End, Length, Session};
 pub use trial::{Contestant, Reading, Runner, TrialError};
 pub use tuned::Tuned;
 pub use verdict::{Comparison, Verdict};
-pub use winner::{NoPlan, Provenance, WinnersPlan};
+pub use winner::{NoPlan, Provenance, RaceEnd, WinnersPlan};

@@ -6,9 +6,9 @@
 use crate::on_model::{Job, OnModel, drawn, skew};
 use crate::program_race::candidates::{default, placements};
 use crate::race::{Phase, Turn};
-use crate::tuned::{Entrant, FORMAT, Run, Seats, Simulated, Tuned};
-use crate::winner::{self, NoPlan, Provenance, WinnersPlan};
-use crate::{Better, Fingerprint, factorial};
+use crate::tuned::{Entrant, Run, Seats, Simulated, Tuned};
+use crate::winner::{self, Provenance, RaceEnd};
+use crate::{Fingerprint, factorial};
 use seatmap_document::rounded_ns;
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
@@ -66,15 +66,6 @@ pub struct ModelRace {
     pub provenance: Provenance,
 }
 
-/// A race on a model that is over.
-#[derive(Debug)]
-pub struct ModelRaceEnd {
-    /// The race with its verdict.
-    pub tuned: Tuned,
-    /// The winner's plan, or the reason why it has none.
-    pub plan: Result<WinnersPlan, NoPlan>,
-}
-
 /// Why a race on a model has no winner.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelRaceError {
@@ -128,7 +119,7 @@ impl ModelRace {
         elsewhere: Option<&mut Elsewhere<'_>>,
         stop: &dyn Fn() -> bool,
         show: &mut dyn FnMut(usize, usize),
-    ) -> Result<ModelRaceEnd, ModelRaceError> {
+    ) -> Result<RaceEnd, ModelRaceError> {
         let entrants = self.entrants()?;
         let runs = self.runs_each(entrants.len())?;
         let jobs = self.jobs(&entrants, runs);
@@ -152,7 +143,7 @@ impl ModelRace {
         }
         let tuned = self.judged(entrants, runs, &times_ns);
         let plan = winner::safe(&tuned).and_then(|won| winner::plan(won, &self.provenance));
-        Ok(ModelRaceEnd { tuned, plan })
+        Ok(RaceEnd { tuned, plan })
     }
 
     /// The default, and placements that the model's distances favour.
@@ -218,35 +209,24 @@ impl ModelRace {
             }
         }
         let machine = &self.provenance.machine;
+        let fingerprint = Fingerprint {
+            machine: machine.clone(),
+            seats: counted(all, "candidate"),
+            quiet: "nobody".to_owned(),
+            ..Fingerprint::default()
+        };
         let mut tuned = Tuned {
-            format: FORMAT.to_owned(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            begun: None,
-            command: Vec::new(),
-            fingerprint: Fingerprint {
-                machine: machine.clone(),
-                seats: counted(all, "candidate"),
-                quiet: "nobody".to_owned(),
-                ..Fingerprint::default()
-            },
             simulated: Some(Simulated {
                 machine: machine.clone(),
                 pattern: self.pattern.name.clone(),
                 packet_bytes: self.packet_bytes,
                 rounds: self.rounds,
             }),
-            rivals: Vec::new(),
-            throttled: None,
-            metric: "time".to_owned(),
-            unit: "s".to_owned(),
-            better: Better::Lower,
             confidence: self.confidence,
             seed: self.seed,
             budget_runs: Some(all * runs),
-            budget_seconds: None,
-            candidates,
             runs: made,
-            verdict: None,
+            ..Tuned::before(candidates, fingerprint)
         };
         let costs: Vec<Vec<f64>> =
             times_ns.chunks(runs).map(|own| own.iter().map(|ns| ns.ln()).collect()).collect();

@@ -24,8 +24,8 @@ pub mod request;
 
 use crate::race::{Cost, Outcome, Rules, Turn, race};
 use crate::trial::{Runner, TrialError};
-use crate::tuned::{FORMAT, Run, Tuned};
-use crate::winner::{NoPlan, WinnersPlan};
+use crate::tuned::{Run, Tuned};
+use crate::winner::RaceEnd;
 use crate::{Fingerprint, Reading};
 pub use error::RaceError;
 pub use event::RaceEvent;
@@ -45,15 +45,6 @@ const VOID_TRIES: u32 = 10;
 
 /// The pause before a run that failed is made again.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// A race that is over.
-#[derive(Debug)]
-pub struct RaceEnd {
-    /// The race with its verdict.
-    pub tuned: Tuned,
-    /// The winner's plan, or the reason why it has none.
-    pub plan: Result<WinnersPlan, NoPlan>,
-}
 
 /// Races ways to seat a program. Each run is on file before the next one begins. `stop` says that it
 /// is time to stop, also within a run; `hear` is told of everything that is worth a line.
@@ -94,20 +85,16 @@ pub fn run(
 fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     let candidates = field.entrants.len();
     let fewest = limit::fewest_runs(candidates, request.confidence);
+    let fingerprint = Fingerprint::new(
+        request.provenance.machine.clone(),
+        seatmap_host::environment::read(),
+        field.seats(),
+        "nobody".to_owned(),
+    );
     Tuned {
-        format: FORMAT.to_owned(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun: Some((request.now)()),
         command: request.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        fingerprint: Fingerprint::new(
-            request.provenance.machine.clone(),
-            seatmap_host::environment::read(),
-            field.seats(),
-            "nobody".to_owned(),
-        ),
-        simulated: None,
         rivals: rivals(),
-        throttled: None,
         metric: request.metric.to_string(),
         unit: request.metric.unit().to_owned(),
         better: request.better,
@@ -118,9 +105,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
             None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
         },
         budget_seconds: request.time.map(|time| time.as_secs_f64()),
-        candidates: field.entrants.clone(),
-        runs: Vec::new(),
-        verdict: None,
+        ..Tuned::before(field.entrants.clone(), fingerprint)
     }
 }
 

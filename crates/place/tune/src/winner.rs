@@ -18,6 +18,15 @@ pub struct Provenance {
     pub tool: String,
 }
 
+/// A race that is over.
+#[derive(Debug)]
+pub struct RaceEnd {
+    /// The race with its verdict.
+    pub tuned: Tuned,
+    /// The winner's plan, or the reason why it has none.
+    pub plan: Result<WinnersPlan, NoPlan>,
+}
+
 /// The plan of a winner.
 #[derive(Clone, Debug)]
 pub enum WinnersPlan {

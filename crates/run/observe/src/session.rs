@@ -101,7 +101,7 @@ impl Session {
         subject: &Subject,
         reason: Option<&str>,
     ) -> Result<Self, ObserveError> {
-        if !matches!(subject, Subject::Command { .. }) {
+        if !matches!(subject, Subject::Command(_)) {
             let reason =
                 "a program that runs cannot begin to report on itself; give the command after --"
                     .to_owned();

@@ -13,7 +13,7 @@ use seatmap_console::outputs::Outputs;
 use seatmap_os::root::Root;
 use seatmap_report::{html, tune, under_way};
 use seatmap_tune::model_race::{NumberedJob, TakeTimes};
-use seatmap_tune::{NoPlan, RaceEvent, Tuned, WinnersPlan, program_race, varied};
+use seatmap_tune::{RaceEnd, RaceEvent, program_race, varied};
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
@@ -43,7 +43,7 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
             if error.is_input() { CliError::input(error) } else { CliError::work(error) }
         })?;
     drop(bar);
-    show(&outputs, &end.tuned, &end.plan)
+    show(&outputs, &end)
 }
 
 fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
@@ -67,7 +67,7 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
         })
         .map_err(spread::failed)?;
     drop(bar);
-    show(&outputs, &end.tuned, &end.plan)
+    show(&outputs, &end)
 }
 
 fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
@@ -89,13 +89,9 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
 }
 
 /// The winner goes into a file where one was named, if it is one that a plan can hold.
-fn show(
-    outputs: &Outputs,
-    tuned: &Tuned,
-    plan: &Result<WinnersPlan, NoPlan>,
-) -> Result<(), CliError> {
-    outputs.show(tuned, html::tune, tune::text)?;
-    match (&outputs.file, plan) {
+fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
+    outputs.show(&end.tuned, html::tune, tune::text)?;
+    match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),
         (Some(file), Ok(plan)) => file.write(&plan.to_json()),
         (Some(_), Err(none)) => {

@@ -68,18 +68,17 @@ impl RoomError {
     /// Whether the user asked for CPUs that cannot be had.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        match self {
-            RoomError::Cpu(_) | RoomError::Seats(_) => true,
-            RoomError::System(_) | RoomError::Topology(_) => false,
-        }
+        matches!(self, RoomError::Cpu(_) | RoomError::Seats(_))
     }
 }
 
 /// Seats, kept quiet until this is left or dropped.
 pub(super) struct Room {
-    cpus: CpuSet,
+    /// The CPUs.
+    pub(super) cpus: CpuSet,
     cores: usize,
-    notes: Vec<String>,
+    /// Sentences about them.
+    pub(super) notes: Vec<String>,
     is_quiet: bool,
     cell: Option<Lease>,
 }
@@ -151,16 +150,6 @@ impl Room {
             }
             None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
         }
-    }
-
-    /// The CPUs.
-    pub(super) fn cpus(&self) -> &CpuSet {
-        &self.cpus
-    }
-
-    /// Sentences about them.
-    pub(super) fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// How many there are, in words.

@@ -66,6 +66,13 @@ fn commands_are_compared_and_every_run_is_told() {
 }
 
 #[test]
+fn too_few_runs_show_nothing() {
+    let mut request = request(&["echo rate 110", "echo rate 100"], 6);
+    request.confidence = 0.99;
+    assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");
+}
+
+#[test]
 fn a_failure_keeps_the_runs_before_it_on_file() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(

@@ -3,7 +3,7 @@
 use crate::trial::TrialError;
 use crate::varied::VariedError;
 use seatmap_host::topology::TopologyError;
-use seatmap_observe::WholeRunError;
+use seatmap_observe::ObserveError;
 use seatmap_os::cpus::CpuError;
 use seatmap_pattern::import::ImportError;
 use seatmap_place::PlaceError;
@@ -34,7 +34,7 @@ pub enum RaceError {
     Place(#[from] PlaceError),
     /// The program cannot be observed.
     #[error(transparent)]
-    Observe(#[from] WholeRunError),
+    Observe(#[from] ObserveError),
     /// A run that was observed showed no messages.
     #[error(
         "no thread was seen to talk to another, so that no placement is better than another by the model; leave \
@@ -161,30 +161,23 @@ impl RaceError {
     pub fn is_input(&self) -> bool {
         match self {
             RaceError::Observe(error) => error.is_input(),
-            RaceError::Cpu(_)
-            | RaceError::OneCpu
-            | RaceError::Place(_)
-            | RaceError::NotVaried(_)
-            | RaceError::Nodes(_)
-            | RaceError::Ranks(_)
-            | RaceError::OneOrder
-            | RaceError::OtherRanks { .. }
-            | RaceError::NoSuchNode(_)
-            | RaceError::Folder { .. }
-            | RaceError::Unread { .. }
-            | RaceError::Pattern { .. }
-            | RaceError::TooFewRuns { .. }
-            | RaceError::OtherRace { .. } => true,
-            RaceError::System(_)
-            | RaceError::Topology(_)
-            | RaceError::Silent
-            | RaceError::Varied(_)
-            | RaceError::Unwritten { .. }
-            | RaceError::Trial(_)
-            | RaceError::Late { .. }
-            | RaceError::StoppedEarly
-            | RaceError::StoppedObserving
-            | RaceError::Stopped { .. } => false,
+            error => matches!(
+                error,
+                RaceError::Cpu(_)
+                    | RaceError::OneCpu
+                    | RaceError::Place(_)
+                    | RaceError::NotVaried(_)
+                    | RaceError::Nodes(_)
+                    | RaceError::Ranks(_)
+                    | RaceError::OneOrder
+                    | RaceError::OtherRanks { .. }
+                    | RaceError::NoSuchNode(_)
+                    | RaceError::Folder { .. }
+                    | RaceError::Unread { .. }
+                    | RaceError::Pattern { .. }
+                    | RaceError::TooFewRuns { .. }
+                    | RaceError::OtherRace { .. }
+            ),
         }
     }
 }

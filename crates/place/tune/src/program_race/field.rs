@@ -8,7 +8,8 @@ use crate::tuned::{Entrant, Seats, Tuned};
 use crate::varied::Varied;
 use crate::winner::{self, NoPlan, WinnersPlan};
 use seatmap_host::topology;
-use seatmap_observe::whole_run;
+use seatmap_observe::SubjectCommand;
+use seatmap_observe::request::one_run;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::switches::Switch;
@@ -239,7 +240,8 @@ fn placed(
 
 /// The pattern of one run of the program.
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, RaceError> {
-    let pattern = whole_run(&request.command, stop)?.pattern("observed");
+    let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
+    let pattern = one_run(&command, stop)?.pattern("observed");
     if pattern.edges.is_empty() { Err(RaceError::Silent) } else { Ok(pattern) }
 }
 
