@@ -6,7 +6,7 @@
 use seatmap_cell::{GuardianCommand, Name};
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The running binary, also where its file has been replaced since.
@@ -61,6 +61,23 @@ pub fn in_cell(name: &Name) -> Vec<OsString> {
 pub fn on_seats(options: &[&str]) -> Vec<OsString> {
     let words = [ITSELF, "run", "--quiet"].iter().chain(options).chain(&["--"]);
     words.map(OsString::from).collect()
+}
+
+/// Stands before a rank of a job on any node, where `program` is this program's file: the plan has
+/// the rank's seat.
+pub fn rank_on_seats(program: &Path, plan: &Path) -> Vec<OsString> {
+    before_rank(program, &["run", "--quiet", "--plan"], plan)
+}
+
+/// Stands before a rank of a job on any node, where `program` is this program's file: the rank's
+/// messages go to the other file.
+pub fn rank_observed(program: &Path, pattern: &Path) -> Vec<OsString> {
+    before_rank(program, &["observe", "--method", "mpi", "-o"], pattern)
+}
+
+fn before_rank(program: &Path, options: &[&str], file: &Path) -> Vec<OsString> {
+    let options = options.iter().map(Into::into);
+    [program.into()].into_iter().chain(options).chain([file.into(), "--".into()]).collect()
 }
 
 /// The file of this program, for those who start it on another node.

@@ -1,6 +1,7 @@
 //! Reports a failure: one line with its causes, and an exit code.
 
 use crate::output;
+pub use seatmap_document::with_causes;
 use seatmap_document::{is_hidden, visible_lines};
 use seatmap_launch::Ending;
 use seatmap_sim::SimError;
@@ -87,22 +88,6 @@ fn misread(error: &clap::Error) {
 fn tell(error: &dyn Error, code: u8) -> u8 {
     output::tell(&with_causes(error));
     code
-}
-
-/// An error and its causes on one line.
-pub fn with_causes(error: &dyn Error) -> String {
-    let mut line = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        // Some libraries repeat the cause in their own words.
-        if !line.ends_with(&text) {
-            line.push_str(": ");
-            line.push_str(&text);
-        }
-        cause = error.source();
-    }
-    line
 }
 
 /// An error at a file.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`running`], [`program`] | the program that runs: its name and command line; its `main` |
 //! | [`error`] | a failure, whose it is, and the exit code |
-//! | [`output`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
+//! | [`output`], [`outputs`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
 //! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
 //! | [`misread`] | a mistake in a command line, in one sentence |
@@ -31,6 +31,7 @@ pub mod manual;
 pub mod meet;
 pub mod misread;
 pub mod output;
+pub mod outputs;
 pub mod over_ranks;
 pub mod pattern_input;
 pub mod plan_input;

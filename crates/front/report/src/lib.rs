@@ -15,6 +15,7 @@
 //! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
+//! | [`under_way`] | what these tell while they go on |
 //! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
@@ -56,6 +57,7 @@ pub mod terminal;
 mod traffic;
 pub mod tune;
 pub mod twin;
+pub mod under_way;
 
 #[cfg(test)]
 mod samples;

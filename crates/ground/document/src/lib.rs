@@ -10,6 +10,7 @@
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
+//! | [`with_causes`] | an error and its causes on one line |
 //! | [`parser_sentence`] | a parser's message in words about the file |
 //! | [`json_problem`] | the mistake of one line of JSON |
 //! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
@@ -19,6 +20,7 @@
 //! | [`shell_word`] | a word of a command that people copy |
 #![deny(missing_docs)]
 
+mod causes;
 mod error;
 mod hash;
 mod json;
@@ -28,6 +30,7 @@ mod sentence;
 mod shell;
 mod visible;
 
+pub use causes::with_causes;
 pub use error::{DocumentError, json_problem};
 pub use hash::content_hash;
 pub use json::written;

@@ -8,7 +8,7 @@
 //! | where may this thread run now? | [`current`], [`CpuSet::of_thread`] |
 //! | which mask has a thread, CPUs that are offline included? | [`whole`] |
 //! | which mask gives a thread back what it has now? | [`to_put_back`] |
-//! | does a thread have the mask that it was given? | [`has_mask`], [`is_as_given`] |
+//! | does a thread have the mask that it was given? | [`bind`], [`has_mask`], [`is_as_given`] |
 //! | what does the cpuset of this process allow? | [`granted`] |
 //!
 //! Linux 6.3 and newer keep CPUs that are offline in the masks of threads outside cpusets, and
@@ -91,6 +91,17 @@ pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
 /// The kernel's error: `ESRCH` where the thread has gone.
 pub fn has_mask(tid: Tid, given: &CpuSet) -> io::Result<bool> {
     Ok(is_as_given(given, &CpuSet::of_thread(tid)?))
+}
+
+/// Gives a thread a mask. Returns the mask that it has where that is another one: a control group
+/// may allow fewer CPUs.
+///
+/// # Errors
+/// The kernel's error: `ESRCH` where the thread has gone.
+pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
+    cpus.give(tid)?;
+    let has = CpuSet::of_thread(tid)?;
+    Ok(Some(has).filter(|has| !is_as_given(cpus, has)))
 }
 
 /// Whether a mask that was read is the one that was given: CPUs that are offline may be missing.

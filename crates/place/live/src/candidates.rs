@@ -6,6 +6,7 @@
 //! threads mostly wait for each other; where they work side by side it costs the parallelism. No
 //! distance says which of the two holds for a program, so both are tried.
 
+use seatmap_launch::sets;
 use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_pattern::{Edge, Pattern};
@@ -70,17 +71,7 @@ impl Soft {
     /// NUMA node or package.
     #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
-        let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
-        topology
-            .pus
-            .iter()
-            .filter(|other| match (own.l3, own.numa) {
-                (Some(l3), _) => other.l3 == Some(l3),
-                (None, Some(node)) => other.numa == Some(node),
-                (None, None) => other.package == own.package,
-            })
-            .map(|pu| pu.os)
-            .collect()
+        sets::around(topology, cpu)
     }
 }
 

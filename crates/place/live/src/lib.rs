@@ -15,11 +15,13 @@
 //! | [`guard`] | the process that gives them back if this one is killed |
 //! | [`meter`] | the work that a program does in a period |
 //! | [`conductor`] | all of it together |
+//! | [`auto`] | one program from its start to its end, as a person means it |
 //!
 //! The crate stands beside `tune`, which races whole runs of a command. A program that runs for
 //! days has one run, so its periods are compared instead.
 #![deny(missing_docs)]
 
+pub mod auto;
 pub mod candidates;
 pub mod conductor;
 pub mod engine;
@@ -29,6 +31,7 @@ pub mod log;
 pub mod masks;
 pub mod meter;
 
+pub use auto::{AutoError, AutoRequest, AutoRun};
 pub use candidates::{Candidate, Soft};
 pub use conductor::{Conductor, LiveError, Outcome};
 pub use engine::{Engine, Rules};

@@ -6,7 +6,11 @@
 
 use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event};
+use seatmap_os::whole_file;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// The format's name, in the header's `format` key.
 pub const FORMAT: &str = "seatmap-auto/1";
@@ -54,6 +58,45 @@ pub enum Said {
     Event(Event),
     /// The engine answered this.
     Decision(Decision),
+}
+
+/// A log that grows line by line, so that nothing is lost when this process is killed.
+#[derive(Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    file: File,
+    /// Why the header could not be written.
+    failure: Option<io::Error>,
+}
+
+impl LogFile {
+    /// A new file; one that was there is replaced.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = whole_file::create(path)?;
+        Ok(LogFile { path: path.to_owned(), file, failure: None })
+    }
+
+    /// Writes the header. The program runs already, so that a failure is the first line's.
+    pub(crate) fn begin(&mut self, header: &Header) {
+        self.failure = self.write(header).err();
+    }
+
+    /// Adds a line.
+    pub(crate) fn add(&mut self, line: &Line) -> io::Result<()> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.write(line),
+        }
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
+        self.file.write_all(written(line)?.as_bytes()).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+        })
+    }
 }
 
 /// A log that was read.

@@ -98,6 +98,11 @@ pub struct Results {
     pub runs: Vec<Run>,
 }
 
+/// The first command is worse than others by more than it may be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct WorseThanLimit(Vec<String>);
+
 impl Results {
     /// Adds a run; [`Results::judge`] computes the rest from all runs.
     pub fn add(&mut self, run: Run) {
@@ -154,6 +159,34 @@ impl Results {
         };
         let shift = signed_rank::between(&logs(then), &logs(self), self.confidence)?;
         Some(Comparison::of_shift(0, &shift, self.better))
+    }
+
+    /// Checks that the first command is not shown to be worse than another by more than this. Nothing
+    /// is shown by results that are not comparable, by too few runs, and where nobody knows which
+    /// readings are better.
+    ///
+    /// # Errors
+    /// [`WorseThanLimit`], which names the commands.
+    pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
+        let Some(better) = self.better else { return Ok(()) };
+        let earlier = self.baseline.as_ref();
+        let earlier =
+            earlier.and_then(|then| Some((then.comparison.as_ref()?, then.name.as_str())));
+        let others =
+            self.comparisons.iter().map(|found| (found, self.commands[found.with].name.as_str()));
+        let worse: Vec<String> = others
+            .chain(earlier)
+            .filter_map(|(found, name)| {
+                let least = found.worse_by_at_least_percent(better)?;
+                let own = &self.commands[0].name;
+                (least > most_percent).then(|| {
+                    format!(
+                        "'{own}' is worse than '{name}' by at least {least:.1} %, and {most_percent} % is the limit"
+                    )
+                })
+            })
+            .collect();
+        if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
     }
 
     /// Reads a result and checks that its parts fit together.

@@ -10,27 +10,34 @@
 //! |---|---|
 //! | [`metric`] | what is read from a run: its time, a figure that it prints, an event of the kernel |
 //! | [`trial`] | runs a command once, on its seats, and reads the metric |
+//! | [`bench`] | compares commands: seats for them, the session, the result |
 //! | [`activity`] | the work of others on each CPU |
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
+//! | [`session`] | runs all blocks, until there are enough or somebody stops it |
+//! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
+//! | [`program_race`] | races ways to seat a program, on this computer or a cluster |
+//! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
 //! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
 //! | [`on_model`] | runs of a pattern's messages on a simulated machine |
 //! | [`factorial`] | judges candidates of which each ran equally often |
 //! | [`varied`] | switches of the kernel that a race turns and puts back |
-//! | [`session`] | runs all blocks, until there are enough or somebody stops it |
-//! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
+//! | [`winner`] | the plan of a race's winner |
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
 //! | [`document`] | `seatmap-bench/1`, the result on file |
 //! | [`tuned`] | `seatmap-tune/1`, a race on file |
 #![deny(missing_docs)]
 
 pub mod activity;
+pub mod bench;
 pub mod blocks;
 pub mod document;
 pub mod factorial;
 pub mod fingerprint;
 pub mod metric;
+pub mod model_race;
 pub mod on_model;
+pub mod program_race;
 pub mod race;
 pub mod seats;
 pub mod session;
@@ -38,14 +45,19 @@ pub mod trial;
 pub mod tuned;
 pub mod varied;
 pub mod verdict;
+pub mod winner;
 
 pub use activity::Activity;
+pub use bench::{BenchEvent, BenchRequest};
 pub use blocks::{Blocks, Run};
 pub use document::{Baseline, Results};
 pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};
+pub use model_race::ModelRace;
 pub use on_model::OnModel;
+pub use program_race::{RaceEvent, RaceRequest};
 pub use session::{End, Length, Session};
 pub use trial::{Contestant, Reading, Runner, TrialError};
 pub use tuned::Tuned;
 pub use verdict::{Comparison, Verdict};
+pub use winner::{NoPlan, Provenance, RaceEnd, WinnersPlan};

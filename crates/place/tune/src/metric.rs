@@ -65,6 +65,16 @@ pub enum MetricError {
 }
 
 impl Metric {
+    /// The better readings: as the user says, or as everybody knows of times and events. `None`
+    /// where nobody knows.
+    #[must_use]
+    pub fn better(&self, said: Option<Better>) -> Option<Better> {
+        said.or(match self {
+            Metric::Time | Metric::Counted(_) => Some(Better::Lower),
+            Metric::Printed(_) | Metric::Command(_) => None,
+        })
+    }
+
     /// Reads a metric as it is typed: `time`, `regex:PATTERN`, `command:SHELL COMMAND`,
     /// `perf:EVENT`.
     ///

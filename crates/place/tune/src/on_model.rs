@@ -121,6 +121,19 @@ impl OnModel {
         };
         pool::try_map(jobs, || (), time)
     }
+
+    /// The times of some runs that have a place among all, as [`OnModel::times_ns`] has them.
+    ///
+    /// # Errors
+    /// As [`OnModel::times_ns`].
+    pub fn numbered_times_ns(
+        &self,
+        jobs: &[(usize, Job)],
+        is_over: &AtomicBool,
+    ) -> Result<Vec<f64>, String> {
+        let jobs: Vec<Job> = jobs.iter().map(|(_, job)| job.clone()).collect();
+        self.times_ns(&jobs, is_over)
+    }
 }
 
 /// Ticks from the first beginning to the last end.

@@ -4,6 +4,8 @@ use crate::blocks::{Blocks, Run};
 use crate::document::Results;
 use crate::trial::{Contestant, Runner, TrialError};
 use seatmap_os::quota::QuotaWatch;
+use seatmap_statistics::signed_rank;
+use seatmap_statistics::words::counted;
 use std::time::{Duration, Instant};
 
 /// How often a run is made again whose CPUs were taken away meanwhile, and the pause before that:
@@ -25,7 +27,38 @@ pub struct Length {
     pub time: Duration,
 }
 
+/// Blocks of a session where nobody says: enough for an interval with some to spare.
+const USUAL_BLOCKS: usize = 10;
+
+/// Short commands get more blocks, for this long and up to so many.
+const USUAL_TIME: Duration = Duration::from_secs(3);
+const MOST_USUAL_BLOCKS: usize = 100;
+
 impl Length {
+    /// This many blocks.
+    #[must_use]
+    pub fn of_blocks(warm_ups: usize, blocks: usize) -> Self {
+        Length { warm_ups, least_blocks: blocks, most_blocks: blocks, time: Duration::ZERO }
+    }
+
+    /// The blocks that fit in this time, but enough for an interval of this confidence.
+    #[must_use]
+    pub fn of_time(warm_ups: usize, time: Duration, confidence: f64) -> Self {
+        let least_blocks = signed_rank::fewest(confidence);
+        Length { warm_ups, least_blocks, most_blocks: usize::MAX, time }
+    }
+
+    /// The usual blocks, more of short commands.
+    #[must_use]
+    pub fn usual(warm_ups: usize, confidence: f64) -> Self {
+        Length {
+            warm_ups,
+            least_blocks: USUAL_BLOCKS.max(signed_rank::fewest(confidence)),
+            most_blocks: MOST_USUAL_BLOCKS,
+            time: USUAL_TIME,
+        }
+    }
+
     /// The number of runs until the end as far as it is known, for a session of this many commands.
     #[must_use]
     pub fn runs(&self, commands: usize) -> usize {
@@ -44,6 +77,34 @@ pub enum End {
     Failed(TrialError),
 }
 
+/// Why a session has fewer blocks than were asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfinished {
+    /// Somebody stopped it.
+    #[error("interrupted after {}", counted(*.blocks, "whole block"))]
+    Stopped {
+        /// Whole blocks that were run.
+        blocks: usize,
+    },
+    /// A run failed.
+    #[error(transparent)]
+    Failed(TrialError),
+}
+
+impl End {
+    /// Whether all blocks were run.
+    ///
+    /// # Errors
+    /// [`Unfinished`]: the results hold the runs before that.
+    pub fn check(self, results: &Results) -> Result<(), Unfinished> {
+        match self {
+            End::Complete => Ok(()),
+            End::Stopped => Err(Unfinished::Stopped { blocks: results.blocks().len() }),
+            End::Failed(error) => Err(Unfinished::Failed(error)),
+        }
+    }
+}
+
 /// A session under way.
 pub struct Session<'a> {
     /// Runs the commands.
@@ -53,7 +114,7 @@ pub struct Session<'a> {
     /// Says that it is time to stop, also within a run.
     pub stop: &'a dyn Fn() -> bool,
     /// Hears of every run that has ended, warm-ups too, and how many there were.
-    pub told: &'a mut dyn FnMut(&Results, usize),
+    pub after: &'a mut dyn FnMut(&Results, usize),
 }
 
 impl Session<'_> {
@@ -82,7 +143,7 @@ impl Session<'_> {
         for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
             self.once(contestant, results)?;
             done += 1;
-            (self.told)(results, done);
+            (self.after)(results, done);
         }
         // The warm-ups are a part of the time that the user gives.
         let warm = Instant::now();
@@ -103,7 +164,7 @@ impl Session<'_> {
                     seconds: reading.seconds,
                 });
                 done += 1;
-                (self.told)(results, done);
+                (self.after)(results, done);
             }
         }
         Ok(End::Complete)
@@ -157,7 +218,7 @@ mod tests {
             runner: &runner,
             contestants: &contestants(scripts),
             stop: &|| done.get() >= stop_after,
-            told: &mut |_, count| done.set(count),
+            after: &mut |_, count| done.set(count),
         };
         let end = session.run(&length, &mut results);
         (end, results, done.get())

@@ -182,6 +182,30 @@ pub struct Tuned {
 }
 
 impl Tuned {
+    /// A race of the shortest time before its first run, without a program or a budget.
+    pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
+        Tuned {
+            format: FORMAT.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            begun: None,
+            command: Vec::new(),
+            fingerprint,
+            simulated: None,
+            rivals: Vec::new(),
+            throttled: None,
+            metric: "time".to_owned(),
+            unit: "s".to_owned(),
+            better: Better::Lower,
+            confidence: 0.95,
+            seed: 1,
+            budget_runs: None,
+            budget_seconds: None,
+            candidates,
+            runs: Vec::new(),
+            verdict: None,
+        }
+    }
+
     /// The rules of the race.
     #[must_use]
     pub fn rules(&self) -> Rules {
@@ -347,34 +371,24 @@ pub(crate) mod tests {
     pub(crate) fn made(better: Better) -> Tuned {
         let entrant =
             |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
+        let candidates = vec![
+            entrant("default", Seats::Free, None),
+            entrant("best", Seats::Placement(vec![0, 1]), Some(10.0)),
+            entrant("compact", Seats::Order("0,1".to_owned()), Some(12.0)),
+            entrant("bad", Seats::Within("0".to_owned()), Some(30.0)),
+        ];
+        let fingerprint = Fingerprint {
+            machine: "box".to_owned(),
+            quiet: "nobody".to_owned(),
+            ..Fingerprint::default()
+        };
         let mut tuned = Tuned {
-            format: FORMAT.to_owned(),
-            tool_version: "0.1.0".to_owned(),
             begun: Some("2026-11-23T04:00:00Z".to_owned()),
             command: vec!["server".to_owned()],
-            fingerprint: Fingerprint {
-                machine: "box".to_owned(),
-                quiet: "nobody".to_owned(),
-                ..Fingerprint::default()
-            },
-            simulated: None,
             rivals: vec!["NUMA balancing is on".to_owned()],
-            throttled: None,
-            metric: "time".to_owned(),
-            unit: "s".to_owned(),
             better,
-            confidence: 0.95,
-            seed: 1,
             budget_runs: Some(120),
-            budget_seconds: None,
-            candidates: vec![
-                entrant("default", Seats::Free, None),
-                entrant("best", Seats::Placement(vec![0, 1]), Some(10.0)),
-                entrant("compact", Seats::Order("0,1".to_owned()), Some(12.0)),
-                entrant("bad", Seats::Within("0".to_owned()), Some(30.0)),
-            ],
-            runs: Vec::new(),
-            verdict: None,
+            ..Tuned::before(candidates, fingerprint)
         };
         let mut noise = 0.0;
         let truth = [0.1, 0.0, 0.05, 0.3];

@@ -16,6 +16,7 @@
 //! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a
 //! rule's leaves it to the next thread created, unless the list cycles.
 
+use crate::lineage::Lineage;
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
 use seatmap_invariant::invariant;
@@ -78,16 +79,9 @@ pub struct SeatAllocator {
     guests: HashMap<Tid, Guest>,
     /// The task of each path, where the plan has paths.
     task_of_path: HashMap<String, usize>,
-    births: HashMap<Tid, Birth>,
+    lineage: Lineage<Tid>,
     /// Threads that took the next seat in order, as the plan has no task of their path.
     strangers: usize,
-}
-
-/// How a thread came to be, and how many it has created.
-#[derive(Clone, Debug, Default)]
-struct Birth {
-    path: String,
-    children: usize,
 }
 
 /// The name of this part in a report of a mistake.
@@ -109,7 +103,7 @@ impl SeatAllocator {
         let guests = HashMap::new();
         let whole = seats.whole();
         let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
-        let births = HashMap::new();
+        let lineage = Lineage::default();
         let strangers = 0;
         let given = 0;
         SeatAllocator {
@@ -125,7 +119,7 @@ impl SeatAllocator {
             first,
             guests,
             task_of_path,
-            births,
+            lineage,
             strangers,
         }
     }
@@ -170,19 +164,12 @@ impl SeatAllocator {
     /// Notes which thread created another, or began the program, before either of them sits down.
     /// Each creation counts, as each does while a program is observed.
     pub fn born(&mut self, tid: Tid, creator: Tid) {
-        if !self.has_paths() {
-            return;
+        let is_known = self.lineage.path(creator).is_some();
+        // A plan's paths begin with the program's first process, so that a thread that came from
+        // elsewhere has none of them.
+        if self.has_paths() && (is_known || self.lineage.is_empty()) {
+            self.lineage.born(tid, Some(creator));
         }
-        let is_first = self.births.is_empty();
-        let path = match self.births.get_mut(&creator) {
-            Some(birth) => {
-                birth.children += 1;
-                format!("{}.{}", birth.path, birth.children - 1)
-            }
-            None if is_first => FIRST_PATH.to_owned(),
-            None => return,
-        };
-        self.births.insert(tid, Birth { path, children: 0 });
     }
 
     /// Whether a thread created now could get a seat, or must be counted.
@@ -348,7 +335,7 @@ impl SeatAllocator {
 
     /// The seat of the task that came to be as this thread did, if nobody has it.
     fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
-        let task = *self.task_of_path.get(&self.births.get(&tid)?.path)?;
+        let task = *self.task_of_path.get(&self.lineage.path(tid)?.to_string())?;
         self.take(task)
     }
 

@@ -3,14 +3,89 @@
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::hampered::Hampered;
+use crate::pages::{self, Moved};
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_os::task;
-use seatmap_os::{Root, Tid, affinity, proc_mount, visibility};
+use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without
 /// end is not waited for.
 const LOOKS: usize = 16;
+
+/// Processes that run, whose threads are to be seated or whose pages are to move.
+#[derive(Debug)]
+pub struct AttachRequest {
+    /// The processes.
+    pub pids: Vec<Tid>,
+    /// Whether process 1 and the kernel's own threads may be among them.
+    pub force: bool,
+    /// The seats; `None` where only pages move.
+    pub seats: Option<SeatAllocator>,
+    /// The nodes to which the pages move; `None` where they stay.
+    pub pages: Option<PageMove>,
+}
+
+/// The NUMA nodes to which the pages of a process move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageMove {
+    /// Those where its threads sit.
+    ToThreads,
+    /// These.
+    ToNodes(CpuSet),
+}
+
+/// The outcome of an [`AttachRequest`].
+#[derive(Debug)]
+pub struct Attached {
+    /// The seating, where there are seats.
+    pub report: Option<Report>,
+    /// The processes whose pages moved, each with its nodes.
+    pub moved: Vec<(Moved, CpuSet)>,
+    /// Why the pages of the next process could not be moved.
+    pub failure: Option<LaunchError>,
+}
+
+impl AttachRequest {
+    /// Seats the threads, then moves the pages.
+    ///
+    /// # Errors
+    /// [`LaunchError`]: nothing was changed.
+    pub fn run(self) -> Result<Attached, LaunchError> {
+        if !self.force {
+            check(&self.pids)?;
+        }
+        let report = match self.seats {
+            Some(seats) => Some(seat_running(&self.pids, seats)?),
+            None => {
+                let gone = self.pids.iter().find(|pid| !task::lives(**pid));
+                gone.map_or(Ok(None), |pid| Err(LaunchError::NoSuchProcess(*pid)))?
+            }
+        };
+        let mut attached = Attached { report, moved: Vec::new(), failure: None };
+        let Some(pages) = self.pages else { return Ok(attached) };
+        for pid in self.pids {
+            match pages.move_of(pid) {
+                Ok(moved) => attached.moved.push(moved),
+                Err(error) => {
+                    attached.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(attached)
+    }
+}
+
+impl PageMove {
+    fn move_of(&self, pid: Tid) -> Result<(Moved, CpuSet), LaunchError> {
+        let nodes = match self {
+            PageMove::ToNodes(nodes) => nodes.clone(),
+            PageMove::ToThreads => pages::nodes_of_threads(pid)?,
+        };
+        Ok((pages::move_to(pid, &nodes)?, nodes))
+    }
+}
 
 /// Checks that these processes may be seated without `--force`. Process 1 and the kernel's own
 /// threads keep the computer alive, and might fail to on one CPU.

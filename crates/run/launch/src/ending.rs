@@ -1,5 +1,8 @@
 //! How a process ended, and how to end alike.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -10,6 +13,15 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// The end of a process that was waited for.
+    #[must_use]
+    pub fn of(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Ending::Exited(code),
+            (None, signal) => Ending::Killed(signal.unwrap_or(libc::SIGKILL)),
+        }
+    }
+
     /// Ends this process as that one ended, so that its parent sees no difference: by the same
     /// signal, where a signal ended it, and without a second core dump.
     pub fn leave_alike(self) -> ! {

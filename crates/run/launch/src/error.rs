@@ -49,9 +49,28 @@ pub enum LaunchError {
     /// There is no process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
+    /// The program needs a second process beside it, which a limit on processes may forbid.
+    #[error("the process that watches over the program cannot be started")]
+    NoSupervisor(#[source] io::Error),
+    /// The process that seats the threads was killed.
+    #[error(
+        "the process that seats the threads was killed; the program runs on, and each thread where it sits"
+    )]
+    SupervisorKilled,
 }
 
 impl LaunchError {
+    /// Whether the user named a program or a process that cannot be seated.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            LaunchError::Execute { .. }
+                | LaunchError::NoSuchProcess(_)
+                | LaunchError::NeedsForce { .. }
+        )
+    }
+
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| LaunchError::System { what, source }
     }

@@ -11,6 +11,7 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | [`request`] | seats and memory as a person means them, and as this computer has them |
 //! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
 //! | [`share`] | the part of the seats that this start takes, where a launcher starts several here |
 //! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
@@ -20,11 +21,12 @@
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
-//! | [`front`] | the process that the caller waits for, in front of the one that traces |
+//! | [`supervise`], [`front`] | the process that seats the threads, and the one in front of it, for which the caller waits |
 //! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
 //! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
+//! | [`lineage`] | how threads came to be: the paths by which a second run finds the same tasks |
 //! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`loader`] | whether a program opens libraries before it does anything |
@@ -42,16 +44,19 @@ pub mod executable;
 pub mod front;
 pub mod hampered;
 pub mod launch;
+pub mod lineage;
 pub mod loader;
 pub mod memory;
 pub mod pages;
 pub mod policies;
 pub mod record;
 pub mod report;
+pub mod request;
 pub mod rule;
 pub mod seats;
 pub mod sets;
 pub mod share;
+pub mod supervise;
 pub mod threads;
 pub mod verifier;
 
@@ -69,7 +74,7 @@ mod tracer;
 mod watch;
 
 pub use allocator::SeatAllocator;
-pub use attach::seat_running;
+pub use attach::{AttachRequest, Attached, PageMove, seat_running};
 pub use ending::Ending;
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
@@ -77,5 +82,7 @@ pub use hampered::Hampered;
 pub use launch::{Launch, LaunchOptions, run};
 pub use memory::{MemoryWish, ProgramMemory};
 pub use report::{Behind, Report, SeatedThread};
+pub use request::{GrantedSeats, SeatSource, SeatingError, SeatingRemark, SeatingRequest};
 pub use rule::{RuleError, SeatRule};
 pub use seats::{Beyond, Seat, SeatList};
+pub use supervise::{ReturnsAt, RunListener, RunRequest};

@@ -16,9 +16,8 @@
 //! where all CPUs of the named part are set apart: the kernel moves no thread between them and
 //! others.
 
-use seatmap_machine::{Level, Topology};
-use seatmap_os::CpuSet;
-use seatmap_os::{CpuList, CpuListError};
+use seatmap_machine::{Level, Pu, Topology};
+use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
 /// This computer, as far as seats name parts of it.
@@ -28,6 +27,33 @@ pub struct Computer {
     pub topology: Topology,
     /// The CPUs that the kernel was started to set apart.
     pub set_apart: CpuSet,
+}
+
+impl Computer {
+    /// This computer.
+    ///
+    /// # Errors
+    /// A sentence: its topology cannot be read.
+    pub fn read() -> Result<Self, String> {
+        let topology = seatmap_host::topology::reachable().map_err(|error| error.to_string())?;
+        Ok(Computer { topology, set_apart: seatmap_os::cpus::set_apart(&Root::new("/")) })
+    }
+}
+
+/// The CPUs that share the last-level cache with this one; without known caches those of its NUMA
+/// node or package.
+#[must_use]
+pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
+    let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
+    let level = if own.l3.is_some() {
+        Level::L3
+    } else if own.numa.is_some() {
+        Level::Numa
+    } else {
+        Level::Package
+    };
+    let is_around = |other: &&Pu| level.of(other) == level.of(own);
+    topology.pus.iter().filter(is_around).map(|pu| pu.os).collect()
 }
 
 /// The word before a plain list of CPUs that make up one seat.
@@ -187,7 +213,6 @@ fn absent(member: &str, level: Level, groups: &BTreeMap<u32, CpuSet>) -> SetErro
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
     fn computer() -> Result<Computer, String> {

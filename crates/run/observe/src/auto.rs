@@ -25,9 +25,8 @@ impl Session {
         means: Means,
         subject: &Subject,
     ) -> Result<Self, ObserveError> {
-        let spins = matches!(subject, Subject::Command { .. })
-            .then(|| told_to_spin(own_variable))
-            .flatten();
+        let spins =
+            matches!(subject, Subject::Command(_)).then(|| told_to_spin(own_variable)).flatten();
         let Some(setting) = spins else { return Session::begin(None, means, subject) };
         let library = library
             .and_then(|file| userfault::check().map(|()| file).map_err(|error| error.to_string()));

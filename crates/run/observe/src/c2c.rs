@@ -6,6 +6,7 @@
 //! It counts 64 bytes.
 
 mod lines;
+pub mod perf;
 mod recording;
 mod sample;
 
@@ -15,9 +16,10 @@ use crate::{Kind, Method, Observation, Share, Task, Window};
 use lines::{LINE_BYTES, Lines, Thread, Transfer};
 use recording::{Record, Recording};
 use seatmap_document::visible;
+use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_pattern::pattern::MAX_TASKS;
 use seatmap_statistics::words::{counted, counted_figure};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
 
 /// The longest recording, in seconds: thirty years.
@@ -29,6 +31,9 @@ const MOST_LINES: usize = 256;
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
+    /// The file could not be opened.
+    #[error(transparent)]
+    Open(io::Error),
     /// The file could not be read.
     #[error("read the recording")]
     Read(#[source] io::Error),
@@ -163,14 +168,13 @@ impl Seen {
         Ok(Sampled { observation, lines: shared_lines(&transfers, &places) })
     }
 
-    fn tasks(&self, paths: &[(Vec<usize>, Thread)]) -> Vec<Task> {
-        let task = |(path, (pid, tid)): &(Vec<usize>, Thread)| {
+    fn tasks(&self, paths: &[(TaskPath, Thread)]) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for (path, (pid, tid)) in paths {
             let name =
                 self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
-            let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
-            Task { name, path, pid: *pid, tid: *tid, cpu_s: 0.0 }
-        };
-        let mut tasks: Vec<Task> = paths.iter().map(task).collect();
+            tasks.push(Task { name, path: path.to_string(), pid: *pid, tid: *tid, cpu_s: 0.0 });
+        }
         number_names(&mut tasks);
         tasks
     }
@@ -212,47 +216,25 @@ impl Seen {
     }
 }
 
-/// Each thread's ancestors and itself, by their numbers among the children of each, in the order of
-/// these paths. A process of which no creation was recorded begins one.
-fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(Vec<usize>, Thread)> {
+/// Each thread's path, in the order of paths. A process of which no creation was recorded begins
+/// one.
+fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(TaskPath, Thread)> {
     let by_tid: HashMap<i32, Thread> = threads.keys().map(|thread| (thread.1, *thread)).collect();
-    let parent = |thread: &Thread| {
-        let creator = threads[thread].0;
+    let mut order: Vec<Thread> = threads.keys().copied().collect();
+    order.sort_by_key(|thread| (threads[thread].1, *thread));
+    let paths = lineage::paths(&order, |thread| {
+        let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
         // Other threads of a process that was there before are its first one's children.
         let first = (thread.0, thread.0);
         known
             .or_else(|| threads.contains_key(&first).then_some(first))
-            .filter(|parent| parent != thread)
-    };
-    let mut order: Vec<Thread> = threads.keys().copied().collect();
-    order.sort_by_key(|thread| (threads[thread].1, *thread));
-    let mut children: BTreeMap<Option<Thread>, Vec<Thread>> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    order.iter().for_each(|thread| children.entry(parent(thread)).or_default().push(*thread));
-    let mut found = Vec::new();
-    let mut ahead: Vec<(Vec<usize>, Thread)> = numbered(&[], children.get(&None));
-    while let Some((path, thread)) = ahead.pop() {
-        if seen.insert(thread) {
-            ahead.extend(numbered(&path, children.get(&Some(thread))));
-            found.push((path, thread));
-        }
-    }
-    // A recording can name threads as each other's creators, when numbers were used again.
-    let roots = found.iter().filter(|(path, _)| path.len() == 1).count();
-    let lost: Vec<Thread> = order.into_iter().filter(|thread| !seen.contains(thread)).collect();
-    found.extend(lost.into_iter().enumerate().map(|(at, thread)| (vec![roots + at], thread)));
+            .filter(|creator| *creator != thread)
+    });
+    let mut found: Vec<(TaskPath, Thread)> =
+        paths.into_iter().map(|(thread, path)| (path, thread)).collect();
     found.sort();
     found
-}
-
-fn numbered(path: &[usize], children: Option<&Vec<Thread>>) -> Vec<(Vec<usize>, Thread)> {
-    let children = children.map_or(&[][..], Vec::as_slice);
-    children
-        .iter()
-        .enumerate()
-        .map(|(number, thread)| ([path, &[number]].concat(), *thread))
-        .collect()
 }
 
 /// The lines that passed most, each with its most frequent pair.

@@ -1,8 +1,11 @@
 //! Why a program could not be observed.
 
 use crate::Method;
+use crate::c2c::RecordingError;
 use seatmap_os::Tid;
+use seatmap_os::trusted::TrustError;
 use std::io;
+use std::process::ExitStatus;
 
 /// Why a program could not be observed.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +51,44 @@ pub enum ObserveError {
     /// The kernel refused a look at what was seen.
     #[error("read what the kernel saw")]
     Kernel(#[from] io::Error),
+    /// A process or a file beside the observation was refused.
+    #[error(transparent)]
+    System(io::Error),
+    /// `libseatmap_trace` is not there, or cannot be trusted: a sentence.
+    #[error("{0}")]
+    NoLibrary(String),
+    /// The folder for the traces of a job is somebody else's.
+    #[error(transparent)]
+    Traces(#[from] TrustError),
+    /// A recording of perf(1) could not be read.
+    #[error("{path}")]
+    Recording {
+        /// The file, as it was named.
+        path: String,
+        /// The problem.
+        source: RecordingError,
+    },
+    /// No thread was seen.
+    #[error("the program ended before anything of it was seen")]
+    NothingSeen,
+    /// The program could not be seen, which turned out while it ran.
+    #[error("nothing was seen: {0}")]
+    Unseen(String),
+    /// An MPI job left no traces.
+    #[error("no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize?")]
+    NoMessages,
+    /// A program left no trace of its accesses.
+    #[error(
+        "the program wrote down no accesses; compile it with -fsanitize=thread, and link it without that and with \
+         libseatmap_trace.a -ldl"
+    )]
+    NoAccesses,
+    /// The user ended the observation before the program did.
+    #[error("interrupted while the program was observed")]
+    Interrupted,
+    /// The program failed.
+    #[error("the program failed while it was observed ({0})")]
+    Failed(ExitStatus),
 }
 
 impl ObserveError {
@@ -60,6 +101,14 @@ impl ObserveError {
                 | ObserveError::NoGroup(_)
                 | ObserveError::Start { .. }
                 | ObserveError::Unavailable { .. }
+                | ObserveError::NoLibrary(_)
+                | ObserveError::Traces(_)
+                | ObserveError::Recording { .. }
+                | ObserveError::NothingSeen
         )
+    }
+
+    pub(crate) fn no_library(why: &String) -> Self {
+        ObserveError::NoLibrary(why.clone())
     }
 }

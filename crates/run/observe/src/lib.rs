@@ -2,12 +2,14 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | [`request`] | an observation as it is meant, and what came of it |
 //! | [`session`] | one observation, from its begin to what was seen |
 //! | `auto` | the choice of methods, where the user leaves it to Seatmap |
-//! | [`subject`] | the program that is observed: a command, processes, a control group |
+//! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
 //! | `wakeups` | the kernel's events of waking |
+//! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
 //! | `names` | names that a second run finds again |
@@ -15,21 +17,26 @@
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
+//! | [`report`], [`library`] | programs that report on themselves through `libseatmap_trace` |
 //! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
 //! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 
 mod auto;
 pub mod c2c;
+pub mod command;
 pub mod document;
 pub mod error;
 pub mod kind;
+pub mod library;
 pub mod method;
 pub mod mpi;
 mod names;
 pub mod observation;
 mod pages;
 pub mod phases;
+pub mod report;
+pub mod request;
 mod roster;
 pub mod session;
 mod sockets;
@@ -39,14 +46,18 @@ pub mod table;
 mod talk;
 pub mod trace;
 pub mod tsan;
+pub mod wakes;
 mod wakeups;
 mod windows;
 
+pub use command::SubjectCommand;
 pub use document::Document;
 pub use error::ObserveError;
 pub use kind::Kind;
 pub use method::Method;
 pub use observation::{Observation, Share, Task, Window};
 pub use phases::Phase;
+pub use report::{ReportMethod, ReportRequest};
+pub use request::{ObserveRequest, Observed, Sighting, WatchRequest};
 pub use session::{End, Means, Session};
 pub use subject::Subject;

@@ -1,5 +1,7 @@
 //! Messages between MPI ranks: the traces of a job whose ranks preloaded `libseatmap_trace`.
 
+pub mod job;
+
 use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;

@@ -179,6 +179,16 @@ impl Observation {
         Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
     }
 
+    /// The pattern of each phase, in their order.
+    #[must_use]
+    pub fn patterns_of_phases(&self, name: &str) -> Vec<Pattern> {
+        let phases = self.phases();
+        let numbered = phases.iter().enumerate();
+        numbered
+            .map(|(number, phase)| self.pattern_of(phase, &format!("{name}, phase {number}")))
+            .collect()
+    }
+
     /// The pattern of the whole time: all windows added up, and each task's share of a CPU as its
     /// load. A load of 1 is a CPU for the whole time, as the messages are those of the whole time.
     #[must_use]

@@ -3,6 +3,7 @@
 use crate::Task;
 use crate::names::numbered;
 use crate::talk::Born;
+use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_os::sched::Times;
 use seatmap_os::task::Task as Process;
 use seatmap_os::{Root, Tid};
@@ -112,17 +113,17 @@ impl Roster {
     /// second run repeats though its threads race to be created. A thread that is left out has a
     /// place that no task has.
     pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
-        let paths = self.paths();
-        let mut by_path: Vec<usize> = self.program().collect();
-        by_path.sort_by(|a, b| paths[*a].cmp(&paths[*b]));
-        let mut names = vec![String::new(); self.members.len()];
-        by_path.iter().zip(self.names(&by_path)).for_each(|(place, name)| names[*place] = name);
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
+        let paths = lineage::paths(&order, |place| self.members[place].creator);
+        let mut by_path = order.clone();
+        by_path.sort_by_key(|place| &paths[place]);
+        let names: HashMap<usize, String> =
+            by_path.iter().copied().zip(self.names(&by_path)).collect();
         let mut task_of = vec![usize::MAX; self.members.len()];
         order.iter().enumerate().for_each(|(task, place)| task_of[*place] = task);
-        let task = |place: usize| self.task(place, &paths[place], names[place].clone());
-        (order.iter().map(|place| task(*place)).collect(), task_of)
+        let tasks = order.iter().map(|place| self.task(*place, &paths[place], &names[place]));
+        (tasks.collect(), task_of)
     }
 
     /// The places of the program's own threads.
@@ -130,33 +131,15 @@ impl Roster {
         (0..self.members.len()).filter(|place| !self.members[*place].is_own)
     }
 
-    fn task(&self, place: usize, path: &[usize], name: String) -> Task {
+    fn task(&self, place: usize, path: &TaskPath, name: &str) -> Task {
         let member = &self.members[place];
-        let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
-        let cpu_s = member.run_ns.saturating_sub(member.before_ns) as f64 / 1e9;
-        Task { name, path, pid: member.born.pid, tid: member.born.tid, cpu_s }
-    }
-
-    /// For each thread the numbers of its ancestors and itself among the children of each, in the
-    /// order of creation.
-    fn paths(&self) -> Vec<Vec<usize>> {
-        let mut children: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
-        for place in self.program() {
-            children.entry(self.members[place].creator).or_default().push(place);
+        Task {
+            name: name.to_owned(),
+            path: path.to_string(),
+            pid: member.born.pid,
+            tid: member.born.tid,
+            cpu_s: member.run_ns.saturating_sub(member.before_ns) as f64 / 1e9,
         }
-        children.values_mut().for_each(|own| own.sort_by_key(|place| self.members[*place].age()));
-        let mut paths = vec![Vec::new(); self.members.len()];
-        let mut open = vec![(None, Vec::new())];
-        while let Some((creator, path)) = open.pop() {
-            for (number, place) in
-                children.remove(&creator).unwrap_or_default().into_iter().enumerate()
-            {
-                let own = [path.clone(), vec![number]].concat();
-                paths[place].clone_from(&own);
-                open.push((Some(place), own));
-            }
-        }
-        paths
     }
 
     /// The threads' names; where several have one, with a number in the order of their paths.

@@ -8,6 +8,7 @@ use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
+use seatmap_document::with_causes;
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
 use seatmap_pattern::Edge;
@@ -100,7 +101,7 @@ impl Session {
         subject: &Subject,
         reason: Option<&str>,
     ) -> Result<Self, ObserveError> {
-        if !matches!(subject, Subject::Command { .. }) {
+        if !matches!(subject, Subject::Command(_)) {
             let reason =
                 "a program that runs cannot begin to report on itself; give the command after --"
                     .to_owned();
@@ -409,20 +410,6 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
 fn joined(mut reasons: Vec<String>) -> Option<String> {
     reasons.dedup();
     (!reasons.is_empty()).then(|| reasons.join("; "))
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let reason = error.to_string();
-        // Some errors have their cause in their own text.
-        if !text.ends_with(&reason) {
-            text = format!("{text}: {reason}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 /// The CPU time of this thread, in nanoseconds.

@@ -1,24 +1,19 @@
 //! The program that is observed.
 
 use crate::ObserveError;
+use crate::command::SubjectCommand;
 use crate::source::Source;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::{Root, Tid, task, visibility};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 /// The program that is observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A command, from its first instruction, with everything that it starts.
-    Command {
-        /// The program and its arguments.
-        words: Vec<OsString>,
-        /// Whether its stdout goes to stderr, so that stdout is free for a document.
-        leaves_stdout: bool,
-    },
+    Command(SubjectCommand),
     /// Processes that run, with everything that they start meanwhile.
     Processes(Vec<Tid>),
     /// Those of these processes that live when the observation begins, with everything that they
@@ -33,9 +28,7 @@ impl Subject {
     /// Begins to follow the program. A command is started.
     pub(crate) fn follow(&self, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
         match self {
-            Subject::Command { words, leaves_stdout } => {
-                start(words, *leaves_stdout, source).map(Some)
-            }
+            Subject::Command(command) => start(command, source).map(Some),
             Subject::Processes(pids) => {
                 pids.iter().try_for_each(|pid| check(*pid))?;
                 follow_all(pids.iter().copied().map(process_of), source)
@@ -96,44 +89,23 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 }
 
 /// Starts the command. Its process is followed from its creation.
-fn start(
-    words: &[OsString],
-    leaves_stdout: bool,
-    source: &mut dyn Source,
-) -> Result<Child, ObserveError> {
-    let program = words.first().cloned().unwrap_or_default();
-    let mut command = Command::new(&program);
-    command.args(words.iter().skip(1));
-    if leaves_stdout {
-        command.stdout(stderr());
-    }
-    command.envs(source.environment());
+fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, ObserveError> {
+    let mut prepared = command.prepared();
+    prepared.envs(source.environment());
     source.follow_own_children(true)?;
-    let child = command.spawn();
+    let child = prepared.spawn();
     source.follow_own_children(false)?;
     child.map_err(|source| ObserveError::Start {
-        program: program.to_string_lossy().into_owned(),
+        program: command.program().to_string_lossy().into_owned(),
         source,
     })
-}
-
-fn stderr() -> Stdio {
-    use std::os::fd::AsFd;
-    std::io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from)
-}
-
-/// Asks a command to end, by SIGTERM. One that has ended already is left alone.
-pub fn ask_to_end(command: &Child) {
-    let _ = rustix::process::kill_process(
-        rustix::process::Pid::from_child(command),
-        rustix::process::Signal::TERM,
-    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Means, Method, Session};
+    use std::process::Command;
 
     #[test]
     fn processes_that_have_ended_are_left_out_of_survivors() {

@@ -9,10 +9,11 @@ use crate::talk::line_edges;
 use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
+use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_pattern::pattern::MAX_TASKS;
 use seatmap_statistics::words::{agreeing, counted};
 use serde::Deserialize;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 /// A cache line that passed between threads.
@@ -158,11 +159,7 @@ fn process(trace: &Trace) -> Result<Process, TraceError> {
 type Key = (usize, usize);
 
 fn joined(processes: &[Process]) -> Sharing {
-    let mut paths: Vec<(Vec<usize>, Key)> = Vec::new();
-    for (at, process) in processes.iter().enumerate() {
-        paths.extend(process.paths(at).into_iter().map(|(task, path)| (path, (at, task))));
-    }
-    paths.sort();
+    let paths = paths(processes);
     let places: HashMap<Key, usize> =
         paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
     let window = window(processes, &places);
@@ -179,7 +176,28 @@ fn joined(processes: &[Process]) -> Sharing {
     Sharing { observation, lines: lines(processes, &places) }
 }
 
-fn tasks(processes: &[Process], paths: &[(Vec<usize>, Key)]) -> Vec<Task> {
+/// Each thread's path, in the order of paths. A process is a path of its own, as the traces do not
+/// tell which thread created it.
+fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
+    let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
+    for (at, process) in processes.iter().enumerate() {
+        let of_thread = |thread: &Thread| (thread.task != 0).then_some((at, thread.parent));
+        creators
+            .extend(process.threads.iter().map(|thread| ((at, thread.task), of_thread(thread))));
+    }
+    let order: Vec<Key> = creators.keys().copied().collect();
+    let paths = lineage::paths(&order, |key| {
+        // A damaged trace may lack a creator: its process's first thread stands in.
+        creators[&key]
+            .map(|creator| if creators.contains_key(&creator) { creator } else { (key.0, 0) })
+    });
+    let mut found: Vec<(TaskPath, Key)> =
+        paths.into_iter().map(|(key, path)| (path, key)).collect();
+    found.sort();
+    found
+}
+
+fn tasks(processes: &[Process], paths: &[(TaskPath, Key)]) -> Vec<Task> {
     let threads: HashMap<Key, &Thread> = processes
         .iter()
         .enumerate()
@@ -196,8 +214,8 @@ fn tasks(processes: &[Process], paths: &[(Vec<usize>, Key)]) -> Vec<Task> {
     tasks
 }
 
-fn task(path: &[usize], process: &Process, thread: &Thread) -> Task {
-    let path = path.iter().map(usize::to_string).collect::<Vec<_>>().join(".");
+fn task(path: &TaskPath, process: &Process, thread: &Thread) -> Task {
+    let path = path.to_string();
     let name = visible(&thread.name).to_string();
     Task { name, path, pid: process.head.pid, tid: thread.tid, cpu_s: thread.cpu_ns as f64 / 1e9 }
 }
@@ -260,26 +278,6 @@ impl Line {
 }
 
 impl Process {
-    /// Each thread's ancestors and itself, by their numbers among the children of each, below the
-    /// process's own.
-    fn paths(&self, process: usize) -> Vec<(usize, Vec<usize>)> {
-        let mut paths: HashMap<usize, Vec<usize>> = HashMap::new();
-        let mut children: HashMap<usize, usize> = HashMap::new();
-        let mut found = Vec::new();
-        for thread in &self.threads {
-            // The first thread is the process. A parent is older than its children, so that its
-            // path is known.
-            let parent = (thread.task != 0).then(|| paths.get(&thread.parent)).flatten();
-            let mut path = parent.cloned().unwrap_or_default();
-            let number = children.entry(thread.parent).or_default();
-            path.push(if path.is_empty() { process } else { *number });
-            *number += usize::from(path.len() > 1);
-            paths.insert(thread.task, path.clone());
-            found.push((thread.task, path));
-        }
-        found
-    }
-
     /// Sentences about talk that was lost.
     fn unseen(&self) -> Vec<String> {
         let Head { pid, threads, replaced_lines, unnamed_transfers, .. } = self.head;

@@ -5,6 +5,7 @@
 //! that ran.
 
 use crate::live::Frame;
+use seatmap_document::written;
 use seatmap_machine::Topology;
 use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
@@ -102,6 +103,32 @@ pub struct Ran {
     /// Changes of CPU in a second; left out where they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migrations_per_s: Option<f64>,
+}
+
+/// The text of a recording, look by look.
+#[derive(Clone, Debug, Default)]
+pub struct Transcript {
+    taker: Option<Taker>,
+}
+
+impl Transcript {
+    /// The lines that a look adds; the first one adds the header as well. The groups are those of
+    /// near CPUs that a measurement of this computer found.
+    pub fn add(
+        &mut self,
+        frame: &Frame,
+        topology: &Topology,
+        groups: Option<&[Vec<u32>]>,
+    ) -> String {
+        let seating = &frame.seating;
+        let began_at_s = seating.taken_at_s - seating.watched_s;
+        let header = match self.taker {
+            None => written(&Header::new(&seating.machine, began_at_s, topology, groups)),
+            Some(_) => String::new(),
+        };
+        let taker = self.taker.get_or_insert_with(|| Taker::new(began_at_s));
+        header + &written(&taker.take(frame))
+    }
 }
 
 /// Makes lines of looks.

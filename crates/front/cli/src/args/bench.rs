@@ -4,7 +4,7 @@ use clap::Args;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
-use seatmap_tune::{Metric, MetricError};
+use seatmap_tune::{Better, Metric, MetricError};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -81,6 +81,13 @@ pub struct Bench {
     pub command: Vec<OsString>,
 }
 
+impl Bench {
+    /// The better readings, where the user said so.
+    pub fn direction(&self) -> Option<Better> {
+        direction(self.lower_is_better, self.higher_is_better)
+    }
+}
+
 /// Another command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Other {
@@ -88,6 +95,15 @@ pub struct Other {
     pub name: Option<String>,
     /// The program and its arguments.
     pub command: Vec<OsString>,
+}
+
+/// The better readings by two options that exclude each other.
+pub(super) fn direction(is_lower: bool, is_higher: bool) -> Option<Better> {
+    match (is_lower, is_higher) {
+        (_, true) => Some(Better::Higher),
+        (true, false) => Some(Better::Lower),
+        (false, false) => None,
+    }
 }
 
 pub(super) fn metric(text: &str) -> Result<Metric, MetricError> {

@@ -1,13 +1,15 @@
 //! `seatmap tune`, as typed.
 
-use super::bench::{confidence, metric, session};
+use super::bench::{confidence, direction, metric, session};
 use super::{ObjectiveChoice, OnCluster};
 use clap::{Args, ValueEnum};
 use seatmap_console::over_ranks::MeetingPlace;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
-use seatmap_tune::Metric;
+use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
+use seatmap_tune::program_race::cluster_job::HostsWriter;
+use seatmap_tune::{Better, Metric};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -122,6 +124,11 @@ impl Tune {
         self.record.clone().unwrap_or_else(|| RECORD.into())
     }
 
+    /// The better readings, where the user said so.
+    pub fn direction(&self) -> Option<Better> {
+        direction(self.lower_is_better, self.higher_is_better)
+    }
+
     /// Bytes of the heaviest edge's message.
     pub fn packet_bytes(&self) -> u32 {
         self.packet.unwrap_or(seatmap_advise::rehearsal::PACKET_BYTES)
@@ -164,6 +171,18 @@ impl VaryChoice {
         match self {
             VaryChoice::NumaBalancing => Switch::NumaBalancing,
             VaryChoice::SchedCache => Switch::CacheAware,
+        }
+    }
+}
+
+impl HostsChoice {
+    /// Writes the file.
+    pub fn writer(self) -> HostsWriter {
+        match self {
+            HostsChoice::Openmpi => openmpi::write,
+            HostsChoice::Mpich => mpich::write,
+            HostsChoice::SlurmHostfile => slurm::write,
+            HostsChoice::Rankfile => rankfile::write,
         }
     }
 }

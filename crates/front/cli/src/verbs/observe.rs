@@ -1,251 +1,138 @@
 //! `seatmap observe`.
 
-mod c2c;
-mod traced;
+mod page;
 
-use crate::args::{Observe, ObserveChoice};
-use seatmap_console::error::{AtFile, CliError};
+use crate::args::{MeansChoice, Observe, ObserveChoice};
+use crate::myself;
+use page::Page;
+use seatmap_cluster::Rank;
+use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
-use seatmap_console::output::{self, Destination};
-use seatmap_document::shell_file;
 use seatmap_launch::{Ending, Executable};
-use seatmap_observe::{Document, End, Means, Observation, ObserveError, Phase, Session, Subject};
-use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
+use seatmap_observe::c2c::perf;
+use seatmap_observe::mpi::job::JobRank;
+use seatmap_observe::{
+    ObserveError, ObserveRequest, Observed, ReportMethod, ReportRequest, Subject, SubjectCommand,
+    WatchRequest, library,
+};
 use std::path::Path;
-use std::process::{Child, ExitStatus};
-use std::time::{Duration, Instant};
-
-/// How long processes that run already are observed.
-const USUAL_TIME: Duration = Duration::from_secs(10);
-
-/// The time that a command has to end by itself after Ctrl-C, before it is asked to.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// How often a wait for the command looks.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {
-    let files = Files::new(typed)?;
-    if c2c::is_asked(typed)? {
-        return c2c::run(typed, &files);
+    let page = Page::new(typed)?;
+    let request = meant(typed)?;
+    // Ctrl-C ends the reading of a recording, and asks an observation to end.
+    let interrupt = typed.recording.is_none().then(Interrupt::listen).transpose()?;
+    let stop = || interrupt.as_ref().is_some_and(Interrupt::asked);
+    let Observed { sighting, end } = request.run(&stop).map_err(failed)?;
+    // A command that outlives the time of its observation is waited for behind the page.
+    let shown = sighting
+        .map_err(failed)
+        .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
+    let ending = end.wait(&stop);
+    shown?;
+    match ending.map_err(failed)? {
+        Ending::Exited(0) => Ok(()),
+        ending => ending.leave_alike(),
+    }
+}
+
+/// The observation that the command line means.
+fn meant(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    if is_c2c(typed)? {
+        return recorded(typed);
     }
     let subject = subject(typed)?;
-    let interrupt = Interrupt::listen()?;
-    if traced::is_traced(typed.method) {
-        return traced::run(typed, &files, &interrupt);
+    let library = library::find(typed.library.as_deref(), myself::path());
+    if !matches!(typed.method, ObserveChoice::Tsan | ObserveChoice::Mpi) {
+        return Ok(ObserveRequest::Watch(WatchRequest {
+            method: typed.method.method(),
+            means: typed.means.means(),
+            library,
+            subject,
+            time: typed.seconds,
+        }));
     }
-    let mut session = begin(typed, &subject)?;
-    let is_command = session.child.is_some();
-    let time = typed.seconds.or((!is_command).then_some(USUAL_TIME));
-    let watched = session.watch(time, &|| interrupt.asked());
-    let failure = session.failure();
-    let (observation, child) = session.finish();
-    // A look that failed ends the observation, and what was seen before it is kept.
-    let told = if observation.tasks.is_empty() {
-        Err(CliError::input("the program ended before anything of it was seen"))
+    let Subject::Command(command) = subject else {
+        return Err(CliError::input(
+            "a program that runs cannot begin to report on itself; give the command after --",
+        ));
+    };
+    let method = if typed.method == ObserveChoice::Mpi {
+        ReportMethod::Messages { library, rank: job_rank(typed)? }
     } else {
-        tell(typed, &files, &observation, is_command)
+        ReportMethod::Accesses
     };
-    let ending =
-        child.map(|child| attend(child, matches!(watched, Ok(End::Asked)), &interrupt)).transpose();
-    told?;
-    watched.map_err(failed)?;
-    match (ending.map_err(CliError::work)?.map(ending_of), failure) {
-        (Some(ending), _) if ending != Ending::Exited(0) => ending.leave_alike(),
-        (_, Some(failure)) => Err(CliError::work(format!("nothing was seen: {failure}"))),
-        _ => Ok(()),
+    Ok(ObserveRequest::Report(ReportRequest { method, command }))
+}
+
+/// Whether the method c2c was named, or a recording given.
+fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
+    let is_named = typed.method == ObserveChoice::C2c;
+    if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
+        return Err(CliError::input("--recording is for the method c2c"));
     }
-}
-
-fn begin(typed: &Observe, subject: &Subject) -> Result<Session, CliError> {
-    let session = match typed.method {
-        ObserveChoice::Pages => {
-            Session::begin_pages(&traced::library(typed)?, typed.means.means(), subject, None)
-        }
-        ObserveChoice::Auto => {
-            let library = traced::find_library(typed);
-            Session::begin_auto(
-                library.as_deref().map_err(Clone::clone),
-                typed.means.means(),
-                subject,
-            )
-        }
-        choice => Session::begin(choice.method(), typed.means.means(), subject),
-    };
-    session.map_err(failed)
-}
-
-/// One run of a command, from its first instruction to its end, by the best method that is allowed.
-/// Its output goes to stderr.
-pub(super) fn observed(
-    command: &[OsString],
-    interrupt: &Interrupt,
-) -> Result<Observation, CliError> {
-    let subject = Subject::Command { words: command.to_vec(), leaves_stdout: true };
-    let mut session = Session::begin(None, Means::Best, &subject).map_err(failed)?;
-    let watched = session.watch(None, &|| interrupt.asked());
-    let (observation, child) = session.finish();
-    let is_asked = matches!(watched, Ok(End::Asked));
-    let status = child
-        .map(|child| attend(child, is_asked, interrupt))
-        .transpose()
-        .map_err(CliError::work)?;
-    watched.map_err(failed)?;
-    match status {
-        _ if is_asked => Err(CliError::work("interrupted while the program was observed")),
-        Some(status) if !status.success() => {
-            Err(CliError::work(format!("the program failed while it was observed ({status})")))
-        }
-        _ => Ok(observation),
+    let is_c2c = is_named || typed.recording.is_some();
+    if is_c2c && typed.seconds.is_some() {
+        return Err(CliError::input(
+            "c2c records a command from its begin to its end; --seconds has no effect on it",
+        ));
     }
+    if is_c2c && (typed.library.is_some() || typed.means != MeansChoice::Best) {
+        return Err(CliError::input(
+            "c2c is the processor's and perf's; --library and --means have no effect on it",
+        ));
+    }
+    Ok(is_c2c)
 }
 
-/// The program, where the command line names one that can be observed.
+/// A recording that was given, or a command of which perf is to make one.
+fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    if let Some(path) = &typed.recording {
+        return Ok(ObserveRequest::Recording(path.clone()));
+    }
+    if typed.command.is_empty() {
+        return Err(CliError::input(
+            "c2c observes commands; of a program that runs, 'perf c2c record -o FILE -p PID' makes a recording for \
+             --recording FILE",
+        ));
+    }
+    let command = command(typed)?;
+    // The command does not start where perf cannot see its accesses.
+    perf::check().map_err(failed)?;
+    Ok(ObserveRequest::Record(command))
+}
+
 fn subject(typed: &Observe) -> Result<Subject, CliError> {
     if !typed.pid.is_empty() {
         return Ok(Subject::Processes(typed.pid.clone()));
     }
-    if let Some(path) = &typed.cgroup {
-        return Ok(Subject::Group(path.clone()));
+    match &typed.cgroup {
+        Some(path) => Ok(Subject::Group(path.clone())),
+        None => command(typed).map(Subject::Command),
     }
+}
+
+fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
     Executable::find(&typed.command).map_err(CliError::input)?;
-    Ok(Subject::Command {
-        words: typed.command.clone(),
-        leaves_stdout: typed.json || to_stdout(typed),
-    })
+    let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
+    Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
 }
 
-fn to_stdout(typed: &Observe) -> bool {
-    typed.output.as_deref() == Some(Path::new("-"))
-}
-
-/// Where the patterns go, checked before the program starts.
-struct Files {
-    pattern: Option<Destination>,
-}
-
-impl Files {
-    fn new(typed: &Observe) -> Result<Self, CliError> {
-        if typed.json && to_stdout(typed) {
-            return Err(CliError::input(
-                "--json and -o - both print on stdout; give -o a file's name",
-            ));
-        }
-        if let Some(folder) = &typed.phases {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| CliError::input(AtFile::new(folder, error)))?;
-        }
-        let pattern = typed.output.as_deref().map(Destination::new).transpose()?;
-        Ok(Files { pattern })
-    }
-}
-
-fn tell(
-    typed: &Observe,
-    files: &Files,
-    observation: &Observation,
-    is_command: bool,
-) -> Result<(), CliError> {
-    let name = name(typed, observation);
-    let document = observation.document(&name);
-    let written = files
-        .pattern
-        .as_ref()
-        .map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
-    let phases =
-        typed.phases.as_deref().map(|folder| write_phases(folder, observation, &name)).transpose();
-    match () {
-        () if typed.json => output::json(&document)?,
-        () if files.pattern == Some(Destination::Stdout) => {}
-        // Where a file could not be written, the user keeps the table at least.
-        () => show(
-            &(observation.table() + &next_step(typed, written.is_ok(), &phases, &document)),
-            is_command,
-        )?,
-    }
-    written.and(phases.map(drop))
-}
-
-/// A command has stdout for itself.
-fn show(text: &str, is_command: bool) -> Result<(), CliError> {
-    if !is_command {
-        return output::print(text);
-    }
-    // A missing reader is not a failure.
-    output::tell_text(text);
-    Ok(())
-}
-
-/// The name that the user gave, or that of the program's first task.
-fn name(typed: &Observe, observation: &Observation) -> String {
-    let first =
-        || observation.tasks.first().map_or("observed".to_owned(), |task| task.name.clone());
-    let program = typed.command.first().map(Path::new).and_then(Path::file_name);
-    let program = program.map(|name| name.to_string_lossy().into_owned());
-    typed.name.clone().or(program).unwrap_or_else(first)
-}
-
-fn write_phases(folder: &Path, observation: &Observation, name: &str) -> Result<usize, CliError> {
-    let phases: Vec<Phase> = observation.phases();
-    for (number, phase) in phases.iter().enumerate() {
-        let pattern = observation.pattern_of(phase, &format!("{name}, phase {number}"));
-        let path = folder.join(format!("phase-{number}.pattern.json"));
-        Destination::new(&path)?.write(&pattern.to_json())?;
-    }
-    Ok(phases.len())
-}
-
-fn next_step(
-    typed: &Observe,
-    is_written: bool,
-    phases: &Result<Option<usize>, CliError>,
-    document: &Document,
-) -> String {
-    let folder =
-        typed.phases.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default();
-    let count = phases.as_ref().ok().copied().flatten();
-    let of_phases = count.map(|count| format!("{count} phases in {}\n", output::visible(&folder)));
-    let place = match &typed.output {
-        _ if document.pattern.edges.is_empty() || !is_written => String::new(),
-        Some(path) => {
-            format!("next: seatmap place --pattern {}\n", shell_file(&path.display().to_string()))
-        }
-        None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
+/// The rank that this process is, where a launcher has started it once for each of several.
+fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
+    let rank = Rank::find(|name| std::env::var(name).ok()).ok();
+    let Some(Rank { rank, size, job, .. }) = rank.filter(|rank| rank.size > 1) else {
+        return Ok(None);
     };
-    of_phases.unwrap_or_default() + &place
-}
-
-/// Waits for the command's end. One that was to stop with this process, and did not by itself, is
-/// asked to.
-pub(super) fn attend(
-    mut child: Child,
-    mut is_asked: bool,
-    interrupt: &Interrupt,
-) -> std::io::Result<ExitStatus> {
-    let mut since = Instant::now();
-    let mut is_told = false;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if !is_asked && interrupt.asked() {
-            (is_asked, since) = (true, Instant::now());
-        }
-        if is_asked && !is_told && since.elapsed() >= GRACE {
-            seatmap_observe::subject::ask_to_end(&child);
-            is_told = true;
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
-pub(super) fn ending_of(status: ExitStatus) -> Ending {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ending::Exited(code),
-        (None, signal) => Ending::Killed(signal.unwrap_or(libc::SIGKILL)),
-    }
+    let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
+    let pattern = pattern.ok_or_else(|| {
+        CliError::input(format!(
+            "this is rank {rank} of {size} of a job: name a file with -o in a folder that all nodes share, in which \
+             the ranks leave their traces"
+        ))
+    })?;
+    Ok(Some(JobRank { rank, size, job, pattern }))
 }
 
 pub(super) fn failed(error: ObserveError) -> CliError {

@@ -51,27 +51,6 @@ fn a_direction_that_nobody_gave_is_not_judged() {
 }
 
 #[test]
-fn a_limit_fails_only_what_is_shown_to_be_worse() {
-    let place = Place::new();
-    let code = |limit: &str, now: &str, extra: &[&str]| {
-        let options =
-            [&["--lower-is-better", "--fail-above", limit], extra, &["--", "echo", "rate", now]]
-                .concat();
-        let output = bench(&place, &options);
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
-    };
-    let old = ["--compare", "old=echo rate 100"];
-    assert_eq!(code("3%", "102", &old).0, Some(0));
-    let (failed, said) = code("3%", "105", &old);
-    assert!(failed == Some(1) && said.contains("worse than 'old' by at least 5.0 %"), "{said}");
-    // Six blocks are too few for an interval at 99 %.
-    assert_eq!(
-        code("3%", "105", &["--compare", "old=echo rate 100", "--confidence", "0.99"]).0,
-        Some(0)
-    );
-}
-
-#[test]
 fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let place = Place::new();
     let then = |rate: &str| {
@@ -121,25 +100,6 @@ fn mistakes_are_told_before_anything_runs() {
     }
     assert!(place.refusal(&["bench", "--", "no-such-program"]).contains("no such program"));
     assert_eq!(files(&place), ["broken.json"]);
-}
-
-#[test]
-fn a_failing_command_keeps_the_runs_before_it() {
-    let place = Place::new();
-    let script =
-        "echo x >> n; test $(wc -l < n) -lt 5 || { echo out of luck >&2; exit 3; }; echo rate 1";
-    let output = bench(&place, &["-o", "kept.json", "--", "sh", "-c", script]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        output.status.code() == Some(1)
-            && said.contains("ended with exit code 3; it said: out of luck"),
-        "{said}"
-    );
-    let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
-    assert_eq!(
-        (&kept["complete"], kept["runs"].as_array().unwrap().len()),
-        (&Value::from(false), 3)
-    );
 }
 
 #[test]

@@ -9,10 +9,6 @@ use serde_json::Value;
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
-/// Prints 10 where it may run on one CPU alone, and 9 else.
-const BEST_FREE: &str =
-    "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
-
 fn race(place: &Place, options: &[&str], script: &str) -> std::process::Output {
     let metric = ["tune", "--metric", "regex:took ([0-9]+)", "--lower-is-better"];
     place.run(&[&metric, options, &["--", "sh", "-c", script]].concat())
@@ -52,49 +48,6 @@ fn better_seats_are_found_and_written() {
         files(&place).contains(&"plan.json".to_owned()),
         "{winner}"
     );
-}
-
-#[test]
-fn the_default_is_not_replaced_by_what_is_worse() {
-    if two_cpus().is_none() {
-        return seatmap_needs::skipped!("one CPU");
-    }
-    let place = Place::new();
-    let output = race(&place, &["--budget", "70", "-o", "plan.json"], BEST_FREE);
-    let text = String::from_utf8(output.stdout).unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("No candidate was better than the default."), "{text}");
-    assert!(output.status.success() && said.contains("no plan is written"), "{said}");
-    assert_eq!(files(&place), ["seatmap-tune.json"]);
-}
-
-#[test]
-fn a_race_that_failed_goes_on_with_its_runs() {
-    if two_cpus().is_none() {
-        return seatmap_needs::skipped!("one CPU");
-    }
-    let place = Place::new();
-    // Fails at the thirtieth run until a file says that all is well.
-    let script = "echo x >> n; test -e well || test $(wc -l < n) -lt 30 || exit 3; echo took 5";
-    let options = ["--budget", "60", "--candidates", "2", "--json"];
-    let failed = race(&place, &options, script);
-    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
-    let kept = |place: &Place| -> Value {
-        serde_json::from_str(&place.read("seatmap-tune.json")).unwrap()
-    };
-    assert_eq!(
-        (kept(&place)["runs"].as_array().unwrap().len(), &kept(&place)["verdict"]),
-        (29, &Value::Null)
-    );
-    place.file("well", "");
-    let resumed = document(&race(&place, &[&options[..], &["--resume"]].concat(), script));
-    let runs = resumed["runs"].as_array().unwrap().len();
-    // The failed run and no other was made twice.
-    assert_eq!(place.read("n").lines().count(), runs + 1);
-    assert_eq!(resumed["begun"], kept(&place)["begun"]);
-    let other = race(&place, &[&options[..], &["--resume", "--seed", "2"]].concat(), script);
-    let said = String::from_utf8(other.stderr).unwrap();
-    assert!(other.status.code() == Some(2) && said.contains("the seed: 2, then 1"), "{said}");
 }
 
 #[test]

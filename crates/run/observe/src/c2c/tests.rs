@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::process::Command;
 
@@ -243,7 +244,7 @@ proptest! {
     fn every_thread_has_one_path(threads in proptest::collection::btree_map((1..5_i32, 1..9_i32), (0..9_i32, 0..4_u64), 1..12)) {
         let paths = paths(&threads);
         let all: BTreeSet<Thread> = paths.iter().map(|(_, thread)| *thread).collect();
-        let different: BTreeSet<&Vec<usize>> = paths.iter().map(|(path, _)| path).collect();
+        let different: BTreeSet<&TaskPath> = paths.iter().map(|(path, _)| path).collect();
         prop_assert!(all.len() == threads.len() && paths.len() == threads.len() && different.len() == paths.len());
     }
 }

@@ -8,7 +8,9 @@ use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{plan_input, stdio};
 use seatmap_control::{channel, server};
-use seatmap_launch::{Beyond, Executable, LaunchOptions, Report, SeatAllocator, SeatList, loader};
+use seatmap_launch::{
+    Beyond, Executable, LaunchOptions, Report, SeatAllocator, SeatList, loader, request,
+};
 use seatmap_ninep::{Fence, client};
 use seatmap_noise::{Heard, Listener};
 use seatmap_os::CpuList;
@@ -25,7 +27,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let words: Vec<_> = std::env::args_os().collect();
     let (cell, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
     let record = host.cell(&cell).map_err(super::failed)?;
-    let start = run::this_start()?;
+    let start = request::this_start().map_err(run::ungranted)?;
     let seats = seats(&record, typed)?
         .shared_with(&start, typed.plan.is_some())
         .map_err(CliError::input)?;

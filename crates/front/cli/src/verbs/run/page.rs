@@ -1,12 +1,180 @@
-//! The page of `seatmap run --html`: a report in the words of a page.
+//! The lines, the table and the files of `seatmap run`.
 
-use seatmap_console::here::host_name;
-use seatmap_launch::{Report, SeatedThread};
-use seatmap_os::CpuList;
+use crate::args::Run;
+use seatmap_console::error::CliError;
+use seatmap_console::here::{self, host_name};
+use seatmap_console::output::{self, Destination};
+use seatmap_launch::{
+    Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatList,
+    SeatedThread, SeatingRemark, asks, share,
+};
+use seatmap_os::mempolicy::PolicyError;
+use seatmap_os::{CpuList, Tid};
+use seatmap_plan::local_rank::Start;
+use seatmap_report::counted;
 use seatmap_report::html::{SeatingPage, ThreadRow, Verdict, seating_page};
+use serde::Serialize;
+use std::path::Path;
+
+/// Where the seating is written, with paths that hold in the background too.
+pub struct Files {
+    report: Option<Destination>,
+    page: Option<Destination>,
+    /// The program, as it was typed.
+    program: String,
+    quiet: bool,
+}
+
+impl Files {
+    pub fn new(typed: &Run) -> Result<Self, CliError> {
+        Ok(Files {
+            report: destination(typed.report.as_deref())?,
+            page: destination(typed.html.as_deref())?,
+            program: named(typed),
+            quiet: typed.quiet,
+        })
+    }
+
+    fn write(&self, seating: &Report) -> Result<(), CliError> {
+        show(seating, self.quiet);
+        self.report.as_ref().map_or(Ok(()), |file| write(seating, file))?;
+        self.page.as_ref().map_or(Ok(()), |file| file.write(&page(&self.program, seating)))
+    }
+}
+
+/// A file for the seating. An error names the path that the user typed.
+fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
+    let Some(path) = path else { return Ok(None) };
+    if path == Path::new("-") {
+        return Err(CliError::input("stdout is the program's; give a file's name"));
+    }
+    Destination::new(path)?;
+    Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
+}
+
+/// The program as it was typed: its words, or its processes.
+pub fn named(typed: &Run) -> String {
+    let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
+    let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
+    if pids.is_empty() { words.join(" ") } else { pids.join(", ") }
+}
+
+/// Tells of a program from the process that seats its threads. A failure is reported there; the
+/// process in front ends with its exit code.
+pub struct Voice {
+    pub files: Files,
+    /// The program's file.
+    pub program: String,
+    pub has_plan: bool,
+}
+
+impl RunListener for Voice {
+    fn started(&mut self, program: Tid, supervisor: Tid) {
+        if !self.files.quiet {
+            // Plural: "runs" is a verb here.
+            output::tell(&format!(
+                "{} runs as process {program}; process {supervisor} keeps its threads seated",
+                self.program
+            ));
+        }
+    }
+
+    /// A program that did well does not where its report could not be written.
+    fn seated(&mut self, report: &Report, ending: Ending) -> Ending {
+        // A plan has a seat for each thread; --once and rules leave some out on purpose.
+        let is_short = self.files.quiet && self.has_plan && report.ordered_tasks > 0;
+        if let Some(line) = report.left_over().filter(|_| is_short) {
+            output::tell(&line);
+        }
+        match (self.files.write(report), ending) {
+            (Err(error), Ending::Exited(0)) => error.ending(),
+            (Err(error), ending) => {
+                error.report();
+                ending
+            }
+            (Ok(()), ending) => ending,
+        }
+    }
+
+    fn failed(&mut self, error: LaunchError) -> Ending {
+        super::failed(error).ending()
+    }
+}
+
+/// The page of processes that were seated, or whose pages moved.
+pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Result<(), CliError> {
+    if let Some(report) = &outcome.report {
+        files.write(report)?;
+    }
+    for (moved, nodes) in &outcome.moved {
+        if !files.quiet || !moved.is_complete() {
+            output::tell(&moved.told(nodes));
+        }
+    }
+    if let Some(error) = outcome.failure {
+        return Err(super::failed(error));
+    }
+    let Some(report) = outcome.report else { return Ok(()) };
+    let threads = counted(report.created, "thread");
+    match (report.troubled().count(), report.unseated) {
+        (0, 0) => Ok(()),
+        (0, _) if allow_unseated => Ok(()),
+        (0, count) => Err(CliError::work(format!(
+            "{count} of {threads} {} no seat; --allow-unseated accepts that",
+            if count == 1 { "has" } else { "have" }
+        ))),
+        (count, _) => Err(CliError::work(format!("{count} of {threads} could not be seated"))),
+    }
+}
+
+/// Says what is particular about seats that were granted.
+pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
+    for remark in remarks {
+        match remark {
+            SeatingRemark::Share(_) if quiet => {}
+            SeatingRemark::Share(line) => output::tell(line),
+            SeatingRemark::OneMemory(wish) => {
+                let reason = PolicyError::NoNuma;
+                output::tell(&format!("--memory {wish} changes nothing: {reason}"));
+            }
+        }
+    }
+}
+
+/// Says which seats this start takes, where there are others beside it.
+pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
+    if !quiet && !seats.cpus.is_empty() {
+        share::told(start, seats).iter().for_each(|line| output::tell(line));
+    }
+}
+
+/// Says which settings of a program do not fit its seats. The grave ones are said in any case.
+pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
+    for disagreement in asks::disagreements(program, seating, widens) {
+        if disagreement.is_grave || !quiet {
+            output::tell(&disagreement.what);
+        }
+    }
+}
+
+/// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in
+/// any case.
+pub fn show(report: &Report, quiet: bool) {
+    if !quiet {
+        output::tell_text(&report.table());
+        report.notes().iter().for_each(|note| output::tell(note));
+    }
+    report.troubles().iter().for_each(|trouble| output::tell(trouble));
+}
+
+/// The report as JSON.
+pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
+    let machine = &here::host_name();
+    destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
+}
 
 /// The page of a report.
-pub fn page(program: &str, report: &Report) -> String {
+fn page(program: &str, report: &Report) -> String {
     seating_page(&SeatingPage {
         program: program.to_owned(),
         machine: host_name(),

@@ -7,12 +7,9 @@ use seatmap_report::counted;
 pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     let mut failures = Vec::new();
     for tid in tids {
-        match cpus.give(*tid).and_then(|()| CpuSet::of_thread(*tid)) {
-            // A control group may allow fewer.
-            Ok(given) if !affinity::is_as_given(cpus, &given) => {
-                failures.push(format!("thread {tid} may run on {given} only"))
-            }
-            Ok(_) => {}
+        match affinity::bind(*tid, cpus) {
+            Ok(None) => {}
+            Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
             Err(error) => failures.push(format!("thread {tid}: {error}")),
         }
     }

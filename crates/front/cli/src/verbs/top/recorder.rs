@@ -1,13 +1,12 @@
 //! Writes a recording as it goes, so that it can be replayed up to the end of this program, however
 //! that came.
 
-use super::Watched;
+use super::watched::Watched;
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::output::{self, Destination};
-use seatmap_document::written;
 use seatmap_os::whole_file;
 use seatmap_watch::live::Frame;
-use seatmap_watch::recording::{Header, Taker};
+use seatmap_watch::recording::Transcript;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +34,7 @@ pub fn new_file() -> Result<Destination, CliError> {
 pub struct Recorder {
     /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
-    taker: Option<Taker>,
+    transcript: Transcript,
 }
 
 impl Recorder {
@@ -50,7 +49,7 @@ impl Recorder {
                 }
             }
         };
-        Ok(Recorder { file, taker: None })
+        Ok(Recorder { file, transcript: Transcript::default() })
     }
 
     /// The file's name.
@@ -62,26 +61,11 @@ impl Recorder {
 
     /// Adds a look.
     pub fn write(&mut self, watched: &Watched, frame: &Frame) -> Result<(), CliError> {
-        if self.taker.is_none() {
-            let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
-            let header = Header::new(
-                &frame.seating.machine,
-                began_at_s,
-                &watched.topology,
-                watched.measured.as_deref(),
-            );
-            self.line(&written(&header))?;
-        }
-        let began_at_s = frame.seating.taken_at_s - frame.seating.watched_s;
-        let moment = self.taker.get_or_insert_with(|| Taker::new(began_at_s)).take(frame);
-        self.line(&written(&moment))
-    }
-
-    fn line(&mut self, line: &str) -> Result<(), CliError> {
+        let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
-            None => output::print(line),
+            None => output::print(&lines),
             Some((path, file)) => file
-                .write_all(line.as_bytes())
+                .write_all(lines.as_bytes())
                 .map_err(|error| CliError::work(AtFile::new(path, error))),
         }
     }

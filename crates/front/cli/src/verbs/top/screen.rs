@@ -1,7 +1,8 @@
 //! The screen: draws looks, and takes keys until one of them ends it.
 
+use super::pin;
 use super::recorder::{self, Recorder};
-use super::{Watched, pin};
+use super::watched::Watched;
 use crate::args::Top;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -192,7 +193,7 @@ impl Screen {
     /// Shows who wakes whom, or the threads again. The kernel counts only meanwhile.
     fn turn_wakes(&mut self) {
         if std::mem::take(&mut self.view.shows_wakes) {
-            self.watched.wakeups = None;
+            self.watched.stop_counting();
             return;
         }
         match self.watched.count_wakeups() {

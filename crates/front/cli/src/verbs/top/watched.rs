@@ -1,0 +1,117 @@
+//! The programs that are shown, and the looks at them.
+
+use crate::args::Top;
+use crate::verbs::check::Standard;
+use crate::verbs::observe;
+use seatmap_console::error::CliError;
+use seatmap_machine::Topology;
+use seatmap_observe::wakes::{WakeCounter, WakeRate};
+use seatmap_report::terminal::top::{Judgement, SeatGroups};
+use seatmap_watch::judge::seats;
+use seatmap_watch::judge::told::Judged;
+use seatmap_watch::live::{Frame, Rates, Wakes};
+use seatmap_watch::recording::Transcript;
+use seatmap_watch::{Choice, ChoiceError, Live, judge};
+use serde::Serialize;
+
+/// The programs that are shown, and the computer that they run on.
+pub struct Watched {
+    live: Live,
+    topology: Topology,
+    /// The groups that a measurement found, where there was one.
+    measured: Option<Vec<Vec<u32>>>,
+    /// The CPUs of the map, by what they share.
+    pub groups: SeatGroups,
+    /// The things that the programs are held against.
+    standard: Standard,
+    /// Counts who wakes whom, while that is shown.
+    wakes: Option<WakeCounter>,
+}
+
+/// The document of `--json`.
+#[derive(Serialize)]
+pub struct LookDocument<'a> {
+    #[serde(flatten)]
+    judged: Judged<'a>,
+    rates: &'a [Rates],
+    wakes: Option<&'a [Wakes]>,
+}
+
+impl Watched {
+    pub fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
+        let standard = Standard::new(&[], typed.expect.as_deref(), typed.any_machine, false)?;
+        let live = Live::begin(&choice(typed)).map_err(|error| match error {
+            ChoiceError::Proc(_) => CliError::work(error),
+            error => CliError::input(error),
+        })?;
+        // A host without a profile, or with one that cannot be used, has the groups that the kernel
+        // names.
+        let profile = seatmap_host::remembered::host().ok();
+        let profile = profile.filter(|profile| profile.core_distance.is_some());
+        let measured =
+            profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
+        // The CPUs of a cell are kept from this process, and belong on the map.
+        let map = seatmap_host::topology::whole().unwrap_or_else(|_| topology.clone());
+        let groups = SeatGroups::new(&map, measured.as_deref());
+        let mut watched = Watched { live, topology, measured, groups, standard, wakes: None };
+        if typed.wakes {
+            watched.count_wakeups()?;
+        }
+        Ok(watched)
+    }
+
+    /// Counts who wakes whom from now on, among the programs that live now and all that they start.
+    pub fn count_wakeups(&mut self) -> Result<(), CliError> {
+        let processes = self.live.look().seating.processes;
+        let pids = processes.iter().map(|process| process.pid).collect();
+        self.wakes = Some(WakeCounter::begin(pids).map_err(observe::failed)?);
+        Ok(())
+    }
+
+    pub fn stop_counting(&mut self) {
+        self.wakes = None;
+    }
+
+    /// Looks, and judges as `seatmap check` does.
+    pub fn look(&mut self) -> (Frame, Judgement) {
+        let frame = self.frame();
+        let standard = self.standard.of(&frame.seating);
+        let findings = judge(&frame.seating, &self.topology, &standard);
+        let seats = seats(&frame.seating, &self.topology, &standard);
+        (frame, Judgement { findings, seats })
+    }
+
+    pub fn frame(&mut self) -> Frame {
+        let mut frame = self.live.look();
+        let rates = self.wakes.as_mut().and_then(WakeCounter::take);
+        frame.wakes = rates.map(|rates| rates.into_iter().map(wakes).collect());
+        frame
+    }
+
+    /// A look as a document: a seating with its judgement, as `seatmap check --json` prints it, and
+    /// the rates.
+    pub fn document<'a>(&self, frame: &'a Frame) -> LookDocument<'a> {
+        let judged = Judged::new(&frame.seating, &self.topology, &self.standard.of(&frame.seating));
+        LookDocument { judged, rates: &frame.rates, wakes: frame.wakes.as_deref() }
+    }
+
+    /// The lines that a look adds to a recording.
+    pub fn recorded(&self, frame: &Frame, transcript: &mut Transcript) -> String {
+        transcript.add(frame, &self.topology, self.measured.as_deref())
+    }
+}
+
+fn wakes(rate: WakeRate) -> Wakes {
+    Wakes { from: rate.from, to: rate.to, per_s: rate.per_s }
+}
+
+fn choice(typed: &Top) -> Choice {
+    match (&typed.cgroup, &typed.name) {
+        _ if !typed.pid.is_empty() => {
+            Choice::Processes { pids: typed.pid.clone(), with_children: false }
+        }
+        (Some(path), _) => Choice::Group(path.clone()),
+        (_, Some(name)) => Choice::Name(name.clone()),
+        _ => Choice::All,
+    }
+}

@@ -1,0 +1,244 @@
+//! The races that a user means.
+
+use super::spread::RanksOfRace;
+use crate::args::Tune;
+use crate::verbs::place::ranks;
+use crate::{myself, verbs};
+use seatmap_catalog::{Capability, Runner};
+use seatmap_cluster::Cluster;
+use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::output::Destination;
+use seatmap_console::over_ranks::{Start, machine_hash};
+use seatmap_console::{here, input, pattern_input};
+use seatmap_launch::Executable;
+use seatmap_launch::share::SoleWork;
+use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_os::trusted;
+use seatmap_pattern::Pattern;
+use seatmap_tune::program_race::cluster_job::{HOSTS, RankWishes, SEAT, holds};
+use seatmap_tune::program_race::request::OwnCommands;
+use seatmap_tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
+use seatmap_tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
+use std::path::{Path, PathBuf};
+
+/// A race of ways to seat a program.
+pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
+    let record = record(typed)?;
+    let better = typed.metric.better(typed.direction()).ok_or_else(|| {
+        CliError::input(
+            "a race needs to know which readings are better: add --higher-is-better or --lower-is-better",
+        )
+    })?;
+    Executable::find(&typed.command).map_err(CliError::input)?;
+    verbs::run::check_sole(SoleWork::Tune)?;
+    let earlier = typed.resume.then(|| earlier(&typed.record())).transpose()?;
+    let ground = match &typed.on {
+        Some(name) => RaceGround::Cluster(on_cluster(typed, name)?),
+        None => RaceGround::Host(on_host(typed, earlier.is_some())?),
+    };
+    Ok(RaceRequest {
+        command: typed.command.clone(),
+        ground,
+        metric: typed.metric.clone(),
+        better,
+        confidence: typed.confidence,
+        seed: typed.seed,
+        candidates: typed.candidates.into(),
+        runs: typed.budget.map(|runs| runs as usize),
+        time: typed.seconds,
+        record,
+        earlier,
+        provenance: provenance(typed, here::host_name()),
+        now: here::now,
+        own: OwnCommands {
+            on_seats: myself::on_seats,
+            switch_guard: myself::switch_guard,
+            rank_on_seats: myself::rank_on_seats,
+            rank_observed: myself::rank_observed,
+        },
+    })
+}
+
+/// The file that keeps every run.
+fn record(typed: &Tune) -> Result<PathBuf, CliError> {
+    match Destination::new(&typed.record())? {
+        Destination::File(path) => Ok(path),
+        _ => Err(CliError::input(
+            "--record needs a file's name: it is written again after every run",
+        )),
+    }
+}
+
+/// An earlier race, from a file that nobody else can have written: its runs decide who wins.
+fn earlier(path: &Path) -> Result<Tuned, CliError> {
+    let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
+    Tuned::from_json(&String::from_utf8_lossy(&bytes))
+        .map_err(|error| CliError::input(AtFile::new(path, error)))
+}
+
+fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
+    if let Some(option) = typed.on_cluster.typed() {
+        return Err(CliError::input(format!(
+            "{option} is for the ranks of a job; --on names their cluster"
+        )));
+    }
+    let pattern = match &typed.pattern {
+        // The candidates of an earlier race race again, whatever pattern they are of.
+        Some(text) if !is_resumed => Some(pattern_input::pattern(text)?),
+        _ => None,
+    };
+    let has_traffic = !is_resumed && (pattern.is_some() || typed.observe);
+    let traffic = if has_traffic {
+        let profile = input::profile("host")?;
+        Some(Traffic { pattern, profile, objective: typed.objective.into() })
+    } else {
+        None
+    };
+    Ok(HostGround {
+        cpus: typed.cpus.clone(),
+        traffic,
+        switches: typed.vary.iter().map(|choice| choice.switch()).collect(),
+    })
+}
+
+fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
+    let cluster = cluster_in(name)?;
+    if !holds(&typed.command, HOSTS) {
+        return Err(CliError::input(format!(
+            "nothing in the command is {HOSTS}, the file with the order of the hosts; such as: mpirun --map-by seq \
+             --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
+        )));
+    }
+    let pattern = match &typed.pattern {
+        Some(pattern) => Some(ranks::pattern(pattern, &typed.on_cluster)?),
+        None if !typed.observe => {
+            return Err(CliError::input(
+                "on a cluster, --pattern names who talks to whom, or --observe finds out",
+            ));
+        }
+        None if !holds(&typed.command, SEAT) => {
+            return Err(CliError::input(format!(
+                "--observe needs {SEAT} in the command, before the program"
+            )));
+        }
+        None => None,
+    };
+    let wishes = typed.on_cluster.clone();
+    let name = name.to_owned();
+    Ok(ClusterGround {
+        pattern,
+        wishes: RankWishes {
+            cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),
+            ranks_per_node: wishes.ranks_per_node.map(|ranks| ranks as usize),
+            in_blocks: wishes.blocks,
+            fixed: wishes.fix_node.clone(),
+            without: wishes.without.clone(),
+        },
+        nodes: Box::new(move |pattern: &Pattern| {
+            ranks::places(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
+        }),
+        hosts: typed.hosts.writer(),
+        program: myself::path().map_err(CliError::work)?,
+    })
+}
+
+fn cluster_in(name: &str) -> Result<Cluster, CliError> {
+    let path = Path::new(name);
+    if !path.exists() {
+        return Err(CliError::input(format!(
+            "{name} is not a file: with COMMAND, --on names the file of a cluster; on a model, leave COMMAND out"
+        )));
+    }
+    let bytes = input::bytes(path)?;
+    if Cluster::is_cluster(&bytes) {
+        verbs::cluster::read(path, &bytes)
+    } else {
+        Err(CliError::input(AtFile::new(
+            path,
+            "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program races on this computer",
+        )))
+    }
+}
+
+/// The part of this process in a race on a model.
+pub enum ModelPart {
+    /// It makes runs that another rank hands out.
+    Follow(OnModel, RanksOfRace),
+    /// It leads the race, over all ranks where there are some.
+    Lead(Box<ModelRace>, Option<RanksOfRace>),
+}
+
+/// A race of ways to seat a pattern on the model of this name.
+pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
+    if let Some(option) = typed.for_programs() {
+        return Err(CliError::input(format!(
+            "{option} is for a program that runs; without COMMAND, the messages of --pattern do, on a model"
+        )));
+    }
+    if verbs::cluster::of_file(name)?.is_some() {
+        return Err(CliError::input(format!(
+            "{name} is a cluster, on which a job runs: give the COMMAND that starts it"
+        )));
+    }
+    let start = typed.spread.then(|| Start::found(&typed.meeting)).transpose()?;
+    let pattern = typed.pattern.as_deref().ok_or_else(|| {
+        CliError::input("add --pattern: on a model, the messages of a pattern run")
+    })?;
+    let pattern = pattern_input::pattern(pattern)?;
+    let machine = input::machine(name)?;
+    let runner = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
+    let messages = messages(typed, &runner, &machine.name, &pattern)?;
+    let ranks = start.map(|start| {
+        let name = format!("{} {messages:?}", machine_hash(&runner));
+        RanksOfRace { start, name: seatmap_document::written(&[name]) }
+    });
+    match ranks {
+        Some(ranks) if !ranks.start.is_first() => Ok(ModelPart::Follow(messages, ranks)),
+        ranks => {
+            let is_cell_be = matches!(messages, OnModel::Cell(..));
+            let race = ModelRace {
+                profile: input::profile_of(&machine)?,
+                pattern,
+                messages,
+                packet_bytes: is_cell_be.then(|| typed.packet_bytes()),
+                rounds: typed.rounds(),
+                candidates: typed.candidates.into(),
+                runs: typed.budget.map(|runs| runs as usize),
+                confidence: typed.confidence,
+                seed: typed.seed,
+                provenance: provenance(typed, machine.name),
+            };
+            Ok(ModelPart::Lead(Box::new(race), ranks))
+        }
+    }
+}
+
+fn messages(
+    typed: &Tune,
+    runner: &Runner,
+    machine: &str,
+    pattern: &Pattern,
+) -> Result<OnModel, CliError> {
+    let messages = match runner {
+        Runner::CellBe(model) => {
+            OnModel::cell(model, pattern, typed.packet_bytes(), typed.rounds())
+        }
+        Runner::Coherent(_) if typed.packet.is_some() => {
+            return Err(CliError::input(format!(
+                "--packet changes nothing on {machine}, whose tasks hand over one cache line at a time; leave it out"
+            )));
+        }
+        Runner::Coherent(model) => OnModel::coherent(model, pattern, typed.rounds()),
+        Runner::Host => {
+            return Err(CliError::input(
+                "on this host a program runs: give its COMMAND; 'seatmap model fit host -o twin.toml' makes a model",
+            ));
+        }
+    };
+    messages.map_err(CliError::input)
+}
+
+fn provenance(typed: &Tune, machine: String) -> Provenance {
+    let pattern = typed.pattern.clone();
+    Provenance { machine, pattern, date: here::today(), tool: here::tool() }
+}

@@ -1,0 +1,59 @@
+//! The runs of a race on a model, made by all ranks of a start.
+
+use seatmap_cluster::spread::SpreadError;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::over_ranks::{self, Start};
+use seatmap_tune::OnModel;
+use seatmap_tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+/// The ranks of a start, which make the runs of one race.
+pub struct RanksOfRace {
+    /// This process among them.
+    pub start: Start,
+    /// All that the times depend on besides seats and skew: ranks with another one are sent away.
+    pub name: String,
+}
+
+impl RanksOfRace {
+    /// Makes the runs that rank 0 hands out.
+    pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
+        let times =
+            |jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over);
+        self.start.ranks().follow(&self.name, &times).map_err(over_ranks::failed)?;
+        Ok(())
+    }
+
+    /// Hands out the runs, as rank 0.
+    pub fn lead(
+        &self,
+        messages: &OnModel,
+        jobs: &[NumberedJob],
+        take: &mut TakeTimes<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<(), Box<dyn Error>> {
+        let times =
+            |jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over);
+        let look = || {
+            if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let spread = self.start.ranks().lead(&self.name, jobs, &times, take, &look)?;
+        over_ranks::tell(&spread);
+        Ok(())
+    }
+}
+
+/// A race on a model that has no winner.
+pub fn failed(error: ModelRaceError) -> CliError {
+    match error {
+        ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {
+            Ok(error) => over_ranks::failed(*error),
+            Err(error) => CliError::Work(error),
+        },
+        error if error.is_input() => CliError::input(error),
+        error => CliError::work(error),
+    }
+}

@@ -1,0 +1,54 @@
+//! Where the result of a verb goes: into a file, as a page, and onto stdout.
+
+use crate::error::CliError;
+use crate::output::{self, Destination};
+use serde::Serialize;
+use std::path::Path;
+
+/// The places for a result, checked before the work that makes it begins.
+pub struct Outputs {
+    is_json: bool,
+    /// The place after `-o`.
+    pub file: Option<Destination>,
+    page: Option<Destination>,
+}
+
+impl Outputs {
+    /// The places for `--json`, `-o` and `--html`.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or two results on stdout.
+    pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
+        let file = file.map(Destination::new).transpose()?;
+        let takes_stdout = file == Some(Destination::Stdout);
+        if is_json && takes_stdout {
+            return Err(CliError::input(
+                "--json and -o - both print on stdout; give -o a file's name",
+            ));
+        }
+        let page = output::page(page, is_json || takes_stdout)?;
+        Ok(Outputs { is_json, file, page })
+    }
+
+    /// Writes the page, and prints the document, or the text where nothing else is on stdout.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn show<T: Serialize>(
+        &self,
+        document: &T,
+        page: fn(&T) -> String,
+        text: fn(&T) -> String,
+    ) -> Result<(), CliError> {
+        if let Some(place) = &self.page {
+            place.write(&page(document))?;
+        }
+        if self.is_json {
+            output::json(document)
+        } else if [&self.file, &self.page].contains(&&Some(Destination::Stdout)) {
+            Ok(())
+        } else {
+            output::print(&text(document))
+        }
+    }
+}

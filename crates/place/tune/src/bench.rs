@@ -1,0 +1,185 @@
+//! Commands compared with each other, from a request to what the runs show.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`room`] | the CPUs that the commands run on, and how others are kept away |
+//! | `lease` | a cell that is renewed while the commands run |
+
+mod lease;
+pub mod room;
+
+use crate::document::{Command, FORMAT, SeatsUsed};
+use crate::metric::{Better, Metric};
+use crate::session::{End, Length, Session};
+use crate::trial::{Contestant, Runner};
+use crate::{Fingerprint, Results};
+pub use lease::LeaseError;
+use room::Room;
+pub use room::{OwnCells, RoomError, RoomRequest};
+use seatmap_cell::Name;
+use seatmap_cell::undo::Left;
+use seatmap_os::whole_file;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The time between two writes of the result, in multiples of the time that one takes.
+const KEPT_SHARE: u32 = 20;
+
+/// A command with its name.
+#[derive(Clone, Debug)]
+pub struct NamedCommand {
+    /// Its name in the result.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+}
+
+/// A comparison of commands.
+#[derive(Clone, Debug)]
+pub struct BenchRequest {
+    /// The commands; the first is compared with each of the others.
+    pub commands: Vec<NamedCommand>,
+    /// The figure that is read from each run.
+    pub metric: Metric,
+    /// The better readings, where anybody knows.
+    pub better: Option<Better>,
+    /// The confidence of all intervals, 0 to 1.
+    pub confidence: f64,
+    /// The start of the random order.
+    pub seed: u64,
+    /// How long it goes on.
+    pub length: Length,
+    /// An earlier result to compare the first command with.
+    pub baseline: Option<Results>,
+    /// The CPUs.
+    pub room: RoomRequest,
+    /// The file that keeps the runs so far, if one does.
+    pub kept: Option<PathBuf>,
+    /// The computer's name.
+    pub machine: String,
+    /// The moment as RFC 3339 has it.
+    pub now: fn() -> String,
+}
+
+/// Something that is told while commands run.
+#[derive(Debug)]
+pub enum BenchEvent<'a> {
+    /// A run has ended.
+    RunMade {
+        /// Runs so far, warm-ups too.
+        runs: usize,
+        /// Runs until the end, as far as that is known.
+        of: usize,
+    },
+    /// A setting of the cell was not put back.
+    SettingLeft(&'a Left),
+    /// The cell could not be undone.
+    CellStays {
+        /// Its name.
+        name: &'a Name,
+        /// Why.
+        error: &'a LeaseError,
+    },
+}
+
+/// Runs the commands in blocks on seats of their own, and compares them. The runs so far are on file
+/// now and then. `stop` says that it is time to stop, also within a run; `hear` is told of what
+/// happens meanwhile.
+///
+/// # Errors
+/// [`RoomError`]: there are no such seats, and nothing was run.
+pub fn run(
+    request: &BenchRequest,
+    stop: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(BenchEvent<'_>),
+) -> Result<(Results, End), RoomError> {
+    let earlier = request.baseline.as_ref().map(|then| &then.seats);
+    let room = Room::take(&request.room, earlier, hear)?;
+    let contestants: Vec<Contestant> =
+        request.commands.iter().map(|command| room.contestant(command)).collect();
+    let mut results = begun(request, &room);
+    let runner = Runner::new(request.metric.clone()).raised(room.is_preferred());
+    let mut kept = request.kept.as_deref().map(Kept::new);
+    let steps = request.length.runs(contestants.len());
+    let session = Session {
+        runner: &runner,
+        contestants: &contestants,
+        stop,
+        after: &mut |results, runs| {
+            hear(BenchEvent::RunMade { runs, of: steps.max(runs) });
+            if let Some(kept) = &mut kept {
+                kept.keep(results);
+            }
+        },
+    };
+    let end = session.run(&request.length, &mut results);
+    room.leave(hear);
+    if let Some(then) = &request.baseline {
+        results.compare_with(then);
+    }
+    Ok((results, end))
+}
+
+/// The result before the first run.
+fn begun(request: &BenchRequest, room: &Room) -> Results {
+    let commands = request.commands.iter().map(|named| Command {
+        name: named.name.clone(),
+        command: named.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        median: None,
+    });
+    Results {
+        format: FORMAT.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        begun: (request.now)(),
+        complete: false,
+        fingerprint: Fingerprint::new(
+            request.machine.clone(),
+            seatmap_host::environment::read(),
+            room.size(),
+            room.kept_by().to_owned(),
+        ),
+        metric: request.metric.to_string(),
+        unit: request.metric.unit().to_owned(),
+        better: request.better,
+        confidence: request.confidence,
+        seed: request.seed,
+        seats: SeatsUsed { cpus: room.cpus.list().to_string(), notes: room.notes.clone() },
+        commands: commands.collect(),
+        throttled: None,
+        itself: None,
+        comparisons: Vec::new(),
+        baseline: None,
+        runs: Vec::new(),
+    }
+}
+
+/// A file that keeps the runs so far.
+struct Kept<'a> {
+    file: &'a Path,
+    /// When it is to be written next.
+    next: Instant,
+}
+
+impl<'a> Kept<'a> {
+    fn new(file: &'a Path) -> Self {
+        Kept { file, next: Instant::now() }
+    }
+
+    /// Writes the runs so far after a block, so that little is lost with a power cut. The file holds
+    /// all runs: it is written again once that takes a small part of the time, or many short blocks
+    /// would do little else. A failure comes up again at the end.
+    fn keep(&mut self, results: &Results) {
+        // In a block each command runs once, and the first one twice.
+        let of_block = results.commands.len() + 1;
+        let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
+        let began = Instant::now();
+        if is_whole && self.next <= began {
+            let _ = whole_file::replace(self.file, results.to_json().as_bytes());
+            self.next = Instant::now() + began.elapsed() * KEPT_SHARE;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! A cell that is renewed while commands run in it.
+
+use super::BenchEvent;
+use super::room::{OwnCells, RoomRequest};
+use seatmap_cell::undo::Left;
+use seatmap_cell::{Backend, CellError, CellRequest, CpuChoice, Host, Name, NameError};
+use seatmap_os::{CpuSet, group};
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A cell outlives a program that was killed by this long.
+const LEASE_S: u64 = 15;
+
+/// The lease is renewed this often.
+const RENEWED: Duration = Duration::from_secs(5);
+
+/// Why there is no cell, or why one is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    /// The cell cannot be made or undone.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    /// Its name is none.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The lease cannot be renewed.
+    #[error("the thread that renews the cell's lease cannot be started: {0}")]
+    Renewal(io::Error),
+}
+
+/// A cell that is renewed while this lives, and undone when it is left or dropped.
+pub(super) struct Lease {
+    name: Name,
+    /// The CPUs of the cell.
+    pub(super) cpus: CpuSet,
+    /// The cores that they belong to.
+    pub(super) cores: usize,
+    /// The file that takes its members.
+    pub(super) group: Option<PathBuf>,
+    own: OwnCells,
+    renewal: Option<Renewal>,
+    is_undone: bool,
+}
+
+/// The thread that renews a lease.
+struct Renewal {
+    /// Dropped to end the thread.
+    alive: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Renewal {
+    fn begin(host: Host, name: Name) -> Result<Self, LeaseError> {
+        let (alive, ended) = mpsc::channel();
+        let renew = move || {
+            while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
+                // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
+                let _ = seatmap_cell::renew(&host, &name, LEASE_S);
+            }
+        };
+        let thread = std::thread::Builder::new().spawn(renew).map_err(LeaseError::Renewal)?;
+        Ok(Renewal { alive, thread })
+    }
+
+    fn end(self) {
+        drop(self.alive);
+        let _ = self.thread.join();
+    }
+}
+
+impl Lease {
+    /// Makes a cell of these CPUs, or of the best ones.
+    pub(super) fn take(
+        request: &RoomRequest,
+        named: Option<&CpuSet>,
+        hear: &mut dyn FnMut(BenchEvent<'_>),
+    ) -> Result<Self, LeaseError> {
+        let own = request.cells.clone();
+        let host = Host::here(own.guardian.clone())?;
+        let choice = CpuChoice::of_host(&host)?;
+        let cpus = match named {
+            Some(cpus) => cpus.clone(),
+            // One core stays for the rest of the system.
+            None => {
+                choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
+            }
+        };
+        let name: Name = format!("bench-{}", std::process::id()).parse()?;
+        let wish = CellRequest {
+            name,
+            cpus,
+            require: Backend::V1Exclusive,
+            noise_limit: None,
+            lease_s: Some(LEASE_S),
+            memory_bytes: 0,
+        };
+        let record = seatmap_cell::create(&host, &wish, None)?;
+        let cpus = record.set();
+        let group = record.group.as_ref();
+        // From here on the cell is undone when the lease is dropped.
+        let mut lease = Lease {
+            cores: choice.cores.iter().filter(|core| core.meets(&cpus)).count(),
+            group: group.map(|group| host.root.path(&group::members_file(&host.root, group))),
+            name: record.name.clone(),
+            cpus,
+            own,
+            renewal: None,
+            is_undone: false,
+        };
+        match Renewal::begin(host, record.name) {
+            Ok(renewal) => {
+                lease.renewal = Some(renewal);
+                Ok(lease)
+            }
+            Err(error) => {
+                lease.leave(hear);
+                Err(error)
+            }
+        }
+    }
+
+    /// Stands before a command that is to run in the cell.
+    pub(super) fn launcher(&self) -> Vec<OsString> {
+        (self.own.in_cell)(&self.name)
+    }
+
+    /// Undoes the cell, and tells of what could not be put back.
+    pub(super) fn leave(mut self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
+        match self.undo() {
+            Ok(left) => left.iter().for_each(|left| hear(BenchEvent::SettingLeft(left))),
+            Err(error) => hear(BenchEvent::CellStays { name: &self.name, error: &error }),
+        }
+    }
+
+    fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
+        assert!(!self.is_undone, "the cell '{}' is undone twice", self.name);
+        self.is_undone = true;
+        if let Some(renewal) = self.renewal.take() {
+            renewal.end();
+        }
+        let host = Host::here(self.own.guardian.clone())?;
+        Ok(seatmap_cell::destroy(&host, &self.name)?)
+    }
+}
+
+impl Drop for Lease {
+    /// A panic came between; the guardian, or the end of the lease, undoes what this cannot.
+    fn drop(&mut self) {
+        if !self.is_undone {
+            let _ = self.undo();
+        }
+    }
+}
+
+fn all_but_one(choice: &CpuChoice) -> usize {
+    let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
+    choice.free.len().saturating_sub(core).max(1)
+}

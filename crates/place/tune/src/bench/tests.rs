@@ -1,0 +1,112 @@
+use super::*;
+use crate::trial::one_at_a_time;
+use seatmap_cell::GuardianCommand;
+use seatmap_os::CpuSet;
+use std::time::Duration;
+
+fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
+    let commands = scripts.iter().map(|script| NamedCommand {
+        name: (*script).to_owned(),
+        words: ["sh", "-c", script].map(Into::into).to_vec(),
+    });
+    BenchRequest {
+        commands: commands.collect(),
+        metric: Metric::parse("regex:rate ([0-9.]+)").unwrap(),
+        better: Some(Better::Lower),
+        confidence: 0.95,
+        seed: 1,
+        length: Length {
+            warm_ups: 0,
+            least_blocks: blocks,
+            most_blocks: blocks,
+            time: Duration::ZERO,
+        },
+        baseline: None,
+        room: RoomRequest {
+            cpus: Some(CpuSet::of_thread(0).unwrap()),
+            seats: None,
+            is_quiet: false,
+            cells: OwnCells { guardian: GuardianCommand(Vec::new()), in_cell: |_| Vec::new() },
+        },
+        kept: None,
+        machine: "box".to_owned(),
+        now: || "2026-11-25T20:00:00Z".to_owned(),
+    }
+}
+
+fn made(request: &BenchRequest) -> (Results, End) {
+    let _turn = one_at_a_time();
+    run(request, &|| false, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn commands_are_compared_and_every_run_is_told() {
+    let _turn = one_at_a_time();
+    let request = request(&["echo rate 110", "echo rate 100"], 6);
+    let mut told = Vec::new();
+    let (results, end) = run(&request, &|| false, &mut |event| {
+        if let BenchEvent::RunMade { runs, of } = event {
+            told.push((runs, of));
+        }
+    })
+    .unwrap();
+    assert!(matches!(end, End::Complete) && results.complete);
+    assert_eq!((told.len(), told.last()), (18, Some(&(18, 18))));
+    assert_eq!(
+        (&*results.begun, &*results.fingerprint.quiet, results.blocks().len()),
+        ("2026-11-25T20:00:00Z", "nobody", 6)
+    );
+    assert!((results.comparisons[0].ratio - 1.1).abs() < 1e-12);
+    let worse = results.check_limit(3.0).unwrap_err().to_string();
+    assert_eq!(
+        worse,
+        "'echo rate 110' is worse than 'echo rate 100' by at least 10.0 %, and 3 % is the limit"
+    );
+    assert_eq!(results.check_limit(11.0), Ok(()));
+}
+
+#[test]
+fn too_few_runs_show_nothing() {
+    let mut request = request(&["echo rate 110", "echo rate 100"], 6);
+    request.confidence = 0.99;
+    assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");
+}
+
+#[test]
+fn a_failure_keeps_the_runs_before_it_on_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 5 || exit 3; echo rate 1",
+        folder.path().display()
+    );
+    let mut request = request(&[&script], 6);
+    request.kept = Some(folder.path().join("kept.json"));
+    let (results, end) = made(&request);
+    assert!(matches!(end, End::Failed(_)));
+    assert_eq!((results.complete, results.runs.len()), (false, 4));
+    let kept = std::fs::read_to_string(request.kept.unwrap()).unwrap();
+    let kept = Results::from_json(&kept).unwrap();
+    assert!(kept.runs.len().is_multiple_of(2) && !kept.runs.is_empty(), "whole blocks");
+}
+
+#[test]
+fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+    let then = made(&request(&["echo rate 100"], 6)).0;
+    let mut later = request(&["echo rate 110"], 6);
+    later.baseline = Some(then.clone());
+    let now = made(&later).0;
+    let worse = now.check_limit(3.0).unwrap_err().to_string();
+    assert!(worse.contains("worse than 'echo rate 100' by at least 10.0 %"), "{worse}");
+    later.baseline.as_mut().unwrap().fingerprint.kernel = Some("another".to_owned());
+    let apart = made(&later).0;
+    assert_eq!(apart.check_limit(3.0), Ok(()), "nothing is shown by results of two computers");
+}
+
+#[test]
+fn seats_that_are_not_there_are_refused() {
+    let mut request = request(&["true"], 1);
+    request.room.cpus = None;
+    request.room.seats = Some(4000);
+    let refused = run(&request, &|| false, &mut |_| {}).unwrap_err();
+    assert!(refused.is_input() && refused.to_string().starts_with("4000 seats"), "{refused}");
+}

@@ -1,0 +1,155 @@
+//! How threads and processes came to be: the paths by which a second run finds the same tasks.
+//!
+//! Threads race to be created, so their order differs from run to run. Their number among the
+//! children of one creator does not.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+
+/// The number of a task among the children of its creator, behind the creator's own path: `0.2` is
+/// the third thread or process that the first one created. A path sorts behind its creator's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskPath(Vec<usize>);
+
+impl TaskPath {
+    fn child(&self, number: usize) -> TaskPath {
+        TaskPath([&self.0[..], &[number]].concat())
+    }
+}
+
+impl fmt::Display for TaskPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(usize::to_string).collect();
+        f.write_str(&numbers.join("."))
+    }
+}
+
+/// A task's path, and how many tasks it has created.
+#[derive(Clone, Debug)]
+struct Ancestor {
+    path: TaskPath,
+    children: usize,
+}
+
+/// The paths of tasks that are reported one by one, each after its creator.
+#[derive(Clone, Debug)]
+pub struct Lineage<K> {
+    ancestors: HashMap<K, Ancestor>,
+    /// The tasks without a creator.
+    roots: usize,
+}
+
+impl<K> Default for Lineage<K> {
+    fn default() -> Self {
+        Lineage { ancestors: HashMap::new(), roots: 0 }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Lineage<K> {
+    /// Whether no task was reported yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ancestors.is_empty()
+    }
+
+    /// The path of a task that was reported.
+    #[must_use]
+    pub fn path(&self, task: K) -> Option<&TaskPath> {
+        self.ancestors.get(&task).map(|ancestor| &ancestor.path)
+    }
+
+    /// Takes a task in. One whose creator was not reported has no ancestors.
+    pub fn born(&mut self, task: K, creator: Option<K>) {
+        let path = match creator.and_then(|creator| self.ancestors.get_mut(&creator)) {
+            Some(creator) => {
+                creator.children += 1;
+                creator.path.child(creator.children - 1)
+            }
+            None => {
+                self.roots += 1;
+                TaskPath(vec![self.roots - 1])
+            }
+        };
+        self.ancestors.insert(task, Ancestor { path, children: 0 });
+    }
+
+    /// Takes a task in, and those that were reported before it although it created them.
+    fn born_late(&mut self, task: K, creator: Option<K>, early: &mut HashMap<K, Vec<K>>) {
+        let mut ahead = vec![(task, creator)];
+        while let Some((task, creator)) = ahead.pop() {
+            if self.path(task).is_none() {
+                self.born(task, creator);
+                let children = early.remove(&task).unwrap_or_default();
+                ahead.extend(children.into_iter().rev().map(|child| (child, Some(task))));
+            }
+        }
+    }
+}
+
+/// The paths of tasks that are known all at once, in the order of their creation. A recording can
+/// name tasks as each other's creators, where numbers were used again: the first of such a circle
+/// has no creator then.
+pub fn paths<K: Copy + Eq + Hash>(
+    order: &[K],
+    creator: impl Fn(K) -> Option<K>,
+) -> HashMap<K, TaskPath> {
+    let mut lineage = Lineage::default();
+    // Clocks of different CPUs may show a child before its creator.
+    let mut early: HashMap<K, Vec<K>> = HashMap::new();
+    for task in order {
+        match creator(*task) {
+            Some(creator) if lineage.path(creator).is_none() => {
+                early.entry(creator).or_default().push(*task);
+            }
+            creator => lineage.born_late(*task, creator, &mut early),
+        }
+    }
+    for task in order {
+        lineage.born_late(*task, None, &mut early);
+    }
+    lineage.ancestors.into_iter().map(|(task, ancestor)| (task, ancestor.path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn paths_of(order: &[u8], creators: &[(u8, u8)]) -> Vec<String> {
+        let creators: HashMap<u8, u8> = creators.iter().copied().collect();
+        let paths = paths(order, |task| creators.get(&task).copied());
+        order.iter().map(|task| paths[task].to_string()).collect()
+    }
+
+    #[test]
+    fn a_path_is_the_numbers_of_all_ancestors() {
+        assert_eq!(
+            paths_of(&[1, 2, 3, 4, 5], &[(2, 1), (3, 1), (4, 2)]),
+            ["0", "0.0", "0.1", "0.0.0", "1"]
+        );
+    }
+
+    #[test]
+    fn children_may_be_shown_before_their_creator() {
+        assert_eq!(
+            paths_of(&[4, 3, 1, 2], &[(4, 3), (3, 1), (2, 1)]),
+            ["0.0.0", "0.0", "0", "0.1"]
+        );
+    }
+
+    #[test]
+    fn a_circle_and_an_unknown_creator_have_paths_behind_all_others() {
+        assert_eq!(paths_of(&[1, 2, 3, 4], &[(1, 2), (2, 1), (3, 9)]), ["1", "1.0", "2", "0"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_task_has_one_path(creators in prop::collection::vec(0_usize..12, 1..12)) {
+            let order: Vec<usize> = (0..creators.len()).collect();
+            let paths = paths(&order, |task| Some(creators[task]).filter(|creator| *creator != task));
+            let different: std::collections::BTreeSet<&TaskPath> = paths.values().collect();
+            prop_assert_eq!((paths.len(), different.len()), (order.len(), order.len()));
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Seats and memory for a program: as a person means them, and as this computer has them.
+
+use crate::allocator::SeatAllocator;
+use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
+use crate::rule::{RuleError, SeatRule, Who};
+use crate::seats::{Beyond, SeatList};
+use crate::sets::{self, Computer, SetError};
+use crate::share::{self, ShareError, SoleWork};
+use seatmap_host::topology::TopologyError;
+use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, Root, layout};
+use seatmap_plan::Plan;
+use seatmap_plan::local_rank::Start;
+
+/// Where the seats of a program are written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SeatSource {
+    /// In a plan: one for each of its threads.
+    Plan(Box<Plan>),
+    /// In a plan for the ranks of a job: these CPUs are all those of this rank's threads.
+    Rank(CpuSet),
+    /// In a list, such as `0-3,l3:1`.
+    List(String),
+    /// Only in rules.
+    Rules,
+}
+
+/// Seats and memory that a person wants for a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeatingRequest {
+    /// The seats.
+    pub seats: SeatSource,
+    /// Whether a list is used once, and threads beyond its end are left alone.
+    pub once: bool,
+    /// Whether each thread gets all CPUs of its seat's cache.
+    pub soft: bool,
+    /// Rules by name, such as `io*=cpus:14-15`.
+    pub rules: Vec<String>,
+    /// The first threads that get no seat.
+    pub skip: usize,
+    /// Whether each thread and process is seated when it is created.
+    pub strict: bool,
+    /// Whether the program runs already.
+    pub is_running: bool,
+    /// Where the memory of a program that is to start comes from.
+    pub memory: Option<MemoryWish>,
+}
+
+/// The seats and the memory of a [`SeatingRequest`], as they are on this computer.
+#[derive(Debug)]
+pub struct GrantedSeats {
+    /// The seats.
+    pub allocator: SeatAllocator,
+    /// The memory, where it is not the kernel's own choice.
+    pub memory: Option<ProgramMemory>,
+    /// Facts that the user should know.
+    pub remarks: Vec<SeatingRemark>,
+}
+
+/// A fact about seats that were granted.
+#[derive(Debug)]
+pub enum SeatingRemark {
+    /// This start takes a part of the seats, as others are started beside it: a sentence.
+    Share(String),
+    /// The kernel has one place for all memory, so that this wish changes nothing.
+    OneMemory(MemoryWish),
+}
+
+/// Why seats or memory cannot be had here.
+#[derive(Debug, thiserror::Error)]
+pub enum SeatingError {
+    /// The list is wrong.
+    #[error(transparent)]
+    Sets(#[from] SetError),
+    /// A rule is wrong.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// Several starts would share a seat.
+    #[error(transparent)]
+    Share(#[from] ShareError),
+    /// A CPU cannot be had.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// A rule names threads by their numbers, which a program that is to start does not have yet.
+    #[error("numbers of threads are known only of programs that run; tid: and pid: need --pid")]
+    Numbers,
+    /// The memory cannot be had.
+    #[error(transparent)]
+    Wish(#[from] MemoryWishError),
+    /// The kernel does not have the memory policy, or refused it.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The CPUs of this process could not be read.
+    #[error(transparent)]
+    Affinity(std::io::Error),
+    /// The parts of this computer could not be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The NUMA nodes could not be read.
+    #[error(transparent)]
+    Nodes(#[from] FileError),
+}
+
+impl SeatingError {
+    /// Whether the request is wrong, and not a look at this computer.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            SeatingError::Policy(error) => matches!(error, PolicyError::TooOld(_)),
+            SeatingError::Affinity(_) | SeatingError::Topology(_) | SeatingError::Nodes(_) => false,
+            _ => true,
+        }
+    }
+}
+
+/// Which of several starts of one command this process is.
+///
+/// # Errors
+/// [`SeatingError`]: a variable of a launcher is damaged, or workers cannot be told apart.
+pub fn this_start() -> Result<Start, SeatingError> {
+    let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
+    Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
+}
+
+/// Checks that work on all CPUs of this node is not done by several starts of one command, against
+/// each other.
+///
+/// # Errors
+/// [`SeatingError::Share`] where it is.
+pub fn check_sole(work: SoleWork) -> Result<(), SeatingError> {
+    let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
+    Ok(work.check(&Root::new("/"), cpus.allowed.len())?)
+}
+
+impl SeatingRequest {
+    /// The seats and the memory on this computer.
+    ///
+    /// # Errors
+    /// [`SeatingError`]: something of the request is not there, or is another start's.
+    pub fn grant(&self) -> Result<GrantedSeats, SeatingError> {
+        let mut remarks = Vec::new();
+        let allocator = self.allocator(&mut remarks)?;
+        let memory = self.memory(allocator.whole(), &mut remarks)?;
+        Ok(GrantedSeats { allocator, memory, remarks })
+    }
+
+    fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
+        let start = if self.is_running { Start::Alone } else { this_start()? };
+        // The plan of a job has divided the CPUs of the node among its ranks.
+        let is_divided = matches!(self.seats, SeatSource::Rank(_));
+        let seats = self.list()?;
+        let seats = if is_divided || seats.cpus.is_empty() {
+            seats
+        } else {
+            seats.shared_with(&start, matches!(self.seats, SeatSource::Plan(_)))?
+        };
+        let mut rules = Vec::new();
+        for text in &self.rules {
+            rules.push(SeatRule::parse(text, &seats, &Computer::read)?);
+        }
+        if !self.is_running && rules.iter().any(|rule| !matches!(rule.who, Who::Named(_))) {
+            return Err(SeatingError::Numbers);
+        }
+        let of_rules = rules.iter().flat_map(|rule| &rule.seats);
+        if !is_divided {
+            share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none()))?;
+            let share = Some(&seats).filter(|seats| !seats.cpus.is_empty());
+            let share = share.and_then(|seats| share::told(&start, seats));
+            remarks.extend(share.map(SeatingRemark::Share));
+        }
+        let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());
+        let cpus: Vec<u32> = seats.own().iter().flat_map(CpuSet::iter).chain(of_rules).collect();
+        Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
+        Ok(SeatAllocator::new(seats, rules, self.skip).strict(self.strict))
+    }
+
+    fn list(&self) -> Result<SeatList, SeatingError> {
+        let beyond = if self.once { Beyond::Leave } else { Beyond::Cycle };
+        let seats = match &self.seats {
+            SeatSource::Plan(plan) => SeatList::of_plan(plan),
+            SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
+            SeatSource::List(list) => {
+                SeatList::of_sets(sets::parse(list, &Computer::read)?, beyond)
+            }
+            SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
+        };
+        if self.soft { widened(seats) } else { Ok(seats) }
+    }
+
+    fn memory(
+        &self,
+        cpus: &CpuSet,
+        remarks: &mut Vec<SeatingRemark>,
+    ) -> Result<Option<ProgramMemory>, SeatingError> {
+        let Some(wish) = &self.memory else { return Ok(None) };
+        let plan = match &self.seats {
+            SeatSource::Plan(plan) => Some(&**plan),
+            _ => None,
+        };
+        let root = Root::new("/");
+        let near = layout::memory_nodes(&root, cpus)?;
+        let memory = wish.memory(&MemoryNodes::read(&root), &near, plan)?;
+        match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
+            Ok(()) => Ok(Some(memory)),
+            Err(PolicyError::NoNuma) => {
+                remarks.push(SeatingRemark::OneMemory(wish.clone()));
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The caches of seats in place of their CPUs, as far as this process may use them.
+fn widened(seats: SeatList) -> Result<SeatList, SeatingError> {
+    let topology = seatmap_host::topology::reachable()?;
+    let allowed = Cpus::read().map_err(SeatingError::Affinity)?.allowed;
+    let allowed: CpuSet = allowed.into_iter().collect();
+    let mut wide = Vec::new();
+    for seat in &seats.cpus {
+        let caches = seat
+            .iter()
+            .map(|cpu| sets::around(&topology, cpu).within(&allowed).with(&CpuSet::single(cpu)));
+        wide.push(caches.flat_map(|cache| cache.list().0).collect());
+    }
+    Ok(SeatList { cpus: wide, ..seats })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(list: &str, rules: &[&str]) -> SeatingRequest {
+        SeatingRequest {
+            seats: SeatSource::List(list.to_owned()),
+            once: false,
+            soft: false,
+            rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+            skip: 0,
+            strict: false,
+            is_running: false,
+            memory: None,
+        }
+    }
+
+    fn own_cpu() -> u32 {
+        Cpus::read().unwrap().allowed[0]
+    }
+
+    #[test]
+    fn seats_are_those_of_this_computer() {
+        let cpu = own_cpu();
+        let granted = request(&cpu.to_string(), &[]).grant().unwrap();
+        assert_eq!(*granted.allocator.whole(), CpuSet::single(cpu));
+        assert!(granted.memory.is_none() && granted.remarks.is_empty());
+        let soft = SeatingRequest { soft: true, ..request(&cpu.to_string(), &[]) };
+        assert!(soft.grant().unwrap().allocator.whole().contains(cpu));
+    }
+
+    #[test]
+    fn refusals_are_the_users_to_mend() {
+        let refused = |request: SeatingRequest| request.grant().unwrap_err();
+        let absent = refused(request("9999", &[]));
+        assert!(absent.is_input() && matches!(absent, SeatingError::Cpu(_)), "{absent}");
+        assert!(refused(request("soft:1", &[])).is_input());
+        let cpu = own_cpu().to_string();
+        let by_number = request(&cpu, &[&format!("tid:1={cpu}")]);
+        assert!(matches!(refused(by_number.clone()), SeatingError::Numbers));
+        assert!(SeatingRequest { is_running: true, ..by_number }.grant().is_ok());
+        let planned = SeatingRequest { memory: Some(MemoryWish::Plan), ..request(&cpu, &[]) };
+        assert!(matches!(refused(planned), SeatingError::Wish(MemoryWishError::NoPlan)));
+    }
+}

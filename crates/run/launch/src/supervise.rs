@@ -1,0 +1,130 @@
+//! A program on seats, with a process beside it that seats its threads for as long as any lives.
+
+use crate::allocator::SeatAllocator;
+use crate::ending::Ending;
+use crate::error::LaunchError;
+use crate::executable::Executable;
+use crate::front::{self, Link, Side};
+use crate::launch::{Launch, LaunchOptions};
+use crate::memory::ProgramMemory;
+use crate::report::{Behind, Report};
+use seatmap_os::Tid;
+use std::time::Duration;
+
+/// When the process that the caller waits for ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReturnsAt {
+    /// When the program has started.
+    Start,
+    /// When its first process has ended.
+    Exit,
+    /// When all its processes have ended.
+    End,
+}
+
+/// A program to be run on seats.
+#[derive(Debug)]
+pub struct RunRequest {
+    /// The program.
+    pub program: Executable,
+    /// Its seats.
+    pub seats: SeatAllocator,
+    /// Where its memory comes from; by the kernel's own choice where nothing is said.
+    pub memory: Option<ProgramMemory>,
+    /// Whether threads that wait for a seat they share run on all seats.
+    pub widens: bool,
+    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
+    pub start_at: Option<String>,
+    /// Look where its pages are, each time this has passed and when a process is about to end.
+    pub verify_memory: Option<Duration>,
+    /// When the process that the caller waits for ends.
+    pub returns_at: ReturnsAt,
+}
+
+/// Hears of a program on seats, in the process that seats its threads.
+pub trait RunListener {
+    /// The program has started, and the caller waits no longer.
+    fn started(&mut self, program: Tid, supervisor: Tid);
+
+    /// The program's first process has ended, or all that outlived it. Returns how the process that
+    /// the caller waits for is to end, which is as the program's first process, if all went well.
+    fn seated(&mut self, report: &Report, ending: Ending) -> Ending;
+
+    /// The program could not be started. Returns how the process that the caller waits for is to
+    /// end.
+    fn failed(&mut self, error: LaunchError) -> Ending;
+}
+
+impl RunRequest {
+    /// Runs the program in the process group of this process, which must have one thread. Returns
+    /// in this process alone; another one seats the threads, and ends with them.
+    ///
+    /// # Errors
+    /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
+    pub fn run(self, listener: &mut dyn RunListener) -> Result<Ending, LaunchError> {
+        match front::split().map_err(LaunchError::NoSupervisor)? {
+            Side::Front(front) => front.wait().ok_or(LaunchError::SupervisorKilled),
+            Side::Supervisor(mut link) => {
+                let ending = self.supervise(&mut link, listener);
+                link.end(ending);
+                std::process::exit(0)
+            }
+        }
+    }
+
+    /// Starts the program and seats its threads, in the process behind the one that the caller
+    /// waits for.
+    fn supervise(self, link: &mut Link, listener: &mut dyn RunListener) -> Ending {
+        if self.returns_at == ReturnsAt::Start {
+            front::leave_session();
+            front::leave_terminal_input();
+        }
+        let options = LaunchOptions {
+            start_at: self.start_at,
+            home: None,
+            widens: self.widens,
+            memory: self.memory,
+            verify_memory: self.verify_memory,
+            link: Some(link),
+        };
+        match Launch::begin(&self.program, self.seats, options) {
+            Ok(launch) => attend(launch, self.returns_at, listener),
+            Err(error) => listener.failed(error),
+        }
+    }
+}
+
+/// Seats the threads of a program that has started, until none of them lives.
+fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
+    let supervisor = std::process::id() as Tid;
+    front::leave_streams();
+    if returns_at == ReturnsAt::Start {
+        listener.started(launch.pid(), supervisor);
+        leave(&mut launch, Ending::Exited(0));
+    }
+    let ending = launch.attend();
+    let behind = launch.behind();
+    if returns_at == ReturnsAt::Exit || behind.processes == 0 {
+        let lives_on =
+            (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
+        let report = Report { behind: lives_on, ..launch.report() };
+        let ending = listener.seated(&report, ending);
+        if lives_on.is_none() {
+            return ending;
+        }
+        leave(&mut launch, ending);
+    }
+    let is_over = launch.stay();
+    let freed = if is_over { launch.give_masks_back() } else { 0 };
+    let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
+    let report = Report { behind, ..launch.report() };
+    listener.seated(&report, ending)
+}
+
+/// The caller waits no longer.
+fn leave(launch: &mut Launch<'_>, ending: Ending) {
+    if let Some(link) = launch.link() {
+        link.leave(ending);
+    }
+    front::go_to_the_background();
+}

@@ -1,0 +1,61 @@
+//! perf(1), which records the samples of a command.
+
+use crate::command::{self, SubjectCommand};
+use crate::request::{Observed, Sighting};
+use crate::{Method, ObserveError};
+use seatmap_document::visible;
+use seatmap_launch::Ending;
+use seatmap_os::limited::{self, LimitedError};
+use seatmap_os::scratch::Scratch;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// How long perf may take to record nothing. Where counters are passed through to a virtual machine
+/// it takes a second.
+const TRIAL_LIMIT: Duration = Duration::from_secs(30);
+
+/// The program that records.
+const PERF: &str = "perf";
+
+/// Checks that perf can see the accesses of a program here, by recording nothing for a moment.
+///
+/// # Errors
+/// [`ObserveError::Unavailable`] with what perf says.
+pub fn check() -> Result<(), ObserveError> {
+    let folder = Scratch::new("observe").map_err(ObserveError::System)?;
+    let mut trial = recorder(&folder.path().join("trial"));
+    trial.args(["--", "true"]);
+    let reason = match limited::output("perf c2c record", &mut trial, TRIAL_LIMIT) {
+        Ok(output) if output.status.success() => return Ok(()),
+        Ok(output) => {
+            let words = String::from_utf8_lossy(&output.stderr).into_owned();
+            let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
+            format!("'perf c2c record' says: {}", visible(last.trim()))
+        }
+        Err(LimitedError::Start { source, .. }) => {
+            format!("perf, which records the samples, cannot be started: {source}")
+        }
+        Err(late @ LimitedError::Late { .. }) => late.to_string(),
+    };
+    Err(ObserveError::Unavailable { method: Method::C2c, reason })
+}
+
+/// Has a command recorded to its end, and reads the recording.
+pub(crate) fn run(
+    command: &SubjectCommand,
+    stop: &dyn Fn() -> bool,
+) -> Result<Observed, ObserveError> {
+    let folder = Scratch::new("observe").map_err(ObserveError::System)?;
+    let path = folder.path().join("perf.data");
+    let mut perf = command.prepared_behind(recorder(&path));
+    let child = perf.spawn().map_err(ObserveError::System)?;
+    let status = command::attend(child, false, stop).map_err(ObserveError::System)?;
+    Ok(Observed::of_ended(Ending::of(status), Sighting::of_recording(&path)))
+}
+
+fn recorder(path: &Path) -> Command {
+    let mut perf = Command::new(PERF);
+    perf.args(["c2c", "record", "-o"]).arg(path);
+    perf
+}

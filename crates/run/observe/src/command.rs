@@ -1,0 +1,102 @@
+//! A command that is observed: its start, and the wait for its end.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The time that a command has to end by itself after Ctrl-C, before it is asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often a wait for the command looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A command, from its first instruction, with everything that it starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubjectCommand {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// Whether its stdout goes to stderr, so that stdout is free for a document.
+    pub leaves_stdout: bool,
+}
+
+impl SubjectCommand {
+    /// The program, as it was named.
+    pub(crate) fn program(&self) -> OsString {
+        self.words.first().cloned().unwrap_or_default()
+    }
+
+    /// The command itself.
+    pub(crate) fn prepared(&self) -> Command {
+        let mut command = Command::new(self.program());
+        command.args(self.words.iter().skip(1));
+        self.direct(&mut command);
+        command
+    }
+
+    /// The command behind another one, such as a recorder, which ends with these words.
+    pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
+        recorder.arg("--").args(&self.words);
+        self.direct(&mut recorder);
+        recorder
+    }
+
+    fn direct(&self, command: &mut Command) {
+        if self.leaves_stdout {
+            let stderr = io::stderr().as_fd().try_clone_to_owned();
+            command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
+        }
+    }
+}
+
+/// Waits for a command's end. One that was to stop with this process, and did not by itself, is
+/// asked to.
+///
+/// # Errors
+/// The system cannot wait for it.
+pub fn attend(
+    mut child: Child,
+    mut is_to_end: bool,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<ExitStatus> {
+    let mut since = Instant::now();
+    let mut is_informed = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if !is_to_end && stop() {
+            is_to_end = true;
+            since = Instant::now();
+        }
+        if is_to_end && !is_informed && since.elapsed() >= GRACE {
+            ask_to_end(&child);
+            is_informed = true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Asks a command to end, by SIGTERM. One that has ended already is left alone.
+fn ask_to_end(command: &Child) {
+    let _ = rustix::process::kill_process(
+        rustix::process::Pid::from_child(command),
+        rustix::process::Signal::TERM,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_launch::Ending;
+
+    #[test]
+    fn a_command_that_does_not_stop_by_itself_is_asked_to() {
+        let words = ["sleep", "1000"].map(OsString::from).to_vec();
+        let command = SubjectCommand { words, leaves_stdout: true };
+        let child = command.prepared().spawn().unwrap();
+        let status = attend(child, false, &|| true).unwrap();
+        assert_eq!(Ending::of(status), Ending::Killed(libc::SIGTERM));
+    }
+}

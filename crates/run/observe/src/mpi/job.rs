@@ -1,0 +1,141 @@
+//! The method `mpi` in a job that a launcher starts once for each rank: each runs its rank's
+//! program, and rank 0 puts the traces together. Launchers agree on no way to hand variables on to
+//! other computers; so each rank sets its own.
+
+use crate::ObserveError;
+use crate::report::ReportRequest;
+use crate::request::Observed;
+use seatmap_launch::Ending;
+use seatmap_os::trusted;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long rank 0 waits for the traces of others after its own: a network file system shows new
+/// files of other computers after up to a minute (`acdirmax`, nfs(5)).
+const PATIENCE: Duration = Duration::from_secs(70);
+
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The last line of a trace.
+const END: &[u8] = b"{\"end\":true}\n";
+
+/// The rank that a process is, where it is one of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRank {
+    /// Its number, from 0.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// A name that the launcher gives to this start and to no other.
+    pub job: Option<String>,
+    /// The file of the job's pattern. The ranks leave their traces beside it, so it stands in a
+    /// folder that all nodes share.
+    pub pattern: PathBuf,
+}
+
+/// Runs the command of this rank. Rank 0 then reads what all ranks wrote down.
+pub(crate) fn run(
+    request: &ReportRequest,
+    rank: &JobRank,
+    stop: &dyn Fn() -> bool,
+) -> Result<Observed, ObserveError> {
+    let folder = rank.folder().map_err(ObserveError::System)?;
+    // Its name can be known before: it is not taken where somebody else has made it.
+    trusted::private_folder(&folder)?;
+    // An earlier job may have had the same name and a rank of this number.
+    for trace in traces_of(&folder, rank.rank).map_err(ObserveError::System)? {
+        std::fs::remove_file(trace).map_err(ObserveError::System)?;
+    }
+    let ending = request.end_of(&folder, stop)?;
+    if rank.rank > 0 {
+        return Ok(Observed::elsewhere(ending));
+    }
+    // The ranks of a program that is none of MPI's leave nothing, and neither do those of one that
+    // failed.
+    if ending == Ending::Exited(0)
+        && !traces_of(&folder, 0).map_err(ObserveError::System)?.is_empty()
+    {
+        wait_for_all(&folder, rank.size, stop);
+    }
+    let sighting = request.read(&folder);
+    // All is read; a rank that is late may still put a file there.
+    let _ = std::fs::remove_dir_all(&folder);
+    Ok(Observed::of_ended(ending, sighting))
+}
+
+impl JobRank {
+    /// The folder for the traces of this start.
+    fn folder(&self) -> io::Result<PathBuf> {
+        let job = self.job.as_deref().unwrap_or_default();
+        let job: String = job.chars().filter(char::is_ascii_alphanumeric).collect();
+        let mut name = self.pattern.as_os_str().to_owned();
+        name.push(format!(".traces-{job}"));
+        std::path::absolute(PathBuf::from(name))
+    }
+}
+
+/// The files of a rank; more than one where it executed another program.
+fn traces_of(folder: &Path, rank: usize) -> io::Result<Vec<PathBuf>> {
+    let beginning = format!("rank-{rank}-");
+    let mut traces = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&beginning) {
+            traces.push(entry.path());
+        }
+    }
+    Ok(traces)
+}
+
+/// Waits until each rank has a whole trace, as long as patience and user allow. Those that are
+/// missing are told of where the pattern is.
+fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
+    let began = Instant::now();
+    for rank in 0..ranks {
+        while !has_whole_trace(folder, rank) {
+            if began.elapsed() > PATIENCE || stop() {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Whether a rank has written its trace to the end. A look that fails is repeated, as a network
+/// file system may be slow to answer; the reading afterwards says why it failed.
+fn has_whole_trace(folder: &Path, rank: usize) -> bool {
+    let traces = traces_of(folder, rank).unwrap_or_default();
+    traces.iter().any(|path| std::fs::read(path).is_ok_and(|bytes| bytes.ends_with(END)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rank(folder: &Path) -> JobRank {
+        let pattern = folder.join("p.json");
+        JobRank { rank: 0, size: 2, job: Some("12.a/b".to_owned()), pattern }
+    }
+
+    #[test]
+    fn traces_stand_beside_the_pattern_in_a_folder_of_the_start() {
+        let folder = rank(Path::new("/shared")).folder().unwrap();
+        assert_eq!(folder, Path::new("/shared/p.json.traces-12ab"));
+    }
+
+    #[test]
+    fn a_trace_is_whole_with_its_last_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("rank-1-77.jsonl");
+        std::fs::write(&trace, "{}\n").unwrap();
+        std::fs::write(folder.path().join("rank-12-78.jsonl"), END).unwrap();
+        assert_eq!(traces_of(folder.path(), 1).unwrap(), [trace.clone()]);
+        assert!(!has_whole_trace(folder.path(), 1));
+        std::fs::write(trace, [b"{}\n", END].concat()).unwrap();
+        assert!(has_whole_trace(folder.path(), 1));
+        wait_for_all(folder.path(), 1, &|| true);
+        assert!(traces_of(&folder.path().join("none"), 1).is_err());
+    }
+}

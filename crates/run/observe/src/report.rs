@@ -1,0 +1,77 @@
+//! Programs that report on themselves, through `libseatmap_trace`: by the methods `tsan` and `mpi`.
+
+use crate::command::{self, SubjectCommand};
+use crate::mpi::job::{self, JobRank};
+use crate::request::{Observed, Sighting};
+use crate::{ObserveError, mpi, tsan};
+use seatmap_launch::Ending;
+use seatmap_os::scratch::Scratch;
+use std::path::{Path, PathBuf};
+
+/// The folder for the traces, in the environment of the program.
+const VARIABLE: &str = "SEATMAP_TRACE";
+
+/// The reports that a program can make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportMethod {
+    /// Its accesses to memory ([`Method::Tsan`](crate::Method::Tsan)).
+    Accesses,
+    /// The messages of its ranks ([`Method::Mpi`](crate::Method::Mpi)).
+    Messages {
+        /// `libseatmap_trace`, or why there is none.
+        library: Result<PathBuf, String>,
+        /// The rank that this process is, where a launcher has started it once for each.
+        rank: Option<JobRank>,
+    },
+}
+
+/// A command that is to report on itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportRequest {
+    /// The reports.
+    pub method: ReportMethod,
+    /// The command.
+    pub command: SubjectCommand,
+}
+
+impl ReportRequest {
+    /// Runs the command to its end, and reads its reports.
+    pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
+        if let ReportMethod::Messages { rank: Some(rank), .. } = &self.method {
+            return job::run(self, rank, stop);
+        }
+        let folder = Scratch::new("observe").map_err(ObserveError::System)?;
+        let ending = self.end_of(folder.path(), stop)?;
+        Ok(Observed::of_ended(ending, self.read(folder.path())))
+    }
+
+    /// Runs the command, whose traces go into a folder.
+    pub(crate) fn end_of(
+        &self,
+        folder: &Path,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Ending, ObserveError> {
+        let mut command = self.command.prepared();
+        command.env(VARIABLE, folder);
+        if let ReportMethod::Messages { library, .. } = &self.method {
+            command.env("LD_PRELOAD", library.as_ref().map_err(ObserveError::no_library)?);
+        }
+        let child = command.spawn().map_err(ObserveError::System)?;
+        let status = command::attend(child, false, stop).map_err(ObserveError::System)?;
+        Ok(Ending::of(status))
+    }
+
+    /// The traces of a folder, put together.
+    pub(crate) fn read(&self, folder: &Path) -> Result<Sighting, ObserveError> {
+        match self.method {
+            ReportMethod::Messages { .. } => {
+                let messages = mpi::read(folder).map_err(|_| ObserveError::NoMessages)?;
+                Ok(Sighting { observation: messages.observation, lines: Vec::new() })
+            }
+            ReportMethod::Accesses => {
+                let sharing = tsan::read(folder).map_err(|_| ObserveError::NoAccesses)?;
+                Ok(Sighting { observation: sharing.observation, lines: sharing.lines })
+            }
+        }
+    }
+}

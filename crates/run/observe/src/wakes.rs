@@ -1,0 +1,56 @@
+//! Wakeups of threads by each other, as the kernel counts them while a program is looked at.
+
+use crate::{Means, Method, ObserveError, Session, Subject};
+use seatmap_os::Tid;
+use std::collections::BTreeMap;
+
+/// The shortest stretch of time for which a rate is computed, in seconds.
+const LEAST_S: f64 = 1e-3;
+
+/// The wakeups of one thread by another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WakeRate {
+    /// The thread that woke the other one.
+    pub from: Tid,
+    /// The thread that was woken.
+    pub to: Tid,
+    /// How often, in a second.
+    pub per_s: f64,
+}
+
+/// A count that goes on until this is dropped. Nothing stays in the kernel then.
+pub struct WakeCounter(Session);
+
+impl WakeCounter {
+    /// Counts for these processes, and for those that they start.
+    ///
+    /// # Errors
+    /// [`ObserveError`]: this user may not count.
+    pub fn begin(pids: Vec<Tid>) -> Result<Self, ObserveError> {
+        // Any of them may end before the kernel counts.
+        let subject = Subject::Survivors(pids);
+        Session::begin(Some(Method::Wakeups), Means::Ebpf, &subject).map(WakeCounter)
+    }
+
+    /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses
+    /// a look.
+    pub fn take(&mut self) -> Option<Vec<WakeRate>> {
+        let session = &mut self.0;
+        session.watch(Some(session.elapsed()), &|| false).ok()?;
+        let seen = session.seen();
+        session.forget();
+        let mut counts: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+        for edge in seen.windows.iter().flat_map(|window| &window.edges) {
+            *counts.entry((edge.from, edge.to)).or_default() += edge.messages;
+        }
+        let seconds = seen.seconds().max(LEAST_S);
+        let mut rates = Vec::new();
+        for ((from, to), count) in counts {
+            if let Some((from, to)) = seen.tasks.get(from).zip(seen.tasks.get(to)) {
+                rates.push(WakeRate { from: from.tid, to: to.tid, per_s: count / seconds });
+            }
+        }
+        rates.sort_by(|a, b| b.per_s.total_cmp(&a.per_s).then((a.from, a.to).cmp(&(b.from, b.to))));
+        Some(rates)
+    }
+}
