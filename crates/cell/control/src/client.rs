@@ -5,9 +5,24 @@ use crate::door;
 use crate::error::ControlError;
 use crate::line;
 use crate::request::{Ask, ControlRequest, FORMAT};
-use crate::watched::Watched;
+use crate::watched::{Stopped, Watched};
 use std::io::{self, BufReader};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How often a listener looks whether it is to stop.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Something that comes from a controller, or does not.
+#[derive(Debug)]
+pub enum Heard {
+    /// It says this.
+    Said(Say),
+    /// It can say nothing until it goes on; told once for each time that it is stopped.
+    Stopped(Stopped),
+}
 
 /// A connection to a controller.
 #[derive(Debug)]
@@ -54,6 +69,39 @@ impl ControlClient {
                 _ => {}
             }
         }
+    }
+
+    /// Hears everything that the controller says, asked for or not, until `stop` says so or `each`
+    /// breaks. A controller that is stopped is waited for: a cell ends with its connection.
+    ///
+    /// # Errors
+    /// The controller has gone, or the system starts no thread.
+    pub fn hear_all(
+        mut self,
+        stop: &dyn Fn() -> bool,
+        each: &mut dyn FnMut(Heard) -> ControlFlow<()>,
+    ) -> Result<(), ControlError> {
+        let (says, answers) = mpsc::channel();
+        // A thread of its own waits at the socket: this one looks whether it is to stop.
+        let listen = std::thread::Builder::new();
+        listen
+            .spawn(move || while says.send(self.hear()).is_ok() {})
+            .map_err(ControlError::Listener)?;
+        let mut is_stopped = false;
+        while !stop() {
+            let Ok(answer) = answers.recv_timeout(TICK) else { continue };
+            let heard = match answer {
+                Ok(answer) => Heard::Said(answer.say),
+                Err(ControlError::Stopped(_)) if is_stopped => continue,
+                Err(ControlError::Stopped(stopped)) => Heard::Stopped(stopped),
+                Err(error) => return Err(error),
+            };
+            is_stopped = matches!(heard, Heard::Stopped(_));
+            if each(heard).is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// The controller's next answer, whether it was asked for or not.

@@ -46,7 +46,7 @@ mod whole;
 
 pub use answer::{CellPhase, ControlAnswer, ErrorOrigin, Listed, Say};
 pub use channel::Exported;
-pub use client::ControlClient;
+pub use client::{ControlClient, Heard};
 pub use error::ControlError;
 pub use inherited::Inherited;
 pub use policy::Policy;

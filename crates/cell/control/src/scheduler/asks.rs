@@ -177,7 +177,7 @@ impl Scheduler<'_> {
             cell: cells
                 .iter()
                 .find(|cell| cell.name == job.create.name)
-                .map(|cell| marked(cell.clone(), &job.faults)),
+                .map(|cell| cell.clone().judged(&job.faults)),
             faults: job.faults.clone(),
         });
         let others = cells
@@ -194,7 +194,7 @@ impl Scheduler<'_> {
             name: cell.name.clone(),
             phase: CellPhase::Standing,
             uid: None,
-            cell: Some(marked(cell.clone(), &faults)),
+            cell: Some(cell.clone().judged(&faults)),
             faults,
         }
     }
@@ -218,12 +218,6 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
         (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
         (None, count) => Ok(count.map(Wants::Count)),
     }
-}
-
-fn marked(mut cell: Record, faults: &[String]) -> Record {
-    cell.state =
-        if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
-    cell
 }
 
 /// An error of the library's, as it is told to a client, with its causes.
