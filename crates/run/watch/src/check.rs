@@ -38,9 +38,9 @@ pub enum CheckError {
     /// There is nothing to look at.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// The ranks of a job cannot be looked for.
+    /// The ranks of a job, or the seats that launchers show, cannot be read.
     #[error(transparent)]
-    Ranks(#[from] FileError),
+    Files(#[from] FileError),
     /// The programs ended, or cannot be seen.
     #[error("{0}")]
     Nothing(String),
@@ -50,7 +50,7 @@ impl CheckError {
     /// Whether the request is at fault, rather than the work.
     #[must_use]
     pub fn is_input(&self) -> bool {
-        !matches!(self, CheckError::Choice(ChoiceError::Proc(_)) | CheckError::Ranks(_))
+        !matches!(self, CheckError::Choice(ChoiceError::Proc(_)) | CheckError::Files(_))
     }
 }
 
@@ -124,8 +124,8 @@ impl CheckRequest {
         }
     }
 
-    fn judged<'s>(&self, seating: &'s Seating) -> Judged<'s> {
-        Judged::new(seating, &self.topology, &self.standard.of(seating))
+    fn judged<'s>(&self, seating: &'s Seating) -> Result<Judged<'s>, FileError> {
+        Ok(Judged::new(seating, &self.topology, &self.standard.of(seating)?))
     }
 }
 
@@ -134,10 +134,10 @@ impl RunningCheck<'_> {
     /// or where the programs have ended.
     ///
     /// # Errors
-    /// [`CheckError::Nothing`].
+    /// [`CheckError::Nothing`], [`CheckError::Files`].
     pub fn next(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
         if std::mem::replace(&mut self.is_begun, true) {
-            Ok(self.again(stop))
+            self.again(stop)
         } else {
             self.first(stop).map(Some)
         }
@@ -148,7 +148,7 @@ impl RunningCheck<'_> {
         let Some(watcher) = &mut self.watcher else {
             let machine = request.machine.clone();
             self.seating = Seating { format: FORMAT.to_owned(), machine, ..Seating::default() };
-            return Ok(self.without_programs());
+            return self.without_programs();
         };
         match request.again_every {
             Some(_) => watch(watcher, request.window, stop),
@@ -159,7 +159,7 @@ impl RunningCheck<'_> {
         if is_once && self.seating.processes.is_empty() && !request.may_be_empty {
             return Err(CheckError::Nothing(self.seating.why_empty()));
         }
-        let judged = request.judged(&self.seating);
+        let judged = request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);
         self.worst = Some(judged.verdict);
         Ok(CheckStep::First(judged))
@@ -167,31 +167,32 @@ impl RunningCheck<'_> {
 
     /// A computer on which nobody has bound a program is as it should be, unless there should be
     /// one.
-    fn without_programs(&mut self) -> CheckStep<'_> {
-        let judged = self.request.judged(&self.seating);
+    fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
+        let judged = self.request.judged(&self.seating)?;
         if !self.request.standard.has_seats() {
-            return CheckStep::NothingBound(judged);
+            return Ok(CheckStep::NothingBound(judged));
         }
         self.findings.clone_from(&judged.findings);
         self.worst = Some(judged.verdict);
-        CheckStep::First(judged)
+        Ok(CheckStep::First(judged))
     }
 
-    fn again(&mut self, stop: &dyn Fn() -> bool) -> Option<CheckStep<'_>> {
-        let every = self.request.again_every?;
-        let watcher = self.watcher.as_mut()?;
+    fn again(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {
+        let (Some(every), Some(watcher)) = (self.request.again_every, &mut self.watcher) else {
+            return Ok(None);
+        };
         if stop() {
-            return None;
+            return Ok(None);
         }
         watch(watcher, every, stop);
         self.seating = watcher.seating();
         if stop() || self.seating.processes.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let judged = self.request.judged(&self.seating);
+        let judged = self.request.judged(&self.seating)?;
         self.before = std::mem::replace(&mut self.findings, judged.findings.clone());
         self.worst = self.worst.max(Some(judged.verdict));
-        Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() })
+        Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))
     }
 
     /// The worst verdict of all checks, and the findings of the last one; `None` where there was

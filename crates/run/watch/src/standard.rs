@@ -86,15 +86,17 @@ impl Standard {
     }
 
     /// The rules and seats that a seating on this computer is held against.
-    #[must_use]
-    pub fn of(&self, seating: &Seating) -> Asked {
+    ///
+    /// # Errors
+    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    pub fn of(&self, seating: &Seating) -> Result<Asked, FileError> {
         let asked = Asked { rules: self.rules.clone(), expected: None, strict: self.strict };
         let expected = match &self.seats {
             SeatSource::Launchers => return asked.of(&Root::new("/"), seating),
             SeatSource::Given(expected) => expected.clone(),
             SeatSource::Ranks(ranks) => ranks.expected(seating),
         };
-        Asked { expected: Some(expected), ..asked }
+        Ok(Asked { expected: Some(expected), ..asked })
     }
 }
 
@@ -116,7 +118,7 @@ mod tests {
         };
         let standard = Standard { seats: SeatSource::Ranks(ranks), ..Standard::default() };
         assert!(standard.has_seats() && !Standard::default().has_seats());
-        let expected = standard.of(&made.seating).expected.unwrap();
+        let expected = standard.of(&made.seating).unwrap().expected.unwrap();
         let seats: Vec<(&str, String)> = expected
             .seats
             .iter()

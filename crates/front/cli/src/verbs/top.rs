@@ -43,9 +43,9 @@ fn print_once(mut watched: Watched, typed: &Top) -> Result<(), CliError> {
     if typed.json {
         let frame = watched.frame();
         check_seen(&frame)?;
-        return output::json(&watched.document(&frame));
+        return output::json(&watched.document(&frame)?);
     }
-    let (frame, judgement) = watched.look();
+    let (frame, judgement) = watched.look()?;
     check_seen(&frame)?;
     let view = View { shows_wakes: typed.wakes, ..View::default() };
     let rows = rows(&frame, &judgement, &view);

@@ -1,7 +1,7 @@
 //! The programs that are shown, and the looks at them.
 
 use crate::args::Top;
-use crate::verbs::check::Standard;
+use crate::verbs::check;
 use crate::verbs::observe;
 use seatmap_console::error::CliError;
 use seatmap_machine::Topology;
@@ -11,7 +11,7 @@ use seatmap_watch::judge::seats;
 use seatmap_watch::judge::told::LookDocument;
 use seatmap_watch::live::{Frame, Wakes};
 use seatmap_watch::recording::Transcript;
-use seatmap_watch::{Choice, ChoiceError, Live, judge};
+use seatmap_watch::{Choice, ChoiceError, Live, Standard, judge};
 
 /// The programs that are shown, and the computer that they run on.
 pub struct Watched {
@@ -29,7 +29,7 @@ pub struct Watched {
 
 impl Watched {
     pub fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
-        let standard = Standard::new(&[], typed.expect.as_deref(), typed.any_machine, false)?;
+        let standard = check::standard(&[], typed.expect.as_deref(), typed.any_machine, false)?;
         let live = Live::begin(&choice(typed)).map_err(|error| match error {
             ChoiceError::Proc(_) => CliError::work(error),
             error => CliError::input(error),
@@ -63,12 +63,12 @@ impl Watched {
     }
 
     /// Looks, and judges as `seatmap check` does.
-    pub fn look(&mut self) -> (Frame, Judgement) {
+    pub fn look(&mut self) -> Result<(Frame, Judgement), CliError> {
         let frame = self.frame();
-        let standard = self.standard.of(&frame.seating);
+        let standard = self.standard.of(&frame.seating).map_err(CliError::work)?;
         let findings = judge(&frame.seating, &self.topology, &standard);
         let seats = seats(&frame.seating, &self.topology, &standard);
-        (frame, Judgement { findings, seats })
+        Ok((frame, Judgement { findings, seats }))
     }
 
     pub fn frame(&mut self) -> Frame {
@@ -79,8 +79,9 @@ impl Watched {
     }
 
     /// A look as a document, judged as `seatmap check --json` judges it.
-    pub fn document<'a>(&self, frame: &'a Frame) -> LookDocument<'a> {
-        frame.document(&self.topology, &self.standard.of(&frame.seating))
+    pub fn document<'a>(&self, frame: &'a Frame) -> Result<LookDocument<'a>, CliError> {
+        let standard = self.standard.of(&frame.seating).map_err(CliError::work)?;
+        Ok(frame.document(&self.topology, &standard))
     }
 
     /// The lines that a look adds to a recording.
