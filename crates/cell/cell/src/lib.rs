@@ -17,6 +17,7 @@
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
+//! | [`document`] | cells for programs that read them |
 //! | [`error`] | why a cell could not be made or undone |
 //!
 //! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds
@@ -30,6 +31,7 @@ pub mod choose;
 pub mod claim;
 pub mod create;
 pub mod destroy;
+pub mod document;
 pub mod error;
 pub mod fault;
 pub mod guardian;
@@ -55,6 +57,7 @@ pub use backend::Backend;
 pub use choose::CpuChoice;
 pub use create::{CellRequest, NoiseJudge, create};
 pub use destroy::{Restored, destroy, restore};
+pub use document::{CellList, CellVerdict};
 pub use error::CellError;
 pub use guardian::GuardianCommand;
 pub use host::Host;
@@ -62,4 +65,4 @@ pub use name::{Name, NameError};
 pub use record::{Record, State};
 pub use renew::renew;
 pub use standing::standing;
-pub use verify::verify;
+pub use verify::{examine, examine_all, verify};

@@ -64,6 +64,13 @@ impl Record {
         self.cpus.iter().copied().collect()
     }
 
+    /// The same record with the state that these faults say.
+    #[must_use]
+    pub fn judged(mut self, faults: &[String]) -> Self {
+        self.state = if faults.is_empty() { State::Ready } else { State::Damaged };
+        self
+    }
+
     /// Seconds until its lease ends, 0 when it has; `None` where it has no lease.
     #[must_use]
     pub fn left_s(&self) -> Option<u64> {

@@ -4,6 +4,7 @@ use crate::backend::Backend;
 use crate::census;
 use crate::error::CellError;
 use crate::host::Host;
+use crate::name::Name;
 use crate::partition::{v1, v2};
 use crate::record::Record;
 use seatmap_os::Tid;
@@ -42,6 +43,32 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
     } else {
         Err(CellError::NoSuchCell(record.name.clone()))
     }
+}
+
+/// A cell as it is now, and its faults.
+///
+/// # Errors
+/// As for [`verify`]; there is no such cell.
+pub fn examine(host: &Host, name: &Name) -> Result<(Record, Vec<String>), CellError> {
+    let record = host.cell(name)?;
+    let faults = verify(host, &record)?;
+    Ok((record.judged(&faults), faults))
+}
+
+/// All cells as they are now. One that another process has destroyed meanwhile is left out.
+///
+/// # Errors
+/// As for [`verify`]; the cells cannot be listed.
+pub fn examine_all(host: &Host) -> Result<Vec<Record>, CellError> {
+    let mut cells = Vec::new();
+    for record in host.cells()? {
+        match verify(host, &record) {
+            Ok(faults) => cells.push(record.judged(&faults)),
+            Err(CellError::NoSuchCell(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(cells)
 }
 
 fn closure(host: &Host, record: &Record) -> Option<String> {

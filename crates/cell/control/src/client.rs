@@ -6,8 +6,14 @@ use crate::error::ControlError;
 use crate::line;
 use crate::request::{Ask, ControlRequest, FORMAT};
 use std::io::{self, BufReader};
+use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// How often a listener looks whether it is to stop.
+const TICK: Duration = Duration::from_millis(100);
 
 /// A connection to a controller.
 #[derive(Debug)]
@@ -53,6 +59,31 @@ impl ControlClient {
                 _ => {}
             }
         }
+    }
+
+    /// Hears everything that the controller says, asked for or not, until `stop` says so or `each`
+    /// breaks.
+    ///
+    /// # Errors
+    /// The controller has gone, or the system starts no thread.
+    pub fn hear_all(
+        mut self,
+        stop: &dyn Fn() -> bool,
+        each: &mut dyn FnMut(Say) -> ControlFlow<()>,
+    ) -> Result<(), ControlError> {
+        let (says, heard) = mpsc::channel();
+        // A thread of its own waits at the socket: this one looks whether it is to stop.
+        let listen = std::thread::Builder::new();
+        listen
+            .spawn(move || while says.send(self.hear()).is_ok() {})
+            .map_err(ControlError::Listener)?;
+        while !stop() {
+            let Ok(answer) = heard.recv_timeout(TICK) else { continue };
+            if each(answer?.say).is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// The controller's next answer, whether it was asked for or not.

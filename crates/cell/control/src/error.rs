@@ -35,6 +35,9 @@ pub enum ControlError {
     /// The controller has no thread for its clients.
     #[error("the controller cannot start a thread for its clients")]
     Thread(#[source] io::Error),
+    /// This program has no thread that listens to the controller.
+    #[error("no thread can be started that listens to the controller")]
+    Listener(#[source] io::Error),
     /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),

@@ -14,6 +14,7 @@ use crate::scheduler::{Event, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
 use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
 use seatmap_os::peer::{self, Peer};
+use serde::Serialize;
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -52,6 +53,33 @@ pub struct ServerOptions {
     /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside)
     /// the other.
     pub export: Option<Exported>,
+}
+
+/// The document by which a controller says where it listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Announcement {
+    /// The socket that shows files; null where none are shown.
+    pub channel: Option<String>,
+    /// `seatmap-controller/1`.
+    pub format: &'static str,
+    /// The policy's word.
+    pub policy: &'static str,
+    /// The socket that takes requests.
+    pub socket: String,
+}
+
+impl ServerOptions {
+    /// The announcement of a controller with these options.
+    #[must_use]
+    pub fn announcement(&self) -> Announcement {
+        let beside = self.export.as_ref().map(|_| channel::beside(&self.socket));
+        Announcement {
+            channel: beside.map(|path| path.display().to_string()),
+            format: "seatmap-controller/1",
+            policy: self.policy.word(),
+            socket: self.socket.display().to_string(),
+        }
+    }
 }
 
 /// Listens until `ends` returns true. It reports when it begins to listen, and why the account of

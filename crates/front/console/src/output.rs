@@ -66,11 +66,14 @@ pub fn tell(line: &str) {
 /// Tells of the quotas of CPU time that were used up since the watch began: what was measured then
 /// is the quota.
 pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
-    if let Some(quotas) = watch.used_up() {
-        tell(&format!(
-            "{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"
-        ));
-    }
+    watch.used_up().iter().for_each(|quotas| tell_of_used_up(quotas));
+}
+
+/// Tells of quotas that were used up while something was measured.
+pub fn tell_of_used_up(quotas: &str) {
+    tell(&format!(
+        "{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"
+    ));
 }
 
 /// Prints a table or several lines on stderr, where the program that was started has stdout. A

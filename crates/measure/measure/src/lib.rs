@@ -6,6 +6,7 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | [`measurement`], [`source`] | a measurement as it is meant, from the machine to the profile |
 //! | [`probe`], [`testbed_probe`], [`replay`], [`synthetic`] | sources of round trips: a testbed, a profile, a mesh made of published address hashes |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
 //! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
@@ -15,6 +16,7 @@
 //! | [`speed`] | how fast each PU works, alone and together |
 //! | [`wakeups`] | what threads that sleep pay, on one CPU and across |
 //! | [`survey`], [`error`] | all of it in one go; why it ended |
+//! | [`past`] | the change since the measurement of this host that is remembered, and the next one to remember |
 //! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
 #![deny(missing_docs)]
 
@@ -31,12 +33,15 @@ pub mod interference;
 pub mod journal;
 pub mod load;
 pub mod matrix;
+pub mod measurement;
+pub mod past;
 pub mod plan;
 pub mod probe;
 pub mod regimes;
 pub mod replay;
 pub mod samples;
 pub mod schedule;
+pub mod source;
 pub mod speed;
 pub mod survey;
 pub mod synthetic;

@@ -1,6 +1,8 @@
 //! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them
 //! together.
 
+use seatmap_host::HostWork;
+use seatmap_host::crew::CrewError;
 use seatmap_machine::{SeatSpeed, WorkTimes};
 use seatmap_statistics::{Xoshiro, median, quantile};
 use std::ops::ControlFlow;
@@ -16,6 +18,14 @@ pub trait Timed {
     /// # Errors
     /// The work could not be done there.
     fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, Self::Error>;
+}
+
+impl Timed for HostWork {
+    type Error = CrewError;
+
+    fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, CrewError> {
+        HostWork::time_ns(self, pus)
+    }
 }
 
 /// The fewest visits to a PU.

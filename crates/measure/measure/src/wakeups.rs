@@ -1,5 +1,7 @@
 //! The cost of waking a thread that sleeps, on its waker's CPU and on others.
 
+use seatmap_host::HostWakeups;
+use seatmap_host::primitives::PrimitiveError;
 use seatmap_machine::{Nearness, Topology, WakeupPair, Wakeups};
 use seatmap_statistics::{Xoshiro, summarise};
 use std::collections::BTreeMap;
@@ -21,6 +23,19 @@ pub trait Woken {
         batches: u32,
         round_trips: u32,
     ) -> Result<Vec<f64>, Self::Error>;
+}
+
+impl Woken for HostWakeups {
+    type Error = PrimitiveError;
+
+    fn round_trips_ns(
+        &mut self,
+        pus: [u32; 2],
+        batches: u32,
+        round_trips: u32,
+    ) -> Result<Vec<f64>, PrimitiveError> {
+        HostWakeups::round_trips_ns(self, pus, batches, round_trips)
+    }
 }
 
 /// The pairs of each nearness that are measured where nobody asks for another number.

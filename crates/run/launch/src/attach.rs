@@ -144,3 +144,20 @@ pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
         LaunchError::Unseen { pid, why: hidden.unwrap_or_else(|| source.to_string()) }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_processes_that_live_and_may_be_seated_are_touched() {
+        let request =
+            |pid| AttachRequest { pids: vec![pid], force: false, seats: None, pages: None };
+        let first = request(1).run().unwrap_err();
+        assert!(matches!(first, LaunchError::NeedsForce { pid: 1, .. }) && first.is_input());
+        let gone = request(Tid::MAX).run().unwrap_err();
+        assert!(matches!(gone, LaunchError::NoSuchProcess(Tid::MAX)), "{gone}");
+        let own = request(std::process::id() as Tid).run().unwrap();
+        assert!(own.report.is_none() && own.moved.is_empty() && own.failure.is_none());
+    }
+}

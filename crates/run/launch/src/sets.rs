@@ -16,7 +16,7 @@
 //! where all CPUs of the named part are set apart: the kernel moves no thread between them and
 //! others.
 
-use seatmap_machine::{Level, Pu, Topology};
+use seatmap_machine::{Level, Topology};
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
@@ -52,8 +52,8 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     } else {
         Level::Package
     };
-    let is_around = |other: &&Pu| level.of(other) == level.of(own);
-    topology.pus.iter().filter(is_around).map(|pu| pu.os).collect()
+    let around = topology.pus.iter().filter(|other| level.of(other) == level.of(own));
+    around.map(|pu| pu.os).collect()
 }
 
 /// The word before a plain list of CPUs that make up one seat.
@@ -204,6 +204,7 @@ fn absent(member: &str, level: Level, groups: &BTreeMap<u32, CpuSet>) -> SetErro
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use seatmap_machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
     fn computer() -> Result<Computer, String> {

@@ -217,3 +217,64 @@ pub fn one_run(
         _ => Ok(observation),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ReportMethod;
+
+    fn command(words: &[&str]) -> SubjectCommand {
+        let words = words.iter().map(|word| (*word).into()).collect();
+        SubjectCommand { words, leaves_stdout: true }
+    }
+
+    fn reports(words: &[&str]) -> Observed {
+        let method = ReportMethod::Accesses;
+        let request = ReportRequest { method, command: command(words) };
+        ObserveRequest::Report(request).run(&|| false).unwrap()
+    }
+
+    #[test]
+    fn a_program_that_did_well_without_reports_is_an_error() {
+        let Observed { sighting, end } = reports(&["true"]);
+        let error = sighting.unwrap_err();
+        assert!(matches!(error, ObserveError::NoAccesses) && !error.is_input(), "{error}");
+        assert_eq!(end.wait(&|| false).unwrap(), Ending::Exited(0));
+    }
+
+    #[test]
+    fn a_program_that_failed_is_reason_enough_for_missing_reports() {
+        let Observed { sighting, end } = reports(&["sh", "-c", "exit 3"]);
+        assert_eq!(sighting.unwrap(), None);
+        assert_eq!(end.wait(&|| false).unwrap(), Ending::Exited(3));
+    }
+
+    #[test]
+    fn reports_are_read_from_the_folder_that_the_program_was_given() {
+        let head = r#"{"format":"seatmap-trace/1","pid":7,"from_ns":0,"to_ns":9,"threads":1,"replaced_lines":0,"unnamed_transfers":0}"#;
+        let thread = r#"{"task":0,"parent":0,"tid":7,"cpu_ns":5,"name":"app"}"#;
+        let script = format!(
+            "printf '%s\n' '{head}' '{thread}' '{{\"end\":true}}' > $SEATMAP_TRACE/threads-7.jsonl"
+        );
+        let Observed { sighting, .. } = reports(&["sh", "-c", &script]);
+        let sighting = sighting.unwrap().unwrap();
+        assert_eq!(sighting.observation.tasks[0].path, "0");
+        assert_eq!(sighting.false_sharing().count(), 0);
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_keeps_the_program_from_starting() {
+        let library = Err("no such file".to_owned());
+        let method = ReportMethod::Messages { library, rank: None };
+        let request = ReportRequest { method, command: command(&["true"]) };
+        let error = ObserveRequest::Report(request).run(&|| false).unwrap_err();
+        assert!(error.is_input() && error.to_string() == "no such file", "{error}");
+    }
+
+    #[test]
+    fn a_recording_that_is_not_there_is_named() {
+        let request = ObserveRequest::Recording("none.data".into());
+        let error = request.run(&|| false).unwrap().sighting.unwrap_err();
+        assert!(error.is_input() && error.to_string() == "none.data", "{error}");
+    }
+}

@@ -181,9 +181,10 @@ fn joined(processes: &[Process]) -> Sharing {
 fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
-        let of_thread = |thread: &Thread| (thread.task != 0).then_some((at, thread.parent));
-        creators
-            .extend(process.threads.iter().map(|thread| ((at, thread.task), of_thread(thread))));
+        for thread in &process.threads {
+            let creator = (thread.task != 0).then_some((at, thread.parent));
+            creators.insert((at, thread.task), creator);
+        }
     }
     let order: Vec<Key> = creators.keys().copied().collect();
     let paths = lineage::paths(&order, |key| {

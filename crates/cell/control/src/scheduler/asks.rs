@@ -175,7 +175,7 @@ impl Scheduler<'_> {
             name: job.create.name.clone(),
             phase: job.phase,
             uid: Some(job.uid),
-            cell: of(&job.create.name).map(|cell| marked(cell, &job.faults)),
+            cell: of(&job.create.name).map(|cell| cell.judged(&job.faults)),
             faults: job.faults.clone(),
         };
         let is_own = |cell: &&Record| self.jobs.values().any(|job| job.create.name == cell.name);
@@ -184,7 +184,7 @@ impl Scheduler<'_> {
             let name = cell.name.clone();
             let phase = CellPhase::Standing;
             let uid = None;
-            Listed { name, phase, uid, cell: Some(marked(cell.clone(), &faults)), faults }
+            Listed { name, phase, uid, cell: Some(cell.clone().judged(&faults)), faults }
         };
         self.jobs
             .values()
@@ -207,12 +207,6 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
         (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
         (None, count) => Ok(count.map(Wants::Count)),
     }
-}
-
-fn marked(mut cell: Record, faults: &[String]) -> Record {
-    cell.state =
-        if faults.is_empty() { seatmap_cell::State::Ready } else { seatmap_cell::State::Damaged };
-    cell
 }
 
 /// An error of the library's, as it is told to a client, with its causes.

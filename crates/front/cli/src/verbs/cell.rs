@@ -8,7 +8,9 @@ mod via;
 use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};
 use crate::myself;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, CellRequest, CpuChoice, Host, Name, NoiseJudge, Record, State};
+use seatmap_cell::{
+    CellError, CellList, CellRequest, CellVerdict, CpuChoice, Host, Name, NoiseJudge,
+};
 use seatmap_console::error::CliError;
 use seatmap_console::{input, output, pattern_input};
 use seatmap_machine::Profile;
@@ -153,26 +155,13 @@ fn briefly() -> NoiseOptions {
     NoiseOptions { duration: JUDGED, ..NoiseOptions::default() }
 }
 
-/// A cell as it is now, and what is wrong with it.
-fn examined(host: &Host, mut record: Record) -> Result<(Record, Vec<String>), CellError> {
-    let faults = seatmap_cell::verify(host, &record)?;
-    record.state = if faults.is_empty() { State::Ready } else { State::Damaged };
-    Ok((record, faults))
-}
-
 fn list(host: &Host, json: bool) -> Result<(), CliError> {
-    let cells = host.cells().map_err(failed)?.into_iter().map(|record| examined(host, record));
-    // A cell that another process has destroyed meanwhile is skipped.
-    let is_here = |cell: &Result<_, CellError>| !matches!(cell, Err(CellError::NoSuchCell(_)));
-    let cells: Result<Vec<Record>, CellError> =
-        cells.filter(is_here).map(|cell| Ok(cell?.0)).collect();
-    let cells = cells.map_err(failed)?;
-    if json { output::json(&told::List::of(&cells)) } else { output::print(&told::table(&cells)) }
+    let cells = seatmap_cell::examine_all(host).map_err(failed)?;
+    if json { output::json(&CellList::of(&cells)) } else { output::print(&told::table(&cells)) }
 }
 
 fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) =
-        host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    let (record, faults) = seatmap_cell::examine(host, &typed.name).map_err(failed)?;
     if typed.json {
         return output::json(&record);
     }
@@ -182,10 +171,9 @@ fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) =
-        host.cell(&typed.name).and_then(|record| examined(host, record)).map_err(failed)?;
+    let (record, faults) = seatmap_cell::examine(host, &typed.name).map_err(failed)?;
     if typed.json {
-        output::json(&told::Verdict { record: &record, faults: &faults })?
+        output::json(&CellVerdict { record: &record, faults: &faults })?
     } else {
         output::print(&told::verdict(&record, &faults))?
     }

@@ -3,6 +3,7 @@
 use super::facts::{count, cpus};
 use super::{Asked, ThreadSeat, Verdict, judge, missed, named_process, seats};
 use crate::finding::{Finding, Gravity};
+use crate::live::{Frame, Rates, Wakes};
 use crate::seating::{Process, Seating, Thread, Unseen};
 use seatmap_document::visible;
 use seatmap_machine::Topology;
@@ -35,6 +36,27 @@ pub struct Judged<'a> {
     /// Whether seats or rules were asked for, so that a program can be as asked.
     #[serde(skip)]
     pub is_asked: bool,
+}
+
+/// A look as a document: a seating with its judgement, and the rates.
+#[derive(Serialize)]
+pub struct LookDocument<'a> {
+    #[serde(flatten)]
+    judged: Judged<'a>,
+    rates: &'a [Rates],
+    wakes: Option<&'a [Wakes]>,
+}
+
+impl Frame {
+    /// The document of this look, judged by the things that were asked.
+    #[must_use]
+    pub fn document(&self, topology: &Topology, asked: &Asked) -> LookDocument<'_> {
+        LookDocument {
+            judged: Judged::new(&self.seating, topology, asked),
+            rates: &self.rates,
+            wakes: self.wakes.as_deref(),
+        }
+    }
 }
 
 impl<'a> Judged<'a> {

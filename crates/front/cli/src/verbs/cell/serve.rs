@@ -6,7 +6,7 @@ use seatmap_cell::{Host, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, server};
+use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, server};
 use seatmap_os::peer;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
         if let Some(lost) = inherited.lost {
             CliError::work(lost).report();
         }
-        ready(typed, &options);
+        ready(typed.json, &options);
     };
     server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| {
         match error {
@@ -59,24 +59,15 @@ fn group(name: &str) -> Result<u32, CliError> {
 }
 
 /// Prints the line that the program which started this server waits for.
-fn ready(typed: &CellServe, options: &ServerOptions) {
-    let socket = options.socket.display().to_string();
-    let policy = typed.policy.word();
-    let channel =
-        options.export.as_ref().map(|_| channel::beside(&options.socket).display().to_string());
-    let files = channel
-        .as_ref()
-        .map(|at| format!(", files at {}", output::visible(at)))
-        .unwrap_or_default();
+fn ready(is_document: bool, options: &ServerOptions) {
+    let announcement = options.announcement();
     // A missing reader does not end a server.
-    let _ = if typed.json {
-        output::json(&serde_json::json!({
-            "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,
-        }))
+    let _ = if is_document {
+        output::json(&announcement)
     } else {
-        output::print(&format!(
-            "listening at {}, policy {policy}{files}\n",
-            output::visible(&socket)
-        ))
+        let socket = output::visible(&announcement.socket);
+        let files = announcement.channel.as_deref().map(output::visible);
+        let files = files.map(|at| format!(", files at {at}")).unwrap_or_default();
+        output::print(&format!("listening at {socket}, policy {}{files}\n", announcement.policy))
     };
 }

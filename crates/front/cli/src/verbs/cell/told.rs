@@ -1,41 +1,16 @@
-//! Writes cells as text and as JSON.
+//! Writes cells as text.
 
 use seatmap_cell::{Record, State};
 use seatmap_console::output;
 use seatmap_noise::Heard;
 use seatmap_os::CpuList;
 use seatmap_report::counted;
-use serde::Serialize;
 
 /// The number of processes that are named.
 const OWNERS: usize = 8;
 
 /// The number of CPUs whose noise is listed.
 const LOUD: usize = 4;
-
-/// The document that `verify --json` prints.
-#[derive(Serialize)]
-pub struct Verdict<'a> {
-    /// The cell.
-    #[serde(flatten)]
-    pub record: &'a Record,
-    /// The faults of the cell.
-    pub faults: &'a [String],
-}
-
-/// The document that `list --json` prints: cells as they are here, or as a controller reports them.
-#[derive(Serialize)]
-pub struct List<'a, T> {
-    format: &'static str,
-    cells: &'a [T],
-}
-
-impl<'a, T> List<'a, T> {
-    /// A list of these cells.
-    pub fn of(cells: &'a [T]) -> Self {
-        List { format: "seatmap-cells/1", cells }
-    }
-}
 
 /// One cell, in a few lines.
 pub fn cell(record: &Record) -> String {

@@ -3,6 +3,7 @@
 use super::told;
 use crate::args::{CellCreate, CellVerb};
 use indicatif::ProgressBar;
+use seatmap_cell::{CellList, Name};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
@@ -10,6 +11,7 @@ use seatmap_control::{
     Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Listed, Say,
 };
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,36 +81,39 @@ fn wanted(typed: &CellCreate) -> Create {
 }
 
 /// Stays connected and prints the controller's messages until interrupted.
-fn hold(mut client: ControlClient) -> Result<(), CliError> {
+fn hold(client: ControlClient) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
-    let (says, heard) = std::sync::mpsc::channel();
-    let listen = move || while says.send(client.hear()).is_ok() {};
-    std::thread::Builder::new().spawn(listen).map_err(CliError::work)?;
-    while !interrupt.asked() {
-        let Ok(answer) = heard.recv_timeout(Duration::from_millis(100)) else { continue };
-        match answer.map_err(failed)?.say {
-            Say::Damaged { name, faults } if faults.is_empty() => {
-                output::tell(&format!("{name}: as it was made"))
-            }
-            Say::Damaged { name, faults } => {
-                faults.iter().for_each(|fault| output::tell(&format!("{name}: {fault}")))
-            }
-            Say::Suspended { name } => output::tell(&format!("{name}: its turn is over for now")),
-            Say::Resumed { name } => output::tell(&format!("{name}: its turn")),
-            Say::Ended { name } => {
-                return Err(CliError::work(format!("the cell '{name}' has ended")));
-            }
-            _ => {}
+    let mut ended = None;
+    let heard = client.hear_all(&|| interrupt.asked(), &mut |say| {
+        ended = message(say);
+        if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    heard.map_err(failed)?;
+    ended.map_or(Ok(()), |name| Err(CliError::work(format!("the cell '{name}' has ended"))))
+}
+
+/// Prints a message; the name of the cell that has ended, where it says so.
+fn message(say: Say) -> Option<Name> {
+    match say {
+        Say::Damaged { name, faults } if faults.is_empty() => {
+            output::tell(&format!("{name}: as it was made"))
         }
+        Say::Damaged { name, faults } => {
+            faults.iter().for_each(|fault| output::tell(&format!("{name}: {fault}")))
+        }
+        Say::Suspended { name } => output::tell(&format!("{name}: its turn is over for now")),
+        Say::Resumed { name } => output::tell(&format!("{name}: its turn")),
+        Say::Ended { name } => return Some(name),
+        _ => {}
     }
-    Ok(())
+    None
 }
 
 fn told_of(said: Say, json: bool) -> Result<(), CliError> {
     match said {
         Say::Cell { cell } if json => output::json(&cell),
         Say::Cell { cell } => output::print(&told::cell(&cell)),
-        Say::Cells { cells } if json => output::json(&told::List::of(&cells)),
+        Say::Cells { cells } if json => output::json(&CellList::of(&cells)),
         Say::Cells { cells } => output::print(&cells.iter().map(line).collect::<String>()),
         Say::Done { left } if !left.is_empty() => {
             left.iter().for_each(|left| output::tell(left));

@@ -8,11 +8,10 @@ use seatmap_machine::Topology;
 use seatmap_observe::wakes::{WakeCounter, WakeRate};
 use seatmap_report::terminal::top::{Judgement, SeatGroups};
 use seatmap_watch::judge::seats;
-use seatmap_watch::judge::told::Judged;
-use seatmap_watch::live::{Frame, Rates, Wakes};
+use seatmap_watch::judge::told::LookDocument;
+use seatmap_watch::live::{Frame, Wakes};
 use seatmap_watch::recording::Transcript;
 use seatmap_watch::{Choice, ChoiceError, Live, judge};
-use serde::Serialize;
 
 /// The programs that are shown, and the computer that they run on.
 pub struct Watched {
@@ -26,15 +25,6 @@ pub struct Watched {
     standard: Standard,
     /// Counts who wakes whom, while that is shown.
     wakes: Option<WakeCounter>,
-}
-
-/// The document of `--json`.
-#[derive(Serialize)]
-pub struct LookDocument<'a> {
-    #[serde(flatten)]
-    judged: Judged<'a>,
-    rates: &'a [Rates],
-    wakes: Option<&'a [Wakes]>,
 }
 
 impl Watched {
@@ -88,11 +78,9 @@ impl Watched {
         frame
     }
 
-    /// A look as a document: a seating with its judgement, as `seatmap check --json` prints it, and
-    /// the rates.
+    /// A look as a document, judged as `seatmap check --json` judges it.
     pub fn document<'a>(&self, frame: &'a Frame) -> LookDocument<'a> {
-        let judged = Judged::new(&frame.seating, &self.topology, &self.standard.of(&frame.seating));
-        LookDocument { judged, rates: &frame.rates, wakes: frame.wakes.as_deref() }
+        frame.document(&self.topology, &self.standard.of(&frame.seating))
     }
 
     /// The lines that a look adds to a recording.

@@ -1,0 +1,106 @@
+//! The measurement that a command line means. All errors of usage are made here.
+
+use crate::args::Measure;
+use seatmap_catalog::usable::Remark;
+use seatmap_catalog::{Answers, Capability, Machine};
+use seatmap_console::error::CliError;
+use seatmap_console::{here, input, output};
+use seatmap_measure::measurement::MeasurementRequest;
+use seatmap_measure::plan::Effort;
+use seatmap_measure::source::{MeasuredBy, Source, SourceError};
+use seatmap_measure::wakeups::USUAL_PAIRS;
+use seatmap_os::CpuList;
+use seatmap_os::trusted::TrustedFolder;
+use std::path::PathBuf;
+
+/// The measurement that was typed.
+pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest, CliError> {
+    let source = source(typed, machine)?;
+    let journal = journal(typed, &source);
+    if typed.resume && journal.is_none() {
+        return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));
+    }
+    if !source.is_host() && typed.speed {
+        return Err(CliError::input(format!(
+            "--speed times work on this host, and {} is not it; its file says how fast its CPUs are ([speed])",
+            source.name()
+        )));
+    }
+    if !source.is_host() && typed.wakeups.is_some() {
+        return Err(CliError::input(format!(
+            "--wakeups times threads that sleep on this host, and {} is not it; leave --wakeups out",
+            source.name()
+        )));
+    }
+    Ok(MeasurementRequest {
+        source,
+        effort: match (typed.quick, typed.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Usual,
+        },
+        passes: typed.passes,
+        seed: typed.seed,
+        parallel: typed.parallel,
+        homes: typed.homes,
+        utilisation_percent: typed.utilisation.unwrap_or(0).into(),
+        loaded: typed.loaded,
+        speed: typed.speed,
+        wakeup_pairs: typed.wakeups.unwrap_or(USUAL_PAIRS),
+        journal,
+        resume: typed.resume,
+        by: MeasuredBy { tool: here::tool(), date: here::today() },
+    })
+}
+
+/// The machine that was named, with its CPUs.
+fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
+    let cpus = typed.cpus.as_ref();
+    let answers = machine.answers();
+    if matches!(answers, Answers::Replayed) {
+        machine.require(Capability::Distances).map_err(CliError::input)?;
+    }
+    if typed.homes > 1 && !matches!(answers, Answers::Measured) {
+        machine.require(Capability::Homes).map_err(CliError::input)?;
+    }
+    if let Some(percent) = typed.utilisation.filter(|_| !matches!(answers, Answers::Simulated(_))) {
+        return Err(CliError::input(format!(
+            "--utilisation {percent}: {} is {}; only a model can keep its other CPUs busy",
+            typed.on,
+            machine.kind()
+        )));
+    }
+    let source = match answers {
+        Answers::Measured => Source::host(cpus),
+        Answers::Simulated(model) => Source::simulated(model, cpus),
+        Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
+    };
+    let source = source.map_err(unusable)?;
+    if let Source::Host { left_out, .. } = &source
+        && !left_out.is_empty()
+    {
+        output::tell(&Remark::SetApart(CpuList(left_out.clone())).to_string());
+    }
+    Ok(source)
+}
+
+/// Where finished pairs are kept until the profile is safe: beside the output file; else with what
+/// is remembered of this host, if that folder is this user's alone; else nowhere.
+fn journal(typed: &Measure, source: &Source) -> Option<PathBuf> {
+    let output = typed.output.as_ref().filter(|path| *path != "-");
+    if let Some(output) = output.filter(|path| !path.exists() || path.is_file()) {
+        return Some(output.with_added_extension("journal"));
+    }
+    let folder = here::state_folder().filter(|_| source.is_host())?;
+    match TrustedFolder::create(&folder) {
+        Ok(folder) => Some(folder.path().join(format!("{}.journal", here::host_name()))),
+        Err(error) => {
+            output::tell(&format!("nothing will be kept or remembered: {error}"));
+            None
+        }
+    }
+}
+
+fn unusable(error: SourceError) -> CliError {
+    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+}

@@ -1,0 +1,122 @@
+//! The page of `seatmap measure`: a table, a document, a file, and the profile that is remembered.
+
+use crate::args::Measure;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::view::{self, ColourChoice};
+use seatmap_machine::Profile;
+use seatmap_measure::measurement::Measurement;
+use seatmap_measure::past::{self, Remembrance};
+use seatmap_measure::source::Source;
+use seatmap_os::CpuList;
+use seatmap_report::floor::Floor;
+use seatmap_report::html;
+use seatmap_report::terminal::{self, DrawOptions};
+use seatmap_sim::catalog::Model;
+use seatmap_statistics::words::counted;
+use std::sync::Arc;
+
+/// Where a profile goes, checked before anything is measured.
+pub struct Page {
+    /// The machine, as it was typed.
+    on: String,
+    is_document: bool,
+    output: Option<Destination>,
+    page: Option<Destination>,
+    colour: ColourChoice,
+}
+
+impl Page {
+    pub fn new(typed: &Measure, colour: ColourChoice) -> Result<Self, CliError> {
+        let output = typed.output.as_deref().map(Destination::new).transpose()?;
+        let is_document = typed.json || output == Some(Destination::Stdout);
+        let page = output::page(typed.html.as_deref(), is_document)?;
+        Ok(Page { on: typed.on.clone(), is_document, output, page, colour })
+    }
+
+    /// Shows, prints, writes or remembers a profile. `kind` is that of its machine.
+    pub fn show(
+        &self,
+        measurement: &Measurement,
+        source: &Source,
+        kind: &str,
+    ) -> Result<(), CliError> {
+        let profile = &measurement.profile;
+        measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
+        measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
+        if let Some(page) = &self.page {
+            let model = source.model().map(|model| Model::Coherent(Arc::clone(model)));
+            page.write(&html::page(profile, &Floor::of(profile, model.as_ref())))?;
+        }
+        match source {
+            Source::Host { .. } => compare(profile),
+            Source::Replayed { .. } => output::tell(&format!(
+                "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
+                self.on
+            )),
+            Source::Simulated { .. } => {}
+        }
+        match (&self.output, source) {
+            (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
+                file.write(&profile.to_json())?;
+            }
+            (_, Source::Host { pus, .. }) => remember(profile, pus),
+            _ => {}
+        }
+        if self.is_document {
+            return output::print(&profile.to_json());
+        }
+        if self.page == Some(Destination::Stdout) {
+            return Ok(());
+        }
+        output::print(&self.table(profile))
+    }
+
+    fn table(&self, profile: &Profile) -> String {
+        let options = DrawOptions {
+            colour: view::colour(self.colour, &std::io::stdout()),
+            width: view::width(None),
+            ..DrawOptions::default()
+        };
+        let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
+        let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
+        terminal::page(profile, &options, None) + &checked
+    }
+}
+
+/// Says what is now far from what was remembered of this host.
+fn compare(profile: &Profile) {
+    match past::change_since(profile) {
+        Ok(None) => {}
+        Ok(Some(since)) => output::tell(&format!(
+            "not as remembered of {}: {}; another load, another place of a virtual machine's CPUs, or another home \
+             of the line may be behind it",
+            since.date.as_deref().unwrap_or("an unknown day"),
+            since.change
+        )),
+        Err(error) => {
+            output::tell(&format!("not compared with what was measured before: {error}"));
+        }
+    }
+}
+
+/// Remembers a profile of this host. One that cannot be kept is not a failure.
+fn remember(profile: &Profile, pus: &[u32]) {
+    match past::remember(profile, pus) {
+        Remembrance::Unkept | Remembrance::Kept { unsteady: 0, .. } => {}
+        Remembrance::Kept { unsteady, pairs } => output::tell(&format!(
+            "remembered as this host, though the distance of {unsteady} of {} is not steady (*, ~ or ! in the table): \
+             'seatmap measure --thorough' watches such pairs longer",
+            counted(pairs, "pair")
+        )),
+        Remembrance::Poorer(cpus) => {
+            let list = CpuList(profile.topology.os_indices().collect());
+            output::tell(&format!(
+                "not remembered: the remembered measurement has {} as well, which the kernel was started to set apart; \
+                 --cpus {list} measures all",
+                cpus.named()
+            ));
+        }
+        Remembrance::Failed(error) => output::tell(&format!("not remembered: {error}")),
+    }
+}

@@ -1,0 +1,112 @@
+//! The observation that a command line means. All errors of usage are made here.
+
+use super::failed;
+use crate::args::{MeansChoice, Observe, ObserveChoice};
+use crate::myself;
+use seatmap_cluster::Rank;
+use seatmap_console::error::CliError;
+use seatmap_launch::Executable;
+use seatmap_observe::c2c::perf;
+use seatmap_observe::mpi::job::JobRank;
+use seatmap_observe::{
+    ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest, library,
+};
+use std::path::Path;
+
+/// The observation that was typed.
+pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    if is_c2c(typed)? {
+        return recorded(typed);
+    }
+    let subject = subject(typed)?;
+    let library = library::find(typed.library.as_deref(), myself::path());
+    if !matches!(typed.method, ObserveChoice::Tsan | ObserveChoice::Mpi) {
+        return Ok(ObserveRequest::Watch(WatchRequest {
+            method: typed.method.method(),
+            means: typed.means.means(),
+            library,
+            subject,
+            time: typed.seconds,
+        }));
+    }
+    let Subject::Command(command) = subject else {
+        return Err(CliError::input(
+            "a program that runs cannot begin to report on itself; give the command after --",
+        ));
+    };
+    let method = if typed.method == ObserveChoice::Mpi {
+        ReportMethod::Messages { library, rank: job_rank(typed)? }
+    } else {
+        ReportMethod::Accesses
+    };
+    Ok(ObserveRequest::Report(ReportRequest { method, command }))
+}
+
+/// Whether the method c2c was named, or a recording given.
+fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
+    let is_named = typed.method == ObserveChoice::C2c;
+    if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
+        return Err(CliError::input("--recording is for the method c2c"));
+    }
+    let is_c2c = is_named || typed.recording.is_some();
+    if is_c2c && typed.seconds.is_some() {
+        return Err(CliError::input(
+            "c2c records a command from its begin to its end; --seconds has no effect on it",
+        ));
+    }
+    if is_c2c && (typed.library.is_some() || typed.means != MeansChoice::Best) {
+        return Err(CliError::input(
+            "c2c is the processor's and perf's; --library and --means have no effect on it",
+        ));
+    }
+    Ok(is_c2c)
+}
+
+/// A recording that was given, or a command of which perf is to make one.
+fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    if let Some(path) = &typed.recording {
+        return Ok(ObserveRequest::Recording(path.clone()));
+    }
+    if typed.command.is_empty() {
+        return Err(CliError::input(
+            "c2c observes commands; of a program that runs, 'perf c2c record -o FILE -p PID' makes a recording for \
+             --recording FILE",
+        ));
+    }
+    let command = command(typed)?;
+    // The command does not start where perf cannot see its accesses.
+    perf::check().map_err(failed)?;
+    Ok(ObserveRequest::Record(command))
+}
+
+fn subject(typed: &Observe) -> Result<Subject, CliError> {
+    if !typed.pid.is_empty() {
+        return Ok(Subject::Processes(typed.pid.clone()));
+    }
+    match &typed.cgroup {
+        Some(path) => Ok(Subject::Group(path.clone())),
+        None => command(typed).map(Subject::Command),
+    }
+}
+
+fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
+    Executable::find(&typed.command).map_err(CliError::input)?;
+    let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
+    Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
+}
+
+/// The rank that this process is, where a launcher has started it once for each of several.
+fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
+    let rank = Rank::find(|name| std::env::var(name).ok()).ok();
+    let Some(Rank { rank, size, job, .. }) = rank.filter(|rank| rank.size > 1) else {
+        return Ok(None);
+    };
+    let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
+    let pattern = pattern.ok_or_else(|| {
+        CliError::input(format!(
+            "this is rank {rank} of {size} of a job: name a file with -o in a folder that all nodes share, in which \
+             the ranks leave their traces"
+        ))
+    })?;
+    Ok(Some(JobRank { rank, size, job, pattern }))
+}

@@ -1,0 +1,450 @@
+//! A measurement as it is meant, from its source to the profile that came of it.
+
+use crate::homes;
+use crate::journal::{Journal, JournalError};
+use crate::plan::{Effort, SurveyPlan};
+use crate::probe::Probe;
+use crate::replay::ReplayError;
+use crate::samples::Samples;
+use crate::source::{self, MeasuredBy, Source};
+use crate::survey::{self, Ended, Step, Survey, SurveyRequest, Warning};
+use crate::{speed, wakeups};
+use seatmap_host::{HostWakeups, HostWork};
+use seatmap_machine::{Profile, SeatSpeed, Topology, Wakeups};
+use seatmap_os::claim::Claim;
+use seatmap_os::quota::QuotaWatch;
+use seatmap_os::steal::CpuTime;
+use seatmap_os::trusted::{self, Open, TrustError};
+use seatmap_sim::CoherentModel;
+use seatmap_statistics::words::counted;
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The rounds in which speeds are measured, quickly and thoroughly.
+const QUICK_ROUNDS: u32 = 9;
+const THOROUGH_ROUNDS: u32 = 101;
+
+/// The passes in which wakeups are measured: quickly, as usual, and thoroughly.
+const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
+
+/// A machine to be measured.
+#[derive(Clone, Debug)]
+pub struct MeasurementRequest {
+    /// The machine and its CPUs.
+    pub source: Source,
+    /// The thoroughness.
+    pub effort: Effort,
+    /// The number of visits to each pair, where it was given.
+    pub passes: Option<u32>,
+    /// Where random orders start.
+    pub seed: u64,
+    /// Measure pairs of different cache groups at once, where that changes no figure.
+    pub parallel: bool,
+    /// Candidate lines to sort by home; below 2, no lines are sorted.
+    pub homes: u32,
+    /// The share of a model's PUs, in percent, that communicates in random pairs meanwhile.
+    pub utilisation_percent: u32,
+    /// Measure the loaded curve.
+    pub loaded: bool,
+    /// Time work on each CPU of this host.
+    pub speed: bool,
+    /// Pairs of each distance between which sleeping threads of this host wake each other.
+    pub wakeup_pairs: u32,
+    /// The journal that keeps finished pairs, where there is one.
+    pub journal: Option<PathBuf>,
+    /// Whether an interrupted run goes on.
+    pub resume: bool,
+    /// The program and the day, for the profile.
+    pub by: MeasuredBy,
+}
+
+/// News of a measurement under way.
+pub enum MeasureNews<'a> {
+    /// Another process measures this host, where the kernel tells which; it is waited for.
+    Waits(Option<u32>),
+    /// An interrupted run goes on behind so many visits of its journal.
+    Resumes(usize, &'a Path),
+    /// The survey begins.
+    Begins {
+        /// The PUs.
+        pus: &'a [u32],
+        /// The difference that a batch can show, in nanoseconds a round trip.
+        resolution_ns: f64,
+    },
+    /// The survey has come this far.
+    Step(&'a Step<'a>),
+    /// The survey has ended.
+    Ends,
+    /// Speeds and wakeups are measured.
+    Further,
+}
+
+/// A listener to a measurement, which ends it by breaking.
+type Listener<'a> = dyn FnMut(MeasureNews<'_>) -> ControlFlow<()> + 'a;
+
+/// The outcome of a measurement.
+#[derive(Debug)]
+pub struct Measurement {
+    /// The profile.
+    pub profile: Profile,
+    /// Wishes that the survey could not meet.
+    pub warnings: Vec<Warning>,
+    /// The quotas of CPU time that were used up meanwhile, so that the figures are partly theirs.
+    pub used_up: Option<String>,
+    journal: Option<Journal>,
+}
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasurementError {
+    /// The journal cannot be gone on with, or cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal's file cannot be trusted.
+    #[error(transparent)]
+    Untrusted(#[from] TrustError),
+    /// The profile cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The machine or the survey failed.
+    #[error(transparent)]
+    Failed(Box<dyn Error + Send + Sync>),
+    /// The user ended the wait for another measurement.
+    #[error("interrupted; nothing was measured")]
+    NotBegun,
+    /// The user ended the survey.
+    #[error("{}", farewell(*.visits, .journal.as_deref()))]
+    Early {
+        /// The visits to pairs that were made.
+        visits: u64,
+        /// The journal that keeps them.
+        journal: Option<PathBuf>,
+    },
+    /// The user ended the measurement of speeds or wakeups.
+    #[error(
+        "interrupted while the {0} were measured; the same command with --resume keeps the distances"
+    )]
+    Further(&'static str),
+}
+
+fn farewell(visits: u64, journal: Option<&Path>) -> String {
+    match journal {
+        Some(path) => format!(
+            "interrupted; {visits} to pairs are kept in {}: the same command with --resume goes on there",
+            path.display(),
+            visits = counted(visits, "visit")
+        ),
+        None => "interrupted; nothing was kept, since no -o FILE was given".to_owned(),
+    }
+}
+
+impl MeasurementError {
+    fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        MeasurementError::Failed(error.into())
+    }
+
+    /// Whether the user gave what cannot be measured. A journal to go on with that is not this
+    /// run's is such; that it is in use or unreadable is not.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(
+            self,
+            MeasurementError::Replay(_)
+                | MeasurementError::Journal(
+                    JournalError::OtherRun { .. }
+                        | JournalError::Version { .. }
+                        | JournalError::Damaged { .. }
+                )
+        )
+    }
+}
+
+impl Measurement {
+    /// Deletes the journal, once the profile is safe elsewhere.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn forget_journal(self) -> Result<(), JournalError> {
+        self.journal.map_or(Ok(()), Journal::remove)
+    }
+
+    fn of((survey, journal): (Survey, Option<Journal>), mut profile: Profile) -> Self {
+        profile.core_distance = Some(survey.core_distance);
+        profile.home_model = survey.home_model;
+        profile.loaded = survey.loaded;
+        profile.loaded_seed = survey.loaded_seed;
+        Measurement { profile, warnings: survey.warnings, used_up: None, journal }
+    }
+}
+
+impl MeasurementRequest {
+    /// Measures. `hear` is called between measurements, and ends them by breaking; finished pairs
+    /// are in the journal then.
+    ///
+    /// # Errors
+    /// [`MeasurementError`].
+    pub fn run(&self, hear: &mut Listener<'_>) -> Result<Measurement, MeasurementError> {
+        match &self.source {
+            Source::Host { topology, pus, .. } => self.on_host(topology, pus, hear),
+            Source::Simulated { model, pus } => self.on_model(model, pus, hear),
+            Source::Replayed { profile, .. } => {
+                let probe = source::replay(profile, self.seed)?;
+                let surveyed = self.survey(probe, hear)?;
+                Ok(Measurement::of(surveyed, self.by.replayed_profile(profile)))
+            }
+        }
+    }
+
+    fn on_host(
+        &self,
+        topology: &Topology,
+        pus: &[u32],
+        hear: &mut Listener<'_>,
+    ) -> Result<Measurement, MeasurementError> {
+        let claim = Claim::wait(&mut |process| hear(MeasureNews::Waits(process)));
+        let claim = claim.ok_or(MeasurementError::NotBegun)?;
+        let before = CpuTime::now();
+        let quotas = QuotaWatch::begin();
+        let probe =
+            source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
+        let clock = probe.testbed().clock().describe();
+        let surveyed = self.survey(probe, hear)?;
+        let used_up = quotas.used_up().map(|quotas| quotas.to_string());
+        let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
+        let profile = self.by.host_profile(topology, clock, steal);
+        let mut measurement = Measurement { used_up, ..Measurement::of(surveyed, profile) };
+        drop(claim);
+        if self.speed {
+            measurement.profile.speed = Some(self.speeds(pus, hear)?);
+        }
+        measurement.profile.wakeups = self.wakeups(topology, pus, hear)?;
+        Ok(measurement)
+    }
+
+    fn on_model(
+        &self,
+        model: &Arc<CoherentModel>,
+        pus: &[u32],
+        hear: &mut Listener<'_>,
+    ) -> Result<Measurement, MeasurementError> {
+        let probe =
+            source::model_probe(model, &self.request(1.0)).map_err(MeasurementError::failed)?;
+        let candidates = probe.spread(self.homes);
+        let surveyed = self.survey(probe, hear)?;
+        let mut measurement = Measurement::of(surveyed, self.by.model_profile(model));
+        let homes = measurement.profile.home_model.as_mut();
+        if let Some(lines) = homes.and_then(|homes| homes.lines.as_mut()) {
+            lines.checked = Some(homes::checked(lines, model, &candidates, pus));
+        }
+        Ok(measurement)
+    }
+
+    /// The survey, with the journal to remove once its contents are safe.
+    fn survey<P: Probe>(
+        &self,
+        mut probe: P,
+        hear: &mut Listener<'_>,
+    ) -> Result<(Survey, Option<Journal>), MeasurementError> {
+        let request = self.request(probe.clock_step_ns());
+        let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
+        let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
+        let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
+        let ended = survey::survey(
+            &mut probe,
+            self.source.topology(),
+            &request,
+            journal.as_mut(),
+            samples,
+            &mut |step| hear(MeasureNews::Step(step)),
+        );
+        let _ = hear(MeasureNews::Ends);
+        match ended.map_err(MeasurementError::failed)? {
+            Ended::Whole(survey) => Ok((*survey, journal)),
+            Ended::Early(visits) => {
+                Err(MeasurementError::Early { visits, journal: self.journal.clone() })
+            }
+        }
+    }
+
+    /// The journal, and what it holds already, read from a clock with this resolution.
+    fn open_journal(
+        &self,
+        request: &SurveyRequest,
+        resolution_ns: f64,
+        hear: &mut Listener<'_>,
+    ) -> Result<(Option<Journal>, Samples), MeasurementError> {
+        let mut samples = Samples::new(request.pus.clone());
+        let Some(path) = &self.journal else { return Ok((None, samples)) };
+        let header = request.header(self.source.machine());
+        let file = trusted::open(path, Open::Keep)?;
+        if !self.resume {
+            let journal = Journal::create(path, file, &header);
+            return Ok((Some(journal.map_err(MeasurementError::failed)?), samples));
+        }
+        let (journal, records) = Journal::resume(path, file, &header, resolution_ns)?;
+        for record in &records {
+            samples.add(record.i, record.j, record.pass, record.batches());
+        }
+        let _ = hear(MeasureNews::Resumes(records.len(), path));
+        Ok((Some(journal), samples))
+    }
+
+    /// The survey for a clock with this step, which does not bear on the lines that are needed.
+    /// A simulated machine has no noise, and a replayed one has no clock.
+    fn request(&self, clock_step_ns: f64) -> SurveyRequest {
+        let plan = SurveyPlan { seed: self.seed, ..SurveyPlan::new(self.effort, clock_step_ns) };
+        let plan = match &self.source {
+            Source::Host { .. } => plan,
+            Source::Simulated { .. } => plan.without_noise(),
+            Source::Replayed { .. } => plan.without_clock(),
+        };
+        let plan = match self.passes {
+            Some(passes) => plan.with_passes(passes),
+            None => plan,
+        };
+        SurveyRequest {
+            pus: self.source.pus().to_vec(),
+            plan,
+            parallel: self.parallel,
+            homes: self.homes,
+            utilisation_percent: self.utilisation_percent,
+            loaded: self.loaded,
+        }
+    }
+
+    /// The speed of each CPU of this host.
+    fn speeds(&self, pus: &[u32], hear: &mut Listener<'_>) -> Result<SeatSpeed, MeasurementError> {
+        let rounds = match self.effort {
+            Effort::Quick => QUICK_ROUNDS,
+            Effort::Usual => speed::rounds(pus.len()),
+            Effort::Thorough => THOROUGH_ROUNDS,
+        };
+        let first = pus.first().copied().unwrap_or_default();
+        let mut work = HostWork::sized_on(first).map_err(MeasurementError::failed)?;
+        let speeds =
+            speed::speeds(&mut work, pus, rounds, self.seed, || hear(MeasureNews::Further));
+        speeds.map_err(MeasurementError::failed)?.ok_or(MeasurementError::Further("speeds"))
+    }
+
+    /// The wakeups between CPUs of this host; `None` where no pair was asked for.
+    fn wakeups(
+        &self,
+        topology: &Topology,
+        pus: &[u32],
+        hear: &mut Listener<'_>,
+    ) -> Result<Option<Wakeups>, MeasurementError> {
+        let [quick, usual, thorough] = WAKEUP_PASSES;
+        let passes = match self.effort {
+            Effort::Quick => quick,
+            Effort::Usual => usual,
+            Effort::Thorough => thorough,
+        };
+        let pairs = wakeups::pairs(topology, pus, self.wakeup_pairs, self.seed);
+        if pairs.is_empty() {
+            return Ok(None);
+        }
+        let mut host = HostWakeups::default();
+        let wakeups =
+            wakeups::wakeups(&mut host, &pairs, passes, self.seed, || hear(MeasureNews::Further));
+        let wakeups = wakeups.map_err(MeasurementError::failed)?;
+        wakeups.map(Some).ok_or(MeasurementError::Further("wakeups"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::{CoreDistance, Matrix};
+
+    fn request(cpus: u32) -> MeasurementRequest {
+        let origin = seatmap_machine::Origin {
+            kind: seatmap_machine::OriginKind::Imported,
+            source: "by hand".to_owned(),
+            date: None,
+            tool: None,
+        };
+        let mut profile = Profile::new("four", origin, Topology::unknown(0..cpus));
+        let distances = Matrix::filled(cpus as usize, 80.0);
+        profile.core_distance = Some(CoreDistance::imported((0..cpus).collect(), distances));
+        MeasurementRequest {
+            source: Source::replayed(profile, None).unwrap(),
+            effort: Effort::Quick,
+            passes: Some(1),
+            seed: 1,
+            parallel: false,
+            homes: 1,
+            utilisation_percent: 0,
+            loaded: false,
+            speed: false,
+            wakeup_pairs: 0,
+            journal: None,
+            resume: false,
+            by: MeasuredBy { tool: "test".to_owned(), date: "2026-11-25".to_owned() },
+        }
+    }
+
+    #[test]
+    fn a_profile_is_replayed_and_says_so() {
+        let mut steps = 0;
+        let measured = request(4).run(&mut |news| {
+            steps += usize::from(matches!(news, MeasureNews::Step(_)));
+            ControlFlow::Continue(())
+        });
+        let measurement = measured.unwrap();
+        let profile = &measurement.profile;
+        assert_eq!(profile.core_distance.as_ref().map(|distance| distance.pus.len()), Some(4));
+        assert_eq!(profile.origin.source, "the profile four, replayed (by hand)");
+        assert!(steps > 0 && measurement.used_up.is_none());
+        measurement.forget_journal().unwrap();
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_goes_on_where_it_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Some(folder.path().join("four.journal"));
+        let request = MeasurementRequest { journal: journal.clone(), ..request(4) };
+        let ended = request.run(&mut |news| match news {
+            MeasureNews::Step(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        let sentence = ended.unwrap_err().to_string();
+        assert!(
+            sentence.starts_with("interrupted; ") && sentence.contains("--resume"),
+            "{sentence}"
+        );
+        let mut known = 0;
+        let resumed = MeasurementRequest { resume: true, ..request.clone() };
+        let measurement = resumed.run(&mut |news| {
+            if let MeasureNews::Resumes(visits, _) = news {
+                known = visits;
+            }
+            ControlFlow::Continue(())
+        });
+        measurement.unwrap().forget_journal().unwrap();
+        assert!(known > 0 && !journal.unwrap().exists());
+        let other = MeasurementRequest { resume: true, seed: 2, ..request };
+        assert!(
+            other.run(&mut |_| ControlFlow::Continue(())).is_ok(),
+            "an empty file is a new one"
+        );
+    }
+
+    #[test]
+    fn a_distance_needs_two_cpus_that_are_there() {
+        let Source::Replayed { profile, .. } = request(4).source else { return };
+        let refused = |cpus: &[u32]| {
+            let error =
+                Source::replayed((*profile).clone(), Some(&seatmap_os::CpuList(cpus.to_vec())));
+            let error = error.unwrap_err();
+            assert!(error.is_input());
+            error.to_string()
+        };
+        assert_eq!(refused(&[0, 9]), "four has no distances from CPU 9");
+        assert_eq!(
+            refused(&[0]),
+            "need at least two CPUs; only CPU 0 was given (--cpus 0,1 measures a pair)"
+        );
+    }
+}

@@ -1,0 +1,285 @@
+//! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
+
+use crate::journal::Machine;
+use crate::replay::{Replay, ReplayError};
+use crate::survey::{self, SurveyRequest};
+use crate::testbed_probe::TestbedProbe;
+use seatmap_document::content_hash;
+use seatmap_host::topology::TopologyError;
+use seatmap_host::{HostError, HostTestbed, environment, topology};
+use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
+use seatmap_os::CpuList;
+use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_os::state::host_name;
+use seatmap_sim::{CoherentBed, CoherentModel, SimError};
+use std::sync::Arc;
+
+/// A source of measurements.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// This computer.
+    Host {
+        /// All PUs that this process may use.
+        topology: Topology,
+        /// The PUs to be measured.
+        pus: Vec<u32>,
+        /// The PUs that are left out: the kernel was started to set them apart, and nobody named
+        /// them.
+        left_out: Vec<u32>,
+    },
+    /// A model, in virtual time.
+    Simulated {
+        /// The machine.
+        model: Arc<CoherentModel>,
+        /// The PUs to be measured.
+        pus: Vec<u32>,
+    },
+    /// The figures of a profile on file.
+    Replayed {
+        /// The figures.
+        profile: Box<Profile>,
+        /// The PUs to be measured.
+        pus: Vec<u32>,
+    },
+}
+
+/// Why a machine cannot be measured on these CPUs.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// A CPU of this computer cannot be had.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// A model does not have a CPU.
+    #[error("{machine} has no CPU {cpu}; its CPUs are {present}")]
+    Absent {
+        /// The model.
+        machine: String,
+        /// The CPU.
+        cpu: u32,
+        /// Those that it has.
+        present: CpuList,
+    },
+    /// A profile does not know a CPU.
+    #[error("{machine} has no distances from CPU {cpu}")]
+    Unmeasured {
+        /// The profile.
+        machine: String,
+        /// The CPU.
+        cpu: u32,
+    },
+    /// A distance needs two.
+    #[error("need at least two CPUs; only CPU {0} was given (--cpus 0,1 measures a pair)")]
+    TooFew(CpuList),
+    /// The parts of this computer could not be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The CPUs of this process could not be read.
+    #[error(transparent)]
+    Affinity(std::io::Error),
+}
+
+impl SourceError {
+    /// Whether the user named CPUs that are not there.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        !matches!(self, SourceError::Topology(_) | SourceError::Affinity(_))
+    }
+}
+
+impl Source {
+    /// These CPUs of this host, or all that this process runs on unasked.
+    ///
+    /// # Errors
+    /// [`SourceError`].
+    pub fn host(cpus: Option<&CpuList>) -> Result<Self, SourceError> {
+        let topology = topology::reachable()?;
+        let here = Cpus::read().map_err(SourceError::Affinity)?;
+        let left_out = if cpus.is_some() { Vec::new() } else { here.set_apart.clone() };
+        let pus = cpus.map_or_else(|| here.allowed.clone(), |list| list.0.clone());
+        here.check(&pus)?;
+        Source::Host { topology, pus, left_out }.of_pairs()
+    }
+
+    /// These CPUs of a model, or all.
+    ///
+    /// # Errors
+    /// [`SourceError`].
+    pub fn simulated(
+        model: Arc<CoherentModel>,
+        cpus: Option<&CpuList>,
+    ) -> Result<Self, SourceError> {
+        let all: Vec<u32> = model.topology.os_indices().collect();
+        let pus = cpus.map_or_else(|| all.clone(), |list| list.0.clone());
+        match pus.iter().find(|os| !all.contains(os)) {
+            Some(cpu) => Err(SourceError::Absent {
+                machine: model.name.clone(),
+                cpu: *cpu,
+                present: CpuList(all),
+            }),
+            None => Source::Simulated { model, pus }.of_pairs(),
+        }
+    }
+
+    /// These CPUs of a profile, or all whose distances it has.
+    ///
+    /// # Errors
+    /// [`SourceError`].
+    pub fn replayed(profile: Profile, cpus: Option<&CpuList>) -> Result<Self, SourceError> {
+        let measured = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
+        let pus = cpus.map_or_else(|| measured.to_vec(), |list| list.0.clone());
+        match pus.iter().find(|os| !measured.contains(os)) {
+            Some(cpu) => Err(SourceError::Unmeasured { machine: profile.name.clone(), cpu: *cpu }),
+            None => Source::Replayed { profile: Box::new(profile), pus }.of_pairs(),
+        }
+    }
+
+    fn of_pairs(self) -> Result<Self, SourceError> {
+        match self.pus() {
+            [_, _, ..] => Ok(self),
+            pus => Err(SourceError::TooFew(CpuList(pus.to_vec()))),
+        }
+    }
+
+    /// Whether it is this computer.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        matches!(self, Source::Host { .. })
+    }
+
+    /// The model, where it is one.
+    #[must_use]
+    pub fn model(&self) -> Option<&Arc<CoherentModel>> {
+        match self {
+            Source::Simulated { model, .. } => Some(model),
+            Source::Host { .. } | Source::Replayed { .. } => None,
+        }
+    }
+
+    /// The PUs to be measured.
+    #[must_use]
+    pub fn pus(&self) -> &[u32] {
+        match self {
+            Source::Host { pus, .. }
+            | Source::Simulated { pus, .. }
+            | Source::Replayed { pus, .. } => pus,
+        }
+    }
+
+    /// The machine's topology, as far as it is known.
+    #[must_use]
+    pub fn topology(&self) -> &Topology {
+        match self {
+            Source::Host { topology, .. } => topology,
+            Source::Simulated { model, .. } => &model.topology,
+            Source::Replayed { profile, .. } => &profile.topology,
+        }
+    }
+
+    /// The machine, with everything that distinguishes it from others of its name.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        let named = Machine { name: self.name(), ..Machine::default() };
+        match self {
+            Source::Host { .. } => Machine {
+                cpu_model: environment::cpu_model(),
+                boot_id: environment::boot_id(),
+                ..named
+            },
+            Source::Simulated { model, .. } => {
+                let figures = content_hash(&(&model.name, &model.topology, &model.figures));
+                Machine { figures: Some(figures), ..named }
+            }
+            Source::Replayed { profile, .. } => {
+                let figures =
+                    content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
+                Machine { figures: Some(figures), ..named }
+            }
+        }
+    }
+
+    /// The machine's name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Source::Host { .. } => host_name(),
+            Source::Simulated { model, .. } => model.name.clone(),
+            Source::Replayed { profile, .. } => profile.name.clone(),
+        }
+    }
+}
+
+/// The host as a source of round trips for this request.
+pub(crate) fn host_probe(
+    topology: &Topology,
+    request: &SurveyRequest,
+) -> Result<TestbedProbe<HostTestbed>, HostError> {
+    let lines = survey::lines_needed(request, topology);
+    let shared = TestbedProbe::<HostTestbed>::shared_lines(lines, topology, &request.pus);
+    TestbedProbe::new(HostTestbed::new(request.pus.clone(), shared)?, topology, lines)
+}
+
+/// A model as a source of round trips for this request.
+pub(crate) fn model_probe(
+    model: &Arc<CoherentModel>,
+    request: &SurveyRequest,
+) -> Result<TestbedProbe<CoherentBed>, SimError> {
+    let lines = survey::lines_needed(request, &model.topology);
+    TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines)
+}
+
+/// A profile as a source of round trips.
+pub(crate) fn replay(profile: &Profile, seed: u64) -> Result<Replay, ReplayError> {
+    Replay::new(profile, seed)
+}
+
+/// The program that measures, and the day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredBy {
+    /// The program with its version.
+    pub tool: String,
+    /// The day, as `YYYY-MM-DD`.
+    pub date: String,
+}
+
+impl MeasuredBy {
+    fn origin(&self, kind: OriginKind, source: String) -> Origin {
+        Origin { kind, source, date: Some(self.date.clone()), tool: Some(self.tool.clone()) }
+    }
+
+    /// The host's profile without distances.
+    pub(crate) fn host_profile(
+        &self,
+        topology: &Topology,
+        clock: Clock,
+        steal_percent: Option<f64>,
+    ) -> Profile {
+        let origin = self.origin(OriginKind::Measured, host_name());
+        let mut profile = Profile::new(host_name(), origin, topology.clone());
+        profile.environment = environment::read();
+        profile.environment.steal_percent = steal_percent;
+        profile.clock = clock;
+        profile
+    }
+
+    /// A model's profile without distances.
+    pub(crate) fn model_profile(&self, model: &CoherentModel) -> Profile {
+        let sources = model.sources.join("; ");
+        let source = format!("the model {}, measured in virtual time ({sources})", model.name);
+        let origin = self.origin(OriginKind::Model, source);
+        let mut profile = Profile::new(model.name.clone(), origin, model.topology.clone());
+        profile.clock.step_ns = Some(model.ns_per_tick());
+        profile.clock.frequency_hz = Some(1e9 * model.frequency_ghz);
+        profile
+    }
+
+    /// A replayed machine's profile without distances.
+    pub(crate) fn replayed_profile(&self, of: &Profile) -> Profile {
+        let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
+        let origin = self.origin(OriginKind::Model, source);
+        let mut profile = Profile::new(of.name.clone(), origin, of.topology.clone());
+        profile.environment = of.environment.clone();
+        profile.clock = of.clock.clone();
+        profile.speed = of.speed.clone();
+        profile
+    }
+}
