@@ -1,4 +1,4 @@
-//! What a race or a comparison tells while it goes on, a sentence each.
+//! The events of a race or a comparison that is under way, a sentence each.
 
 use crate::about::counted;
 use seatmap_document::{visible, with_causes};

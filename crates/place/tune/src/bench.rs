@@ -83,9 +83,9 @@ pub enum BenchEvent<'a> {
     },
 }
 
-/// Runs the commands in blocks on seats of their own, and compares them. The runs so far are on file
-/// now and then. `stop` says that it is time to stop, also within a run; `hear` is told of what
-/// happens meanwhile.
+/// Runs the commands in blocks on seats of their own, and compares them. Now and then the runs so
+/// far go into the file. `stop` says that it is time to stop, also within a run; `hear` is told of
+/// the events meanwhile.
 ///
 /// # Errors
 /// [`RoomError`]: there are no such seats, and nothing was run.
@@ -166,9 +166,9 @@ impl<'a> Kept<'a> {
         Kept { file, next: Instant::now() }
     }
 
-    /// Writes the runs so far after a block, so that little is lost with a power cut. The file holds
-    /// all runs: it is written again once that takes a small part of the time, or many short blocks
-    /// would do little else. A failure comes up again at the end.
+    /// Writes the runs so far after a block, so that little is lost with a power cut. The file
+    /// holds all runs: it is written again once that takes a small part of the time, or many short
+    /// blocks would do little else. A failure comes up again at the end.
     fn keep(&mut self, results: &Results) {
         // In a block each command runs once, and the first one twice.
         let of_block = results.commands.len() + 1;

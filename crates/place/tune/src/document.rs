@@ -161,9 +161,9 @@ impl Results {
         Some(Comparison::of_shift(0, &shift, self.better))
     }
 
-    /// Checks that the first command is not shown to be worse than another by more than this. Nothing
-    /// is shown by results that are not comparable, by too few runs, and where nobody knows which
-    /// readings are better.
+    /// Checks that the first command is not shown to be worse than another by more than this.
+    /// Nothing is shown by results that are not comparable, by too few runs, and where nobody knows
+    /// which readings are better.
     ///
     /// # Errors
     /// [`WorseThanLimit`], which names the commands.

@@ -55,14 +55,14 @@ pub struct ModelRace {
     pub rounds: u32,
     /// The most candidates, the default among them.
     pub candidates: usize,
-    /// The most runs; what the confidence needs, but at least 20 of each candidate, where nothing is
-    /// said.
+    /// The most runs; by default as many as the confidence needs, but at least 20 of each
+    /// candidate.
     pub runs: Option<usize>,
     /// The confidence of all tests and intervals, 0 to 1.
     pub confidence: f64,
     /// The start of all random choices.
     pub seed: u64,
-    /// What a plan of the winner says of its origin.
+    /// The origin that a plan of the winner names.
     pub provenance: Provenance,
 }
 
@@ -154,7 +154,7 @@ impl ModelRace {
             seed: self.seed,
             ..PlaceRequest::new(&self.profile, &self.pattern)
         };
-        let others = placements(request, self.candidates - 1)?;
+        let others = placements(request, self.candidates.saturating_sub(1))?;
         Ok([default()].into_iter().chain(others).collect())
     }
 

@@ -46,8 +46,8 @@ const VOID_TRIES: u32 = 10;
 /// The pause before a run that failed is made again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is on file before the next one begins. `stop` says that it
-/// is time to stop, also within a run; `hear` is told of everything that is worth a line.
+/// Races ways to seat a program. Each run is on file before the next one begins. `stop` says that
+/// it is time to stop, also within a run; `hear` is told of everything that is worth a line.
 ///
 /// # Errors
 /// [`RaceError`]. The runs that were made are kept.

@@ -270,6 +270,12 @@ impl<E> Race<'_, E> {
             self.costs[candidate].push(log);
         }
         self.blocks += 1;
+        // Tests and orders compare the candidates in the race block by block.
+        assert!(
+            self.alive.iter().all(|candidate| self.costs[*candidate].len() == self.blocks),
+            "a candidate in the race has not one cost for each of {} blocks",
+            self.blocks
+        );
         Ok(())
     }
 
@@ -291,6 +297,7 @@ impl<E> Race<'_, E> {
             at += 1;
             !worse.contains(&(at - 1))
         });
+        assert!(!self.alive.is_empty(), "the best candidate is rejected by itself");
     }
 
     /// Keeps the better ones.

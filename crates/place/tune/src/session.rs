@@ -167,6 +167,12 @@ impl Session<'_> {
                 (self.after)(results, done);
             }
         }
+        let of_block = self.contestants.len() + 1;
+        assert!(
+            results.runs.len().is_multiple_of(of_block),
+            "a whole session has {} runs in blocks of {of_block}",
+            results.runs.len()
+        );
         Ok(End::Complete)
     }
 

@@ -5,7 +5,7 @@ use seatmap_os::CpuList;
 use seatmap_plan::Plan;
 use seatmap_ranks::RankPlan;
 
-/// What a plan says of its origin.
+/// The origin of a plan.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     /// The machine of the race.

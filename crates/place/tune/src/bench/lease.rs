@@ -56,14 +56,13 @@ struct Renewal {
 impl Renewal {
     fn begin(host: Host, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
-        let renew = move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
                 // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
             }
-        };
-        let thread = std::thread::Builder::new().spawn(renew).map_err(LeaseError::Renewal)?;
-        Ok(Renewal { alive, thread })
+        });
+        Ok(Renewal { alive, thread: thread.map_err(LeaseError::Renewal)? })
     }
 
     fn end(self) {

@@ -1,3 +1,5 @@
+//! Comparisons of commands that print fixed figures, from the request to the result.
+
 use super::*;
 use crate::trial::one_at_a_time;
 use seatmap_cell::GuardianCommand;

@@ -126,7 +126,7 @@ impl ClusterJob {
         let others = found
             .iter()
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
-            .take(request.candidates - 1);
+            .take(request.candidates.saturating_sub(1));
         let entrants: Vec<Entrant> = others.map(entrant).collect();
         if entrants.is_empty() { Err(RaceError::OneOrder) } else { Ok(entrants) }
     }

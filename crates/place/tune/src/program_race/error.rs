@@ -182,7 +182,7 @@ impl RaceError {
     }
 }
 
-/// What to do where a budget does not suffice.
+/// The remedy for a budget that does not suffice.
 fn way_out(enough_for: Option<usize>) -> String {
     match enough_for {
         Some(candidates) => format!("raise --budget, or add --candidates {candidates}"),

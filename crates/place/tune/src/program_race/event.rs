@@ -1,4 +1,4 @@
-//! What a race tells while it goes on.
+//! The events that a race tells of while it goes on.
 
 use crate::program_race::RaceError;
 

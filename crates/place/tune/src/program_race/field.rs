@@ -37,7 +37,7 @@ pub(super) struct RaceField {
     seating: Seating,
 }
 
-/// What seats the program.
+/// The seating of the program.
 enum Seating {
     /// This computer: a plan for each candidate that needs one, and the switches that are turned
     /// for some.
@@ -235,7 +235,7 @@ fn placed(
         cpus: Some(cpus.iter().collect()),
         ..PlaceRequest::new(&traffic.profile, pattern)
     };
-    Ok(placements(place, request.candidates - 1)?)
+    Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 
 /// The pattern of one run of the program.

@@ -1,4 +1,4 @@
-//! What is to race, and where.
+//! A race as its caller means it: of which program, where, and how long.
 
 use crate::metric::{Better, Metric};
 use crate::program_race::cluster_job::{HostsWriter, RankWishes};
@@ -40,7 +40,7 @@ pub struct RaceRequest {
     pub record: PathBuf,
     /// The race of that file, if its runs are to be taken over. Its candidates race.
     pub earlier: Option<Tuned>,
-    /// What a plan of the winner says of its origin.
+    /// The origin that a plan of the winner names.
     pub provenance: Provenance,
     /// The moment as RFC 3339 has it.
     pub now: fn() -> String,
@@ -60,13 +60,13 @@ pub enum RaceGround {
 pub struct HostGround {
     /// The CPUs to seat the program on; all that this process may use where nothing is said.
     pub cpus: Option<CpuList>,
-    /// Who talks to whom in the program. Orders and groups of CPUs race where nobody knows.
+    /// The traffic in the program. Orders and groups of CPUs race where nobody knows it.
     pub traffic: Option<Traffic>,
     /// Switches of the kernel that race as well.
     pub switches: Vec<Switch>,
 }
 
-/// Who talks to whom in a program, and how its placements are ranked.
+/// The traffic in a program: who talks to whom, and how placements are ranked by it.
 pub struct Traffic {
     /// The pattern; `None` has one run of the program observed.
     pub pattern: Option<Pattern>,

@@ -21,9 +21,12 @@ pub struct RanksOfRace {
 impl RanksOfRace {
     /// Makes the runs that rank 0 hands out.
     pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
-        let times =
-            |jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over);
-        self.start.ranks().follow(&self.name, &times).map_err(over_ranks::failed)?;
+        self.start
+            .ranks()
+            .follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
+                messages.numbered_times_ns(jobs, is_over)
+            })
+            .map_err(over_ranks::failed)?;
         Ok(())
     }
 
@@ -35,12 +38,13 @@ impl RanksOfRace {
         take: &mut TakeTimes<'_>,
         interrupt: &Interrupt,
     ) -> Result<(), Box<dyn Error>> {
-        let times =
-            |jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over);
-        let look = || {
-            if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let spread = self.start.ranks().lead(&self.name, jobs, &times, take, &look)?;
+        let spread = self.start.ranks().lead(
+            &self.name,
+            jobs,
+            &|jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over),
+            take,
+            &|| if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+        )?;
         over_ranks::tell(&spread);
         Ok(())
     }
