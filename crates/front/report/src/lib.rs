@@ -12,6 +12,7 @@
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
+//! | [`shown`] | the document of a machine, and the CPUs that were set apart |
 //! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
@@ -51,6 +52,7 @@ mod reduced;
 pub mod remarks;
 mod scale;
 mod sentence;
+pub mod shown;
 mod speed;
 pub mod svg;
 pub mod terminal;

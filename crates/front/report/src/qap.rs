@@ -11,7 +11,8 @@ pub fn text(file: &str, solution: &QapSolution) -> String {
     let proven = if solution.optimal { ", optimal" } else { "" };
     let places: Vec<String> = solution.permutation.iter().map(u32::to_string).collect();
     format!(
-        "{file}: n = {n}, cost {cost}{proven} ({method}), lower bound {lower_bound}, {seconds:.2} s\n{}\n",
+        "{file}: n = {n}, cost {cost}{proven} ({method}), lower bound {lower_bound}, \
+         {seconds:.2} s\n{}\n",
         places.join(" ")
     )
 }

@@ -21,7 +21,8 @@ fn sentence(remark: &PlacementRemark) -> String {
     match remark {
         PlacementRemark::WakeupsUnknown => {
             "These tasks sleep until a message comes, and the cost of wakeups is not known here; \
-             distances of spinning threads stand for it ('seatmap measure' on that computer finds it)."
+             distances of spinning threads stand for it \
+             ('seatmap measure' on that computer finds it)."
                 .to_owned()
         }
         PlacementRemark::Wakeups { round_trips_ns, have_cpu_each } => {
@@ -34,7 +35,8 @@ fn sentence(remark: &PlacementRemark) -> String {
         PlacementRemark::ChannelsWithoutLine(channels) => {
             let are = if *channels == 1 { "channel is" } else { "channels are" };
             format!(
-                "{channels} {are} left without a candidate line: there are fewer lines than channels."
+                "{channels} {are} left without a candidate line: \
+                 there are fewer lines than channels."
             )
         }
         PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
@@ -54,7 +56,8 @@ fn sentence(remark: &PlacementRemark) -> String {
                 |costs| {
                     let more = beside(costs);
                     format!(
-                        "{now}; sharing cores (--use-smt) would {more}; what tasks take from each other is not in it."
+                        "{now}; sharing cores (--use-smt) would {more}; \
+                         what tasks take from each other is not in it."
                     )
                 },
             )
@@ -66,16 +69,19 @@ fn sentence(remark: &PlacementRemark) -> String {
             };
             beside_apart.map_or_else(
                 || format!("{now}."),
-                |costs| format!("{now}; a core for each task (--avoid-smt) would {}.", beside(costs)),
+                |costs| {
+                    let more = beside(costs);
+                    format!("{now}; a core for each task (--avoid-smt) would {more}.")
+                },
             )
         }
         PlacementRemark::Empty { packages, nodes } => empty(packages, nodes),
         PlacementRemark::Stacked { cpus: [a, b], pairs } => {
-            let more =
-                if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
+            let more = if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
             format!(
                 "CPUs {a} and {b} took turns on one CPU of the host when they were measured{more}: \
-                 their tasks run one after the other. Leave one out with --cpus, or ask for vCPUs with CPUs of their own."
+                 their tasks run one after the other. Leave one out with --cpus, \
+                 or ask for vCPUs with CPUs of their own."
             )
         }
         PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
@@ -118,10 +124,12 @@ fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> St
     let speeds = if are_speeds_known {
         ""
     } else {
-        " All CPUs count as equally fast: their speeds are not known ('seatmap measure --speed' measures them)."
+        " All CPUs count as equally fast: their speeds are not known \
+         ('seatmap measure --speed' measures them)."
     };
     format!(
-        "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {}{more}, {work} ns of work and {messages} ns of messages.{speeds}",
+        "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {}{more}, \
+         {work} ns of work and {messages} ns of messages.{speeds}",
         seat.os,
         seat.speed,
         tasks.join(", ")
@@ -220,7 +228,8 @@ fn busier(link: &str, bytes: f64, in_order_bytes: f64, remedy: LinkObjective) ->
         "and none".to_owned()
     };
     format!(
-        "The busiest link, {link}, carries {}, {more} in the OS's order: distance does not see that; {remedy}.",
+        "The busiest link, {link}, carries {}, {more} in the OS's order: \
+         distance does not see that; {remedy}.",
         counted_figure(bytes, 0, "byte")
     )
 }

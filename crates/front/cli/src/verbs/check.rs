@@ -1,22 +1,19 @@
 //! `seatmap check`.
 
+mod page;
+
 use crate::args::Check;
 use crate::verbs::place::ranks;
+use page::Page;
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::interrupt::Interrupt;
-use seatmap_console::output::{self, Destination};
 use seatmap_console::view::ColourChoice;
-use seatmap_console::{here, input, plan_input, view};
+use seatmap_console::{here, input, plan_input};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::in_cpuset;
-use seatmap_report::terminal::Colour;
-use seatmap_watch::judge::told::{Judged, changes};
-use seatmap_watch::{
-    CheckError, CheckRequest, CheckStep, Choice, Expected, Finding, Rule, SeatSource, Verdict,
-};
+use seatmap_watch::{CheckError, CheckRequest, Choice, Expected, Rule, SeatSource};
 use std::path::Path;
-use std::time::Duration;
 
 pub(super) use seatmap_watch::Standard;
 
@@ -97,81 +94,4 @@ pub(super) fn topology() -> Result<Topology, CliError> {
 
 fn failed(error: CheckError) -> CliError {
     if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-}
-
-/// Where the result goes, and how.
-struct Page<'a> {
-    typed: &'a Check,
-    file: Option<Destination>,
-    coloured: bool,
-}
-
-impl<'a> Page<'a> {
-    fn new(typed: &'a Check, colour: ColourChoice) -> Result<Self, CliError> {
-        let file = typed.output.as_deref().map(Destination::new).transpose()?;
-        if typed.json && file == Some(Destination::Stdout) {
-            return Err(CliError::input(
-                "--json and -o - both print on stdout; give -o a file's name",
-            ));
-        }
-        let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
-        Ok(Page { typed, file, coloured })
-    }
-
-    fn show(&self, step: &CheckStep) -> Result<(), CliError> {
-        let is_document = self.typed.json || self.file.is_some();
-        match step {
-            CheckStep::First(judged) => self.tell(judged),
-            CheckStep::NothingBound(judged) if is_document || self.typed.quiet => self.tell(judged),
-            CheckStep::NothingBound(_) => output::print(
-                "no program is bound; --pid PID, --name GLOB and --all check others\n",
-            ),
-            CheckStep::Again { before, judged, gone } => {
-                let changes = changes(before, &judged.findings, self.coloured);
-                if changes.is_empty() {
-                    Ok(())
-                } else if is_document {
-                    self.tell(judged)
-                } else {
-                    output::print(&after(*gone, &changes))
-                }
-            }
-        }
-    }
-
-    /// The whole result, on paper and on the screen.
-    fn tell(&self, judged: &Judged) -> Result<(), CliError> {
-        if let Some(file) = &self.file {
-            file.write(&seatmap_document::written(judged))?;
-        }
-        if self.typed.json {
-            return output::json(judged);
-        }
-        let is_quiet = self.typed.quiet && !judged.verdict.fails(self.typed.strict);
-        if is_quiet || self.file == Some(Destination::Stdout) {
-            return Ok(());
-        }
-        output::print(&judged.table(self.coloured))
-    }
-
-    /// Exit code 1, with a line that says why, where the check fails.
-    fn end(&self, verdict: Verdict, findings: &[Finding]) -> Result<(), CliError> {
-        if !verdict.fails(self.typed.strict) {
-            return Ok(());
-        }
-        let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
-        Err(CliError::work(match wrong {
-            0 if verdict == Verdict::Wrong => {
-                "something was wrong while the programs were watched".to_owned()
-            }
-            0 => "not everything could be seen, and --strict asks for that; run it as root"
-                .to_owned(),
-            1 => "1 thing is wrong".to_owned(),
-            count => format!("{count} things are wrong"),
-        }))
-    }
-}
-
-fn after(gone: Duration, changes: &str) -> String {
-    format!("after {:.0} s:\n{changes}", gone.as_secs_f64())
 }

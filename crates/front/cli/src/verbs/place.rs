@@ -1,22 +1,22 @@
 //! `seatmap place`.
 
+mod outputs;
 mod qaplib;
 pub mod ranks;
 
 use super::cluster;
 use crate::args::{Place, PreferChoice};
-use seatmap_advise::{Advice, AdviceError, AdviceRequest};
+use outputs::Outputs;
+use seatmap_advise::{AdviceError, AdviceRequest};
 use seatmap_catalog::usable::{self, UsableError};
 use seatmap_catalog::{Machine, usable::Usable};
 use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, input, pattern_input};
 use seatmap_machine::{Level, Profile};
 use seatmap_pattern::Pattern;
 use seatmap_place::{PlaceMethod, PlaceRequest};
-use seatmap_report::floor::{self, Comparison};
-use seatmap_report::{html, placement, remarks};
 
 /// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
 /// places of a QAPLIB instance.
@@ -100,7 +100,7 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRe
         messages: typed.messages(),
         widen: typed.widen.map(Level::from),
         near_memory: typed.memory,
-        with_remarks: outputs.printed == Some(Printed::Table),
+        with_remarks: outputs.shows_remarks(),
         before: outputs.is_drawn().then_some(typed.before.into()),
         date: here::today(),
         tool: here::tool(),
@@ -113,71 +113,4 @@ fn unusable(error: UsableError) -> CliError {
 
 fn failed(error: AdviceError) -> CliError {
     if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-}
-
-/// Where the plan, the page and the picture go, and what is printed.
-struct Outputs {
-    plan: Option<Destination>,
-    page: Option<Destination>,
-    picture: Option<Destination>,
-    /// `None` where a file has stdout.
-    printed: Option<Printed>,
-}
-
-/// What is printed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Printed {
-    Json,
-    Table,
-}
-
-impl Outputs {
-    fn new(typed: &Place) -> Result<Self, CliError> {
-        let plan = typed.output.as_deref().map(Destination::new).transpose()?;
-        let page = typed.html.as_deref().map(Destination::new).transpose()?;
-        let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
-        let on_stdout = [&plan, &page, &picture]
-            .into_iter()
-            .filter(|to| **to == Some(Destination::Stdout))
-            .count();
-        let printed = match (on_stdout, typed.json) {
-            (0, true) => Some(Printed::Json),
-            (0, false) => Some(Printed::Table),
-            (1, false) => None,
-            _ => {
-                return Err(CliError::input(
-                    "only one of --json, -o -, --html - and --svg - can have stdout",
-                ));
-            }
-        };
-        Ok(Outputs { plan, page, picture, printed })
-    }
-
-    fn is_drawn(&self) -> bool {
-        self.page.is_some() || self.picture.is_some()
-    }
-
-    fn write(&self, inputs: &Inputs, advice: &Advice) -> Result<(), CliError> {
-        let Inputs { pattern, machine, profile, .. } = inputs;
-        let plan = &advice.plan;
-        if let Some(destination) = &self.plan {
-            destination.write(&plan.to_json())?;
-        }
-        if let Some(both) = advice.before_and_after.clone() {
-            let drawn = Comparison::new(profile, machine.model(), pattern, plan, both);
-            if let Some(page) = &self.page {
-                page.write(&html::placement(profile, pattern, plan, &drawn))?;
-            }
-            if let Some(picture) = &self.picture {
-                picture.write(&floor::svg(&drawn))?;
-            }
-        }
-        match self.printed {
-            Some(Printed::Json) => output::print(&plan.to_json()),
-            Some(Printed::Table) => {
-                output::print(&(placement::table(plan) + &remarks::text(&advice.remarks)))
-            }
-            None => Ok(()),
-        }
-    }
 }

@@ -7,16 +7,14 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, view};
-use seatmap_machine::{Origin, Profile, SeatSpeed};
-use seatmap_measure::classes::{self, DistanceClass};
-use seatmap_measure::findings::{self, Finding};
+use seatmap_machine::Profile;
 use seatmap_os::kernel::Scheduler;
-use seatmap_os::{CpuList, CpuSet, Root};
+use seatmap_os::{CpuList, Root};
 use seatmap_report::counted;
 use seatmap_report::floor::Floor;
+use seatmap_report::shown::{SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_report::{Order, html};
-use serde::Serialize;
 
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
@@ -42,14 +40,22 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     check(&profile, &typed)?;
-    let set_apart = if machine.is_host() { SetApart::read() } else { SetApart::default() };
+    let set_apart = if machine.is_host() {
+        SetApart::of(&Scheduler::read(&Root::new("/")))
+    } else {
+        SetApart::default()
+    };
     if let Some(destination) = destination {
         let floor = Floor::of(&profile, machine.model()).with_isolated(set_apart.isolated.clone());
         write_page(&typed, &destination, &html::page(&profile, &floor))?;
-        return if typed.json { output::json(&json(&profile, set_apart)) } else { Ok(()) };
+        return if typed.json {
+            output::json(&ShownMachine::of(&profile, set_apart))
+        } else {
+            Ok(())
+        };
     }
     if typed.json {
-        return output::json(&json(&profile, set_apart));
+        return output::json(&ShownMachine::of(&profile, set_apart));
     }
     let options = DrawOptions {
         colour: view::colour(colour, &std::io::stdout()),
@@ -58,44 +64,6 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
         home: typed.home,
     };
     output::print(&(terminal::page(&profile, &options, typed.near) + &set_apart.text()))
-}
-
-/// The CPUs of this host that the kernel was started to set apart.
-#[derive(Default, Serialize)]
-struct SetApart {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    isolated: Vec<u32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    nohz_full: Vec<u32>,
-}
-
-impl SetApart {
-    fn read() -> Self {
-        let kernel = Scheduler::read(&Root::new("/"));
-        let listed = |list: &str| CpuSet::of_list(list).unwrap_or_default().list().0;
-        SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
-    }
-
-    /// A paragraph about them; empty where there are none.
-    fn text(&self) -> String {
-        let lines = [
-            (
-                "isolated ",
-                &self.isolated,
-                "no thread is put there that does not ask; --cpus names them",
-            ),
-            ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
-        ];
-        let told = lines.iter().filter(|(_, cpus, _)| !cpus.is_empty());
-        let lines: Vec<String> = told
-            .map(|(word, cpus, what)| format!("  {word}  {}: {what}\n", CpuList(cpus.to_vec())))
-            .collect();
-        if lines.is_empty() {
-            String::new()
-        } else {
-            format!("\nSet apart at boot\n{}", lines.concat())
-        }
-    }
 }
 
 /// Writes a page, and says so where nothing else is printed.
@@ -134,64 +102,5 @@ fn order(choice: OrderChoice) -> Order {
     match choice {
         OrderChoice::Group => Order::Group,
         OrderChoice::Os => Order::Os,
-    }
-}
-
-/// The document that `--json` prints.
-#[derive(Serialize)]
-struct Document<'a> {
-    format: &'static str,
-    machine: &'a str,
-    origin: &'a Origin,
-    pus: usize,
-    classes: Vec<DistanceClass>,
-    groups: Option<&'a [Vec<u32>]>,
-    r2: Option<f64>,
-    residual_ns: Option<f64>,
-    star_r2: Option<f64>,
-    pair_view_empty: Option<bool>,
-    findings: Vec<Told>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    speed: Option<Speed<'a>>,
-    #[serde(flatten)]
-    set_apart: SetApart,
-}
-
-/// How fast the PUs are.
-#[derive(Serialize)]
-struct Speed<'a> {
-    /// How far the slowest is behind the fastest.
-    spread: f64,
-    #[serde(flatten)]
-    of_pus: &'a SeatSpeed,
-}
-
-/// A finding, and the same in words.
-#[derive(Serialize)]
-struct Told {
-    finding: Finding,
-    text: String,
-}
-
-fn json(profile: &Profile, set_apart: SetApart) -> Document<'_> {
-    let model = profile.home_model.as_ref();
-    let found = findings::findings(profile);
-    Document {
-        format: "seatmap-show/1",
-        machine: &profile.name,
-        origin: &profile.origin,
-        pus: profile.topology.pus.len(),
-        classes: classes::classes(profile),
-        groups: model.map(|model| model.groups.as_slice()),
-        r2: model.map(|model| model.r2),
-        residual_ns: model.map(|model| model.residual_ns),
-        star_r2: model.and_then(|model| model.star_r2),
-        pair_view_empty: model.map(|model| model.pair_view_empty),
-        speed: profile.speed.as_ref().map(|of_pus| Speed { spread: of_pus.spread(), of_pus }),
-        findings: found
-            .into_iter()
-            .map(|finding| Told { text: finding.to_string(), finding })
-            .collect(),
-        set_apart,
     }
 }

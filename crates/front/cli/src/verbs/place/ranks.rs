@@ -121,9 +121,10 @@ pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError>
 /// No launcher gave this process a rank, the plan has another number of ranks, or it has this one
 /// on another node.
 pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSet, CliError> {
-    let variable = |name: &str| std::env::var(name).ok();
-    own_cpus_of(plan, &here::host_name(), any_machine, variable).map_err(|error| match error {
-        OwnSeatError::Launcher(error) => CliError::input(error),
-        error => CliError::input(AtFile::new(path, error)),
-    })
+    own_cpus_of(plan, &here::host_name(), any_machine, |name| std::env::var(name).ok()).map_err(
+        |error| match error {
+            OwnSeatError::Launcher(error) => CliError::input(error),
+            error => CliError::input(AtFile::new(path, error)),
+        },
+    )
 }

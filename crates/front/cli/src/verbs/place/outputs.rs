@@ -1,0 +1,81 @@
+//! Where the answer of `seatmap place` goes, and how.
+
+use super::Inputs;
+use crate::args::Place;
+use seatmap_advise::Advice;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_report::floor::{self, Comparison};
+use seatmap_report::{html, placement, remarks};
+
+/// Where the plan, the page and the picture go, and what is printed.
+pub(super) struct Outputs {
+    plan: Option<Destination>,
+    page: Option<Destination>,
+    picture: Option<Destination>,
+    /// `None` where a file has stdout.
+    printed: Option<Printed>,
+}
+
+/// The kinds of answers that are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Printed {
+    Json,
+    Table,
+}
+
+impl Outputs {
+    pub(super) fn new(typed: &Place) -> Result<Self, CliError> {
+        let plan = typed.output.as_deref().map(Destination::new).transpose()?;
+        let page = typed.html.as_deref().map(Destination::new).transpose()?;
+        let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+        let on_stdout = [&plan, &page, &picture]
+            .into_iter()
+            .filter(|to| **to == Some(Destination::Stdout))
+            .count();
+        let printed = match (on_stdout, typed.json) {
+            (0, true) => Some(Printed::Json),
+            (0, false) => Some(Printed::Table),
+            (1, false) => None,
+            _ => {
+                return Err(CliError::input(
+                    "only one of --json, -o -, --html - and --svg - can have stdout",
+                ));
+            }
+        };
+        Ok(Outputs { plan, page, picture, printed })
+    }
+
+    /// Whether somebody reads the remarks beside the table.
+    pub(super) fn shows_remarks(&self) -> bool {
+        self.printed == Some(Printed::Table)
+    }
+
+    pub(super) fn is_drawn(&self) -> bool {
+        self.page.is_some() || self.picture.is_some()
+    }
+
+    pub(super) fn write(&self, inputs: &Inputs, advice: &Advice) -> Result<(), CliError> {
+        let Inputs { pattern, machine, profile, .. } = inputs;
+        let plan = &advice.plan;
+        if let Some(destination) = &self.plan {
+            destination.write(&plan.to_json())?;
+        }
+        if let Some(both) = advice.before_and_after.clone() {
+            let drawn = Comparison::new(profile, machine.model(), pattern, plan, both);
+            if let Some(page) = &self.page {
+                page.write(&html::placement(profile, pattern, plan, &drawn))?;
+            }
+            if let Some(picture) = &self.picture {
+                picture.write(&floor::svg(&drawn))?;
+            }
+        }
+        match self.printed {
+            Some(Printed::Json) => output::print(&plan.to_json()),
+            Some(Printed::Table) => {
+                output::print(&(placement::table(plan) + &remarks::text(&advice.remarks)))
+            }
+            None => Ok(()),
+        }
+    }
+}
