@@ -51,14 +51,13 @@ impl Published {
 /// The file of the text of this name that a process shows.
 fn file_of(root: &Root, pid: Tid, name: &str) -> Option<PathBuf> {
     let folder = format!("/proc/{pid}/fd");
-    let is_text = |descriptor: &String| {
+    let descriptor = root.names(&folder).ok()?.into_iter().find(|descriptor| {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
         link.to_string_lossy()
             .strip_prefix("/memfd:")
             .and_then(|link| link.strip_suffix(" (deleted)"))
             == Some(name)
-    };
-    let descriptor = root.names(&folder).ok()?.into_iter().find(is_text)?;
+    })?;
     Some(root.path(&format!("{folder}/{descriptor}")))
 }
 
@@ -110,13 +109,14 @@ fn uid(root: &Root, pid: Tid) -> Option<u32> {
 /// looked at once.
 #[must_use]
 pub fn read_above(root: &Root, pids: impl IntoIterator<Item = Tid>, name: &str) -> Vec<Shown> {
-    let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
     let mut known = HashSet::new();
     let mut texts = Vec::new();
     for pid in pids {
-        let line = std::iter::successors(Some(pid), parent)
-            .take(MOST_ANCESTORS)
-            .take_while(|pid| known.insert(*pid));
+        let line = std::iter::successors(Some(pid), |pid| {
+            Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
+        })
+        .take(MOST_ANCESTORS)
+        .take_while(|pid| known.insert(*pid));
         texts.extend(line.filter_map(|pid| Some(Shown { pid, text: read(root, pid, name)? })));
     }
     texts
