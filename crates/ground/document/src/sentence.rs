@@ -79,19 +79,23 @@ pub fn parser_sentence(message: &str) -> String {
 
 /// A key or a word that is missing, unknown, or there twice.
 fn about_a_key(message: &str) -> Option<String> {
-    let behind = |start: &str| message.strip_prefix(start);
-    if let Some(key) = behind("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+    if let Some(key) =
+        message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
+    {
         return Some(format!("the key '{key}' is missing"));
     }
-    if let Some(key) = behind("duplicate field `").and_then(|rest| rest.strip_suffix('`')) {
+    if let Some(key) =
+        message.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'))
+    {
         return Some(format!("the key '{}' is there twice", visible(key)));
     }
     if message.starts_with("data did not match any variant of untagged enum") {
         return Some("the value has none of the forms that it may have".to_owned());
     }
-    let (kind, rest) = behind("unknown field `")
+    let (kind, rest) = message
+        .strip_prefix("unknown field `")
         .map(|rest| ("key", rest))
-        .or_else(|| behind("unknown variant `").map(|rest| ("value", rest)))?;
+        .or_else(|| message.strip_prefix("unknown variant `").map(|rest| ("value", rest)))?;
     // The name is the file's and may hold anything; the words behind it are Seatmap's own.
     if let Some((name, known)) = rest.rsplit_once("`, expected ") {
         let several = known
@@ -119,11 +123,10 @@ fn about_a_value(message: &str) -> Option<String> {
 
 /// The expectation of a reader, in words for its Rust type.
 fn expectation(expected: &str) -> String {
-    let range = |least: i128, most: u128| format!("a whole number from {least} to {most}");
     let word = match expected {
-        "u8" => return range(0, u8::MAX.into()),
-        "u16" => return range(0, u16::MAX.into()),
-        "u32" => return range(0, u32::MAX.into()),
+        "u8" => return whole_number_range(0, u8::MAX.into()),
+        "u16" => return whole_number_range(0, u16::MAX.into()),
+        "u32" => return whole_number_range(0, u32::MAX.into()),
         "u64" | "usize" => "a whole number, 0 or more",
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
@@ -137,6 +140,10 @@ fn expectation(expected: &str) -> String {
         _ => return structure(expected),
     };
     word.to_owned()
+}
+
+fn whole_number_range(least: i128, most: u128) -> String {
+    format!("a whole number from {least} to {most}")
 }
 
 /// Expectations that name a type of the program, or a length.
@@ -155,23 +162,23 @@ fn structure(expected: &str) -> String {
         };
         return least_one.to_owned();
     }
-    let is_of_a_type = |starts: &[&str]| starts.iter().any(|start| expected.starts_with(start));
-    if is_of_a_type(&["tuple struct ", "tuple variant "]) {
+    if is_of_a_type(expected, &["tuple struct ", "tuple variant "]) {
         return "a list".to_owned();
     }
-    if is_of_a_type(&["enum "]) {
+    if is_of_a_type(expected, &["enum "]) {
         return "one of the words that are known here".to_owned();
     }
-    if is_of_a_type(&[
-        "struct ",
-        "internally tagged enum ",
-        "adjacently tagged enum ",
-        "newtype ",
-        "unit ",
-    ]) {
+    if is_of_a_type(
+        expected,
+        &["struct ", "internally tagged enum ", "adjacently tagged enum ", "newtype ", "unit "],
+    ) {
         return "keys with values".to_owned();
     }
     plain(expected)
+}
+
+fn is_of_a_type(expected: &str, starts: &[&str]) -> bool {
+    starts.iter().any(|start| expected.starts_with(start))
 }
 
 /// The value that the file has, in words for its kind.

@@ -13,8 +13,9 @@ use crate::is_hidden;
 /// ```
 #[must_use]
 pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
+    if !word.is_empty()
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c))
+    {
         return word.to_owned();
     }
     if word.contains(is_hidden) {
@@ -30,8 +31,8 @@ fn with_escapes(word: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', c]),
             c if is_hidden(c) => {
                 let mut bytes = [0; 4];
-                let escape = |byte: u8| format!("\\{byte:03o}");
-                quoted.extend(c.encode_utf8(&mut bytes).bytes().map(escape));
+                quoted
+                    .extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\{byte:03o}")));
             }
             c => quoted.push(c),
         }

@@ -30,11 +30,15 @@ pub fn visible(text: &str) -> String {
     escaped(text, is_hidden)
 }
 
-/// The same for text of several lines: line ends stay.
+/// Text of several lines with its hidden characters made visible, as [`visible`] does; line ends
+/// stay.
 #[must_use]
 pub fn visible_lines(text: String) -> String {
-    let is_escaped = |c| c != '\n' && is_hidden(c);
     if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }
+}
+
+fn is_escaped(c: char) -> bool {
+    c != '\n' && is_hidden(c)
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> String {

@@ -72,8 +72,8 @@ pub fn find(name: &str) -> Option<&'static str> {
 /// assert_eq!(error.to_string(), expected);
 /// ```
 pub fn load(name: &str) -> Result<Profile, CatalogError> {
-    let unknown = || CatalogError::Unknown { name: name.to_owned(), nearest: suggest(name) };
-    let text = find(name).ok_or_else(unknown)?;
+    let text = find(name)
+        .ok_or_else(|| CatalogError::Unknown { name: name.to_owned(), nearest: suggest(name) })?;
     let description = Description::from_toml(text)
         .map_err(|error| CatalogError::Invalid(name.to_owned(), error))?;
     Ok(description.to_profile())
@@ -90,12 +90,11 @@ pub fn suggest(name: &str) -> Option<&'static str> {
     }
     let containing =
         names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
-    let nearest = || {
+    containing.or_else(|| {
         names()
             .min_by_key(|known| edits(&name, known))
             .filter(|known| 3 * edits(&name, known) <= known.len())
-    };
-    containing.or_else(nearest)
+    })
 }
 
 /// Levenshtein's distance: characters to insert, delete or replace.

@@ -98,9 +98,8 @@ impl CoreDistance {
     /// nanoseconds.
     #[must_use]
     pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
-        let status = |i, j| (i != j).then_some(PairStatus::Imported);
         CoreDistance {
-            status: Square::from_fn(pus.len(), status),
+            status: Square::from_fn(pus.len(), |i, j| (i != j).then_some(PairStatus::Imported)),
             pus,
             median_ns,
             p10_ns: None,

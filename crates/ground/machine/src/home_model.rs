@@ -99,19 +99,22 @@ impl HomeModel {
     /// it says nothing of them.
     #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
-        let group = |row: usize| {
-            self.groups.iter().position(|group| pus.get(row).is_some_and(|os| group.contains(os)))
-        };
-        self.of_groups_ns([group(i)?, group(j)?], [i, j], home)
+        let groups = [self.group_of_pu(*pus.get(i)?)?, self.group_of_pu(*pus.get(j)?)?];
+        self.of_groups_ns(groups, [i, j], home)
     }
 
     /// The same for two rows whose groups are known: where many pairs are asked for,
     /// [`HomeModel::group_of`] tells the groups once.
     #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
-        let offset = |row: usize| self.offset_ns.get(row)?.get(home).copied();
-        let ns = self.base_ns(groups[0], groups[1], home) + offset(rows[0])? + offset(rows[1])?;
+        let ns = self.base_ns(groups[0], groups[1], home)
+            + self.offset_ns.get(rows[0])?.get(home).copied()?
+            + self.offset_ns.get(rows[1])?.get(home).copied()?;
         ns.is_finite().then_some(ns)
+    }
+
+    fn group_of_pu(&self, os: u32) -> Option<usize> {
+        self.groups.iter().position(|group| group.contains(&os))
     }
 
     /// The number of homes that the offsets tell apart.

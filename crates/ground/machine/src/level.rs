@@ -76,16 +76,19 @@ impl Level {
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
         let mut seen = Vec::new();
-        let dense = |group: u32| match seen.iter().position(|other| *other == group) {
-            Some(at) => at as u32,
-            None => {
-                seen.push(group);
-                seen.len() as u32 - 1
-            }
-        };
-        pus.iter()
-            .map(|os| self.of(topology.pu(*os)?))
-            .collect::<Option<Vec<u32>>>()
-            .map(|groups| groups.into_iter().map(dense).collect())
+        pus.iter().map(|os| self.of(topology.pu(*os)?)).collect::<Option<Vec<u32>>>().map(
+            |groups| {
+                groups
+                    .into_iter()
+                    .map(|group| match seen.iter().position(|other| *other == group) {
+                        Some(at) => at as u32,
+                        None => {
+                            seen.push(group);
+                            seen.len() as u32 - 1
+                        }
+                    })
+                    .collect()
+            },
+        )
     }
 }

@@ -67,13 +67,18 @@ pub(crate) fn too_long(ns: f64) -> Option<String> {
 /// Rows of figures that are all known.
 pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
     let rows = Vec::<Vec<Nanoseconds>>::deserialize(deserializer)?;
-    let known = |cell: Nanoseconds| {
-        cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"))
-    };
-    rows.into_iter().map(|row| row.into_iter().map(known).collect()).collect()
+    rows.into_iter()
+        .map(|row| {
+            row.into_iter()
+                .map(|cell| {
+                    cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"))
+                })
+                .collect()
+        })
+        .collect()
 }
 
-/// The same, where they may be left out.
+/// Reads rows of nanoseconds that a document may leave out.
 pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<Vec<f64>>>, D::Error> {

@@ -173,13 +173,16 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
             counted(pairs, "pair")
         ));
     }
-    let ascend = |row: &Deciles| row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1]);
     match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
         Some(at) => {
             wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above"))
         }
         None => Ok(()),
     }
+}
+
+fn ascend(row: &Deciles) -> bool {
+    row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1])
 }
 
 fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
@@ -220,11 +223,10 @@ fn check_length<'a>(
 /// A round trip is the same from both ends, and searches that trust in that would never end where
 /// it is not.
 fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
-    let differ = |(i, j, there): &(usize, usize, &f64)| {
+    match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];
         **there != back && !(there.is_nan() && back.is_nan())
-    };
-    match matrix.pairs().find(differ) {
+    }) {
         Some((i, j, there)) => wrong(format!(
             "{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal",
             matrix[(j, i)]

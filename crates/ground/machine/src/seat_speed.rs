@@ -44,10 +44,9 @@ impl SeatSpeed {
     #[must_use]
     pub fn of(pus: Vec<u32>, work: WorkTimes) -> Self {
         let fastest_ns = work.alone_p10_ns.iter().copied().fold(f64::INFINITY, f64::min);
-        let relative = |times: &[f64]| times.iter().map(|ns| fastest_ns / ns).collect::<Vec<f64>>();
         SeatSpeed {
-            alone: relative(&work.alone_p10_ns),
-            together: Some(relative(&work.together_p10_ns)),
+            alone: relative(fastest_ns, &work.alone_p10_ns),
+            together: Some(relative(fastest_ns, &work.together_p10_ns)),
             pus,
             work: Some(work),
         }
@@ -118,6 +117,10 @@ impl SeatSpeed {
         }
         None
     }
+}
+
+fn relative(fastest_ns: f64, times: &[f64]) -> Vec<f64> {
+    times.iter().map(|ns| fastest_ns / ns).collect::<Vec<f64>>()
 }
 
 /// The largest speed or time that is read: sums of millions of them, and their quotients, stay

@@ -29,19 +29,31 @@ pub struct Speed {
 pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
     let measures: [fn(&Speed) -> Option<u64>; 3] =
         [|speed| speed.capacity, |speed| speed.base_khz, |speed| speed.max_khz];
-    let told = measures.into_iter().find_map(|measure| kinds_by(speeds, measure));
-    told.unwrap_or_else(|| vec![None; speeds.len()])
+    let kinds = measures.into_iter().find_map(|measure| kinds_by(speeds, measure));
+    kinds.unwrap_or_else(|| vec![None; speeds.len()])
 }
 
 /// `None` where the measure is not known of all, or tells no two of them apart.
 fn kinds_by(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<Option<CoreKind>>> {
     let values = speeds.iter().map(measure).collect::<Option<Vec<u64>>>()?;
     let fastest = u128::from(*values.iter().max()?);
-    let is_fast = |value: u64| u128::from(value) * 110 >= fastest * 100;
-    let kind =
-        |value: u64| if is_fast(value) { CoreKind::Performance } else { CoreKind::Efficiency };
-    let differ = values.iter().any(|value| !is_fast(*value));
-    differ.then(|| values.into_iter().map(|value| Some(kind(value))).collect())
+    let differ = values.iter().any(|value| !is_fast(fastest, *value));
+    differ.then(|| {
+        values
+            .into_iter()
+            .map(|value| {
+                Some(if is_fast(fastest, value) {
+                    CoreKind::Performance
+                } else {
+                    CoreKind::Efficiency
+                })
+            })
+            .collect()
+    })
+}
+
+fn is_fast(fastest: u128, value: u64) -> bool {
+    u128::from(value) * 110 >= fastest * 100
 }
 
 #[cfg(test)]

@@ -32,8 +32,9 @@ impl Topology {
     /// Whether two PUs are hardware threads of one core. False where the cores are unknown.
     #[must_use]
     pub fn are_smt_siblings(&self, a: u32, b: u32) -> bool {
-        let core = |os| self.pu(os).and_then(|pu| pu.core);
-        a != b && core(a).is_some() && core(a) == core(b)
+        a != b
+            && self.pu(a).and_then(|pu| pu.core).is_some()
+            && self.pu(a).and_then(|pu| pu.core) == self.pu(b).and_then(|pu| pu.core)
     }
 
     /// How many different values a level takes over all PUs, unknown ones not counted.

@@ -68,8 +68,10 @@ impl Nearness {
             return Nearness::SameCpu;
         }
         let (Some(a), Some(b)) = (topology.pu(a), topology.pu(b)) else { return Nearness::Machine };
-        let is_shared = |level: &Level| level.of(a).is_some() && level.of(a) == level.of(b);
-        Level::ALL.iter().position(is_shared).map_or(Nearness::Machine, Nearness::Level)
+        Level::ALL
+            .iter()
+            .position(|level| level.of(a).is_some() && level.of(a) == level.of(b))
+            .map_or(Nearness::Machine, Nearness::Level)
     }
 
     /// The name for people.
@@ -103,7 +105,6 @@ impl Wakeups {
     /// Whether there is a figure for one CPU and one for two: neither can stand for the other.
     #[must_use]
     pub fn tell_one_from_two(&self) -> bool {
-        let is_one = |pair: &WakeupPair| pair.pus[0] == pair.pus[1];
         self.pairs.iter().any(is_one) && !self.pairs.iter().all(is_one)
     }
 
@@ -121,16 +122,12 @@ impl Wakeups {
             self.classes(topology).iter().map(|class| (class.sharing, class.median_ns())).collect();
         let own: HashMap<[u32; 2], f64> =
             self.pairs.iter().map(|pair| (ordered(pair.pus), pair.median_ns)).collect();
-        let of_class = |wanted: Nearness| {
-            let exact = classes.iter().find(|(sharing, _)| *sharing == wanted);
-            let further = || classes.iter().find(|(sharing, _)| *sharing > wanted);
-            exact.or_else(further).or(classes.last()).map_or(f64::NAN, |(_, ns)| *ns)
-        };
-        let cell = |i: usize, j: usize| {
+        Some(Matrix::from_fn(pus.len(), |i, j| {
             let pair = ordered([pus[i], pus[j]]);
-            own.get(&pair).copied().unwrap_or_else(|| of_class(Nearness::of(topology, pair)))
-        };
-        Some(Matrix::from_fn(pus.len(), cell))
+            own.get(&pair)
+                .copied()
+                .unwrap_or_else(|| nearest_ns(&classes, Nearness::of(topology, pair)))
+        }))
     }
 
     /// The measured pairs by nearness, the nearest first.
@@ -171,6 +168,18 @@ impl Wakeups {
         }
         None
     }
+}
+
+fn is_one(pair: &WakeupPair) -> bool {
+    pair.pus[0] == pair.pus[1]
+}
+
+fn nearest_ns(classes: &[(Nearness, f64)], class: Nearness) -> f64 {
+    let exact = classes.iter().find(|(sharing, _)| *sharing == class);
+    exact
+        .or_else(|| classes.iter().find(|(sharing, _)| *sharing > class))
+        .or(classes.last())
+        .map_or(f64::NAN, |(_, ns)| *ns)
 }
 
 fn ordered([a, b]: [u32; 2]) -> [u32; 2] {

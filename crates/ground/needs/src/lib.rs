@@ -93,10 +93,10 @@ fn least(name: &str) -> &'static [&'static str] {
 /// Whether a program starts with these arguments and ends with 0. Where it does not, the test is
 /// [skipped](skip).
 pub fn program(name: &str, arguments: &[&str]) -> bool {
-    let asked = format!("{name} {}", arguments.join(" "));
-    let works = answer(&asked, || ends_well(Command::new(name).args(arguments)));
+    let question = format!("{name} {}", arguments.join(" "));
+    let works = answer(&question, || ends_well(Command::new(name).args(arguments)));
     if !works {
-        skip(format_args!("'{asked}' does not work here"));
+        skip(format_args!("'{question}' does not work here"));
     }
     works
 }
@@ -113,8 +113,8 @@ pub fn starts(name: &str) -> bool {
 /// Whether a compiler, with these options, makes a program of this C source. Where it does not, the
 /// test is [skipped](skip). The program is not started.
 pub fn compiler(name: &str, options: &[&str], source: &str) -> bool {
-    let asked = format!("{name} {} {source}", options.join(" "));
-    let works = answer(&asked, || compiles(name, options, source, |_| true));
+    let question = format!("{name} {} {source}", options.join(" "));
+    let works = answer(&question, || compiles(name, options, source, |_| true));
     if !works {
         let first = source.lines().next().unwrap_or_default();
         skip(format_args!(
@@ -139,7 +139,6 @@ pub fn mpi(name: &str) -> bool {
 /// where it has its own.
 pub fn thread_sanitizer(name: &str) -> bool {
     let options = ["-pthread", "-fsanitize=thread"];
-    let runs = |program: &str| ends_well(&mut Command::new(program));
     let works = answer(&format!("{name} tsan"), || compiles(name, &options, THREADS, runs));
     if !works {
         skip(format_args!("'{name} -fsanitize=thread' makes no program that runs here"));
@@ -147,10 +146,14 @@ pub fn thread_sanitizer(name: &str) -> bool {
     works
 }
 
-fn answer(asked: &str, ask: impl FnOnce() -> bool) -> bool {
+fn runs(program: &str) -> bool {
+    ends_well(&mut Command::new(program))
+}
+
+fn answer(question: &str, ask: impl FnOnce() -> bool) -> bool {
     // Held while asking, so that a question is asked once.
     let mut answers = ANSWERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    *answers.entry(asked.to_owned()).or_insert_with(ask)
+    *answers.entry(question.to_owned()).or_insert_with(ask)
 }
 
 fn ends_well(command: &mut Command) -> bool {

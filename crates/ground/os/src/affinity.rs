@@ -44,15 +44,15 @@ pub fn current() -> io::Result<Vec<u32>> {
 /// The kernel's error, or `InvalidInput` where it accepted the call and then reports another mask:
 /// it drops CPUs outside the cpuset without a word.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
-    let wanted: CpuSet = cpus.iter().copied().collect();
-    wanted.give(0)?;
+    let mask: CpuSet = cpus.iter().copied().collect();
+    mask.give(0)?;
     let seated = CpuSet::of_thread(0)?;
-    if seated == wanted {
+    if seated == mask {
         Ok(())
     } else {
         Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("asked for CPUs {wanted}, the kernel gave {seated}"),
+            format!("asked for CPUs {mask}, the kernel gave {seated}"),
         ))
     }
 }
@@ -64,8 +64,10 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
 /// The kernel's error: `ESRCH` where the thread has gone.
 pub fn whole(tid: Tid) -> io::Result<CpuSet> {
     let tid = if tid == 0 { crate::task::own_tid() } else { tid };
-    let mask = || CpuSet::of_list(&small::value_of(&traced::status(tid)?, "Cpus_allowed_list")?);
-    mask().filter(|mask| !mask.is_empty()).map_or_else(|| CpuSet::of_thread(tid), Ok)
+    traced::status(tid)
+        .and_then(|status| CpuSet::of_list(&small::value_of(&status, "Cpus_allowed_list")?))
+        .filter(|mask| !mask.is_empty())
+        .map_or_else(|| CpuSet::of_thread(tid), Ok)
 }
 
 /// The mask that gives a thread back all that it has now; thread 0 is the caller. A thread that may
@@ -120,14 +122,15 @@ fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() ->
 /// The CPUs that are present and offline; none where the kernel does not say.
 #[must_use]
 pub fn offline() -> CpuSet {
-    let listed = |name: &str| {
-        let text = small::read(format!("/sys/devices/system/cpu/{name}"))?;
-        CpuSet::of_list(&text)
-    };
-    match (listed("present"), listed("online")) {
+    match (listed_cpus("present"), listed_cpus("online")) {
         (Some(present), Some(online)) => present.without(&online),
         _ => CpuSet::default(),
     }
+}
+
+fn listed_cpus(name: &str) -> Option<CpuSet> {
+    let text = small::read(format!("/sys/devices/system/cpu/{name}"))?;
+    CpuSet::of_list(&text)
 }
 
 /// The CPUs that the cpuset of this process allows, those included that are outside its mask: the
@@ -137,11 +140,14 @@ pub fn offline() -> CpuSet {
 /// # Errors
 /// The kernel's error: no thread can be started, or a filter of system calls forbids it to ask.
 pub fn granted() -> io::Result<CpuSet> {
-    let ask = || {
-        possible().give(0)?;
-        whole(0)
-    };
-    let asked = thread::scope(|scope| Ok(thread::Builder::new().spawn_scoped(scope, ask)?.join()));
+    let asked = thread::scope(|scope| {
+        Ok(thread::Builder::new()
+            .spawn_scoped(scope, || {
+                possible().give(0)?;
+                whole(0)
+            })?
+            .join())
+    });
     asked.and_then(|asked| asked.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
@@ -157,12 +163,11 @@ fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
     let own = crate::task::own_tid();
     let tid = if tid == 0 { own } else { tid };
-    let path = |tid: Tid| root.read(&format!("/proc/{tid}/cpuset")).ok();
-    let cpuset = path(tid)?;
+    let cpuset = cpuset_path(&root, tid)?;
     if cpuset == "/" && is_first_namespace(&root) {
         return None;
     }
-    if path(own).as_ref() == Some(&cpuset) {
+    if cpuset_path(&root, own).as_ref() == Some(&cpuset) {
         return granted().ok();
     }
     // One above the root of this namespace of control groups is not mounted here.
@@ -170,6 +175,10 @@ fn cpuset_of(tid: Tid) -> Option<CpuSet> {
         root.read(&format!("/proc/{tid}/cgroup")).ok().filter(|_| !cpuset.starts_with("/.."))?;
     let groups = Hierarchies::read(&root).groups(&root, tid, &membership);
     CpuSet::of_list(&Hierarchies::limits(&root, &groups).cpus?).filter(|cpus| !cpus.is_empty())
+}
+
+fn cpuset_path(root: &Root, tid: Tid) -> Option<String> {
+    root.read(&format!("/proc/{tid}/cpuset")).ok()
 }
 
 /// Whether this kernel takes CPUs that are offline out of the masks that threads are given, for

@@ -18,19 +18,21 @@ const MOST_BYTES: usize = 1 << 16;
 /// # Errors
 /// The kernel's error: the file system has no notes, or the note is too long.
 pub fn set(path: &Path, name: &str, value: &[u8]) -> io::Result<()> {
-    let put = |space: &str| setxattr(path, format!("{space}.{name}"), value, XattrFlags::empty());
-    Ok(put(SPACES[0]).or_else(|_| put(SPACES[1]))?)
+    Ok(put(path, name, value, SPACES[0]).or_else(|_| put(path, name, value, SPACES[1]))?)
+}
+
+fn put(path: &Path, name: &str, value: &[u8], space: &str) -> rustix::io::Result<()> {
+    setxattr(path, format!("{space}.{name}"), value, XattrFlags::empty())
 }
 
 /// The notes of this name that can be read: at most one of each namespace.
 pub fn get(path: &Path, name: &str) -> impl Iterator<Item = Vec<u8>> {
-    let read = move |space: &str| {
+    SPACES.into_iter().filter_map(move |space| {
         let mut value = vec![0; MOST_BYTES];
         let length = getxattr(path, format!("{space}.{name}"), value.as_mut_slice()).ok()?;
         value.truncate(length);
         Some(value)
-    };
-    SPACES.into_iter().filter_map(read)
+    })
 }
 
 /// The names of all notes that begin so, without what they begin with.
@@ -39,13 +41,15 @@ pub fn names(path: &Path, prefix: &str) -> Vec<String> {
     let mut names = vec![0; MOST_BYTES];
     let length = listxattr(path, names.as_mut_slice()).unwrap_or(0);
     let names = String::from_utf8_lossy(&names[..length]).into_owned();
-    let own = |name: &str| {
-        SPACES
-            .iter()
-            .find_map(|space| name.strip_prefix(space)?.strip_prefix('.')?.strip_prefix(prefix))
-            .map(str::to_owned)
-    };
-    let mut found: Vec<String> = names.split('\0').filter_map(own).collect();
+    let mut found: Vec<String> = names
+        .split('\0')
+        .filter_map(|name| {
+            SPACES
+                .iter()
+                .find_map(|space| name.strip_prefix(space)?.strip_prefix('.')?.strip_prefix(prefix))
+                .map(str::to_owned)
+        })
+        .collect();
     found.sort_unstable();
     found.dedup();
     found

@@ -28,13 +28,13 @@ pub fn ticks_per_s() -> u64 {
     u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100)
 }
 
-/// The same in ms: two processes of one boot can compare what they read.
+/// Milliseconds since boot: two processes of one boot can compare their readings.
 #[must_use]
 pub fn milliseconds() -> u64 {
     nanoseconds() / 1_000_000
 }
 
-/// The same in ns.
+/// Nanoseconds since boot, with the time of a suspended computer.
 #[must_use]
 pub fn nanoseconds() -> u64 {
     read(libc::CLOCK_BOOTTIME)

@@ -56,7 +56,7 @@ pub struct Brake {
 }
 
 impl Brake {
-    /// Those on the CPU time of the group in this folder.
+    /// The brakes on the CPU time of the group in this folder.
     pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
         let is_idle = root.read(&format!("{folder}/cpu.idle")).is_ok_and(|text| text.trim() == "1");
         let idle = is_idle.then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
@@ -147,10 +147,13 @@ impl Brake {
 
 /// A share of a period, in percent; `None` where it is nothing, all, or not told.
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
-    let number = |file: &str| root.read(file).ok()?.trim().parse::<i64>().ok();
-    let runtime_us = number(runtime)?;
-    let period_us = number(period)?;
+    let runtime_us = number(root, runtime)?;
+    let period_us = number(root, period)?;
     (0 < runtime_us && runtime_us < period_us).then(|| 100.0 * runtime_us as f64 / period_us as f64)
+}
+
+fn number(root: &Root, file: &str) -> Option<i64> {
+    root.read(file).ok()?.trim().parse::<i64>().ok()
 }
 
 /// The command that takes the setting in this file away.

@@ -2,11 +2,14 @@
 
 /// A number without a sign; `None` where the bytes are not one, or it is too large.
 pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
-    let digit = |number: u64, byte: &u8| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
-    };
-    (!bytes.is_empty()).then(|| bytes.iter().try_fold(0, digit)).flatten()
+    (!bytes.is_empty())
+        .then(|| {
+            bytes.iter().try_fold(0_u64, |number, byte| {
+                let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+                number.checked_mul(10)?.checked_add(digit)
+            })
+        })
+        .flatten()
 }
 
 /// A number that may have a minus sign.
@@ -34,8 +37,9 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The trimmed value of a line `key: value`.
 pub(crate) fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
-    let of_line = |line: &'a [u8]| line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":");
-    lines(text).find_map(of_line).map(<[u8]>::trim_ascii)
+    lines(text)
+        .find_map(|line| line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":"))
+        .map(<[u8]>::trim_ascii)
 }
 
 /// The bytes as text.
@@ -56,10 +60,9 @@ pub(crate) fn unescaped(name: &[u8]) -> String {
 }
 
 fn octal(digits: &[u8]) -> Option<u8> {
-    let digit = |code: u8, digit: &u8| {
+    digits.iter().try_fold(0_u8, |code, digit| {
         code.checked_mul(8)?.checked_add(digit.checked_sub(b'0').filter(|it| *it < 8)?)
-    };
-    digits.iter().try_fold(0, digit)
+    })
 }
 
 #[cfg(test)]

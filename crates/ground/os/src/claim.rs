@@ -55,12 +55,11 @@ fn holder(file: &File) -> Option<u32> {
 /// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process
 /// that cannot be seen from here, and counts as no process.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
-    let process = |line: &str| {
+    locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, process, file, ..] = words.as_slice() else { return None };
         process.parse().ok().filter(|process| *process > 0 && *file == of)
-    };
-    locks.lines().find_map(process)
+    })
 }
 
 #[cfg(test)]

@@ -57,8 +57,8 @@ impl Event {
             .iter()
             .find(|(known, ..)| *known == name)
             .map(|(_, kind, number)| (*kind, *number));
-        let raw = || Some((RAW, u64::from_str_radix(name.strip_prefix('r')?, 16).ok()?));
-        let (kind, number) = known.or_else(raw)?;
+        let (kind, number) = known
+            .or_else(|| Some((RAW, u64::from_str_radix(name.strip_prefix('r')?, 16).ok()?)))?;
         Some(Event { name: name.to_owned(), kind, number })
     }
 

@@ -50,7 +50,7 @@ pub enum CpuListError {
         /// The text found there.
         text: String,
     },
-    /// The same CPU twice where each may stand once.
+    /// A CPU stands twice in a list in which each may stand once.
     #[error("CPU {0} stands in the list twice")]
     Repeated(u32),
 }

@@ -85,9 +85,17 @@ impl CpuSet {
     #[must_use]
     pub fn to_mask(&self) -> String {
         let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
-        let bit = |group: u32, bit: u32| u32::from(self.contains(group * GROUP_BITS + bit)) << bit;
-        let bits = |group: u32| (0..GROUP_BITS).fold(0, |bits, at| bits | bit(group, at));
-        (0..groups).rev().map(|group| format!("{:08x}", bits(group))).collect::<Vec<_>>().join(",")
+        (0..groups)
+            .rev()
+            .map(|group| {
+                format!(
+                    "{:08x}",
+                    (0..GROUP_BITS).fold(0, |bits, at| bits
+                        | u32::from(self.contains(group * GROUP_BITS + at)) << at)
+                )
+            })
+            .collect::<Vec<_>>()
+            .join(",")
     }
 
     /// The CPUs that a thread may run on now; thread 0 is the caller. CPUs of its mask that are

@@ -26,18 +26,20 @@ impl CpuTimes {
     /// Reads the file. Kernels before 2.6.11 write fewer columns, which count as 0.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
-        let of_line = |line| {
-            let mut fields = words(line);
-            let cpu = small(fields.next()?.strip_prefix(b"cpu")?)?;
-            let mut ticks = [0; COLUMNS];
-            for (column, field) in ticks.iter_mut().zip(fields) {
-                *column = unsigned(field)?;
-            }
-            Some((cpu, ticks))
-        };
         // The lines of CPUs come first; the line of interrupts behind them is long.
         CpuTimes(
-            lines(text).take_while(|line| line.starts_with(b"cpu")).filter_map(of_line).collect(),
+            lines(text)
+                .take_while(|line| line.starts_with(b"cpu"))
+                .filter_map(|line| {
+                    let mut fields = words(line);
+                    let cpu = small(fields.next()?.strip_prefix(b"cpu")?)?;
+                    let mut ticks = [0; COLUMNS];
+                    for (column, field) in ticks.iter_mut().zip(fields) {
+                        *column = unsigned(field)?;
+                    }
+                    Some((cpu, ticks))
+                })
+                .collect(),
         )
     }
 
@@ -59,14 +61,20 @@ impl CpuTimes {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;
         // The kernel's count of idle time may go backwards by a tick.
-        let passed = |column: usize| now[column].saturating_sub(then[column]);
-        let total = (0..COLUMNS).map(passed).fold(0, u64::saturating_add);
-        let idle = passed(IDLE).saturating_add(passed(WAITS_FOR_DISK));
-        let busy = total.saturating_sub(idle).saturating_sub(passed(STOLEN));
-        let percent = |ticks: u64| 100.0 * ticks as f64 / total as f64;
-        (total > 0)
-            .then(|| Shares { busy_percent: percent(busy), steal_percent: percent(passed(STOLEN)) })
+        let passed: [u64; COLUMNS] =
+            std::array::from_fn(|column| now[column].saturating_sub(then[column]));
+        let total = passed.into_iter().fold(0, u64::saturating_add);
+        let idle = passed[IDLE].saturating_add(passed[WAITS_FOR_DISK]);
+        let busy = total.saturating_sub(idle).saturating_sub(passed[STOLEN]);
+        (total > 0).then(|| Shares {
+            busy_percent: percent(total, busy),
+            steal_percent: percent(total, passed[STOLEN]),
+        })
     }
+}
+
+fn percent(total: u64, ticks: u64) -> f64 {
+    100.0 * ticks as f64 / total as f64
 }
 
 #[cfg(test)]

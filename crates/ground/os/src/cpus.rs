@@ -73,7 +73,6 @@ impl Cpus {
     /// The affinity mask could not be read.
     pub fn read() -> std::io::Result<Self> {
         let allowed = affinity::current()?;
-        let circle = |name: &str| listed(&format!("/sys/devices/system/cpu/{name}"));
         let online = circle("online").unwrap_or_else(|| allowed.clone());
         let present = circle("present").unwrap_or_else(|| online.clone());
         let set_apart = set_apart(&Root::new("/"));
@@ -88,7 +87,6 @@ impl Cpus {
     /// Those CPUs that are set apart and open to this process, by what its cpuset grants. A mask
     /// that leaves out other CPUs as well was narrowed by a taskset, which binds.
     fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
-        let set = |cpus: &[u32]| cpus.iter().copied().collect::<CpuSet>();
         let open = granted.within(&set(&self.online));
         let allowed = set(&self.allowed);
         if !open.without(set_apart).is_subset(&allowed) {
@@ -114,8 +112,8 @@ impl Cpus {
     ///
     /// # Errors
     /// [`CpuError`] for the first that cannot, with the innermost circle it fails.
-    pub fn check(&self, wanted: &[u32]) -> Result<(), CpuError> {
-        wanted.iter().try_for_each(|cpu| self.check_one(*cpu))
+    pub fn check(&self, cpus: &[u32]) -> Result<(), CpuError> {
+        cpus.iter().try_for_each(|cpu| self.check_one(*cpu))
     }
 
     fn check_one(&self, cpu: u32) -> Result<(), CpuError> {
@@ -131,13 +129,22 @@ impl Cpus {
     }
 }
 
+fn circle(name: &str) -> Option<Vec<u32>> {
+    listed(&format!("/sys/devices/system/cpu/{name}"))
+}
+
+fn set(cpus: &[u32]) -> CpuSet {
+    cpus.iter().copied().collect::<CpuSet>()
+}
+
 /// The CPUs that the kernel was started to keep tasks or the tick away from: `isolcpus=` and
 /// `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     let kernel = Scheduler::read(root);
-    let listed = |list: &str| CpuSet::of_list(list).unwrap_or_default();
-    listed(&kernel.isolated).with(&listed(&kernel.no_hz_full))
+    CpuSet::of_list(&kernel.isolated)
+        .unwrap_or_default()
+        .with(&CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default())
 }
 
 fn listed(path: &str) -> Option<Vec<u32>> {

@@ -20,31 +20,36 @@ pub struct Device {
 /// ones can find something.
 #[must_use]
 pub fn is_any(root: &Root) -> bool {
-    let is_device = |name: &String| name == "kfd" || numbered(name, "nvidia").is_some();
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
     folders.iter().any(|folder| root.names(folder).map_or(true, |names| !names.is_empty()))
-        || root.names("/dev").map_or(true, |names| names.iter().any(is_device))
+        || root.names("/dev").map_or(true, |names| {
+            names.iter().any(|name| name == "kfd" || numbered(name, "nvidia").is_some())
+        })
 }
 
 /// The device behind an open file; `None` for any other file.
 #[must_use]
 pub fn of(root: &Root, file: &str) -> Option<Device> {
     let (kind, folder) = sysfs(root, file.strip_prefix("/dev/")?)?;
-    let read = |name: &str| root.read(&format!("{}/{name}", folder.as_deref()?)).ok();
-    let kind = kind.unwrap_or_else(|| match read("class").as_deref() {
-        // PCI's base classes: 02 network controllers, 03 displays, 12 accelerators.
-        Some(class) if class.starts_with("0x02") => "nic",
-        Some(class) if class.starts_with("0x03") || class.starts_with("0x12") => "gpu",
-        _ => "device",
-    });
+    let kind =
+        kind.unwrap_or_else(|| match attribute(root, folder.as_deref(), "class").as_deref() {
+            // PCI's base classes: 02 network controllers, 03 displays, 12 accelerators.
+            Some(class) if class.starts_with("0x02") => "nic",
+            Some(class) if class.starts_with("0x03") || class.starts_with("0x12") => "gpu",
+            _ => "device",
+        });
     // The kernel writes -1 for a device without a node.
-    let node = read("numa_node").and_then(|node| node.parse().ok());
+    let node = attribute(root, folder.as_deref(), "numa_node").and_then(|node| node.parse().ok());
     Some(Device {
         name: file.to_owned(),
         kind,
         node,
-        cpus: read("local_cpulist").filter(|list| !list.is_empty()),
+        cpus: attribute(root, folder.as_deref(), "local_cpulist").filter(|list| !list.is_empty()),
     })
+}
+
+fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
+    root.read(&format!("{}/{name}", folder.as_deref()?)).ok()
 }
 
 /// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.
@@ -57,16 +62,19 @@ fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String
         return Some((Some("gpu"), None));
     }
     let (folder, file) = name.rsplit_once('/')?;
-    let class = |class: &str| Some(format!("/sys/class/{class}/{file}/device"));
     match folder {
         "dri" if numbered(file, "renderD").or_else(|| numbered(file, "card")).is_some() => {
-            Some((Some("gpu"), class("drm")))
+            Some((Some("gpu"), class_folder(file, "drm")))
         }
-        "accel" if numbered(file, "accel").is_some() => Some((Some("gpu"), class("accel"))),
+        "accel" if numbered(file, "accel").is_some() => {
+            Some((Some("gpu"), class_folder(file, "accel")))
+        }
         "infiniband" if numbered(file, "uverbs").is_some() => {
-            Some((Some("nic"), class("infiniband_verbs")))
+            Some((Some("nic"), class_folder(file, "infiniband_verbs")))
         }
-        "vfio/devices" if numbered(file, "vfio").is_some() => Some((None, class("vfio-dev"))),
+        "vfio/devices" if numbered(file, "vfio").is_some() => {
+            Some((None, class_folder(file, "vfio-dev")))
+        }
         "vfio" if numbered(file, "").is_some() => {
             let devices = format!("/sys/kernel/iommu_groups/{file}/devices");
             Some((
@@ -78,6 +86,10 @@ fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String
     }
 }
 
+fn class_folder(file: &str, class: &str) -> Option<String> {
+    Some(format!("/sys/class/{class}/{file}/device"))
+}
+
 /// The number behind the beginning of a name.
 fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
     let number = name.strip_prefix(beginning)?;
@@ -87,14 +99,13 @@ fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
 /// The PCI folder of NVIDIA's device of this minor number, which its driver tells below `/proc`.
 fn nvidia(root: &Root, minor: &str) -> Option<String> {
     let folder = "/proc/driver/nvidia/gpus";
-    let has_minor = |address: &String| {
-        let text = root.read(&format!("{folder}/{address}/information")).unwrap_or_default();
-        crate::small::value_of(&text, "Device Minor").as_deref() == Some(minor)
-    };
     root.folders(folder)
         .ok()?
         .into_iter()
-        .find(has_minor)
+        .find(|address| {
+            let text = root.read(&format!("{folder}/{address}/information")).unwrap_or_default();
+            crate::small::value_of(&text, "Device Minor").as_deref() == Some(minor)
+        })
         .map(|address| format!("/sys/bus/pci/devices/{address}"))
 }
 

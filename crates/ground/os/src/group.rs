@@ -48,7 +48,7 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let text = root.read("/proc/self/cgroup").ok()?;
     let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
     let base = if is_v2 { layout.v2? } else { layout.v1? };
-    let own = |line: &str| {
+    text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let controllers = fields.next()?;
         let path = fields.next()?;
@@ -58,8 +58,7 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
             controllers.split(',').any(|name| name == "cpuset")
         };
         fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
-    };
-    text.lines().find_map(own)
+    })
 }
 
 /// Moves all members to the group above and removes the group. No process is killed.

@@ -66,8 +66,7 @@ impl Groups {
     /// a thread may have a group of its own in either.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
-        let listed = |group: &Option<Located>| located::threads(root, &group.as_ref()?.folder());
-        match (listed(&self.time), listed(&self.cpuset)) {
+        match (listed(root, &self.time), listed(root, &self.cpuset)) {
             (Some(of_time), Some(of_cpus)) => {
                 let of_cpus: HashSet<Tid> = of_cpus.into_iter().collect();
                 Some(of_time.into_iter().filter(|tid| of_cpus.contains(tid)).collect())
@@ -81,6 +80,10 @@ impl Groups {
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
+}
+
+fn listed(root: &Root, group: &Option<Located>) -> Option<Vec<Tid>> {
+    located::threads(root, &group.as_ref()?.folder())
 }
 
 /// The limits of a group, with those of the groups above it.
@@ -182,11 +185,14 @@ impl Hierarchies {
         controller: &str,
     ) -> Result<Option<Located>, String> {
         let Some((is_v2, path)) = line_of(membership, controller) else { return Ok(None) };
-        let has_it = |hierarchy: &&Hierarchy| match &hierarchy.controllers {
-            Some(controllers) => !is_v2 && controllers.iter().any(|one| one == controller),
-            None => is_v2,
-        };
-        let mut mounted: Vec<&Hierarchy> = self.mounted.iter().filter(has_it).collect();
+        let mut mounted: Vec<&Hierarchy> = self
+            .mounted
+            .iter()
+            .filter(|hierarchy| match &hierarchy.controllers {
+                Some(controllers) => !is_v2 && controllers.iter().any(|one| one == controller),
+                None => is_v2,
+            })
+            .collect();
         // A container may show a part of a hierarchy twice, and the whole one as well.
         mounted.sort_by_key(|hierarchy| !hierarchy.is_whole);
         if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path))
@@ -208,7 +214,6 @@ impl Hierarchies {
     /// The limits of these groups.
     #[must_use]
     pub fn limits(root: &Root, groups: &Groups) -> Limits {
-        let inherited = |names: &[&str]| groups.cpuset.as_ref()?.inherited(root, names);
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
             path: paths
@@ -219,8 +224,16 @@ impl Hierarchies {
                 .to_owned(),
             cpusets: groups.cpuset.as_ref().map(|found| found.cpusets(root)).unwrap_or_default(),
             is_read_only: groups.cpuset.as_ref().is_some_and(Located::is_read_only),
-            cpus: inherited(&["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"]),
-            nodes: inherited(&["cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"]),
+            cpus: inherited(
+                root,
+                groups,
+                &["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"],
+            ),
+            nodes: inherited(
+                root,
+                groups,
+                &["cpuset.mems.effective", "cpuset.effective_mems", "cpuset.mems"],
+            ),
             quotas: groups.time.as_ref().map(|found| found.quotas(root)).unwrap_or_default(),
             brakes: brakes(root, groups),
             real_time: real_time(root, groups),
@@ -232,22 +245,25 @@ impl Hierarchies {
     #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
-        let is_mounted = |hierarchy: &Hierarchy| is_below(path, &hierarchy.folder);
-        if self.mounted.iter().any(is_mounted) && root.has(path) {
+        if self.mounted.iter().any(|hierarchy| is_below(path, &hierarchy.folder)) && root.has(path)
+        {
             return vec![path.to_owned()];
         }
         let spelled = format!("/{}", path.trim_start_matches('/'));
-        let in_one = |hierarchy: &Hierarchy| {
-            let below =
-                hierarchy.below(&spelled).filter(|below| !below.is_empty() || path.is_empty());
-            let plain = format!("{}{}", hierarchy.folder, spelled.trim_end_matches('/'));
-            let folder = below.map(|below| format!("{}{below}", hierarchy.folder));
-            folder
-                .into_iter()
-                .chain([plain])
-                .find(|folder| root.has(&format!("{folder}/cgroup.procs")))
-        };
-        let mut found: Vec<String> = self.mounted.iter().filter_map(in_one).collect();
+        let mut found: Vec<String> = self
+            .mounted
+            .iter()
+            .filter_map(|hierarchy| {
+                let below =
+                    hierarchy.below(&spelled).filter(|below| !below.is_empty() || path.is_empty());
+                let plain = format!("{}{}", hierarchy.folder, spelled.trim_end_matches('/'));
+                let folder = below.map(|below| format!("{}{below}", hierarchy.folder));
+                folder
+                    .into_iter()
+                    .chain([plain])
+                    .find(|folder| root.has(&format!("{folder}/cgroup.procs")))
+            })
+            .collect();
         found.dedup();
         found
     }
@@ -274,12 +290,17 @@ impl Hierarchies {
     }
 }
 
+fn inherited(root: &Root, groups: &Groups, names: &[&str]) -> Option<String> {
+    groups.cpuset.as_ref()?.inherited(root, names)
+}
+
 /// The settings that hold the members of these groups back, beside quotas.
 fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
     let time =
         groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
-    let on_memory = |folder: &str| Brake::on_memory(root, folder).into_iter().collect();
-    let memory = groups.memory.iter().flat_map(|found| found.brakes(on_memory));
+    let memory = groups.memory.iter().flat_map(|found| {
+        found.brakes(|folder| Brake::on_memory(root, folder).into_iter().collect())
+    });
     time.chain(memory).collect()
 }
 
@@ -291,10 +312,11 @@ fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
         found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect())
     });
     // Of two that are as tight, that of the computer is named.
-    let share = |brake: &Brake| {
-        if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
-    };
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
+}
+
+fn share(brake: &Brake) -> f64 {
+    if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
 }
 
 /// Whether a folder is another one or below it.
@@ -304,26 +326,29 @@ fn is_below(path: &str, folder: &str) -> bool {
 
 /// Whether the group of a controller is one of version 2, and its path.
 fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
-    let lines = || {
-        membership.lines().filter_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            Some((fields.next()?, fields.next()?))
-        })
-    };
-    let of_v1 =
-        lines().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
-    let of_v2 = || lines().find(|(controllers, _)| controllers.is_empty());
-    of_v1.map(|(_, path)| (false, path)).or_else(|| of_v2().map(|(_, path)| (true, path)))
+    let of_v1 = groups_of(membership)
+        .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
+    of_v1.map(|(_, path)| (false, path)).or_else(|| {
+        groups_of(membership)
+            .find(|(controllers, _)| controllers.is_empty())
+            .map(|(_, path)| (true, path))
+    })
+}
+
+fn groups_of(membership: &str) -> impl Iterator<Item = (&str, &str)> {
+    membership.lines().filter_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        Some((fields.next()?, fields.next()?))
+    })
 }
 
 impl Hierarchy {
     fn of(root: &Root, mount: Mount) -> Option<Self> {
-        let has = |file: &str| root.has(&format!("{}/{file}", mount.folder));
         // Of version 1, the root alone has an agent; of version 2, every group but the root has
         // events.
         let (controllers, is_whole) = match mount.kind.as_str() {
-            "cgroup" => (Some(mount.options), has("release_agent")),
-            "cgroup2" => (None, !has("cgroup.events")),
+            "cgroup" => (Some(mount.options), root.has(&format!("{}/release_agent", mount.folder))),
+            "cgroup2" => (None, !root.has(&format!("{}/cgroup.events", mount.folder))),
             _ => return None,
         };
         let is_read_only = mount.is_read_only;

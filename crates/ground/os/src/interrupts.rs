@@ -71,20 +71,22 @@ impl Interrupts {
     /// The interrupts that came to a CPU since an earlier reading, most frequent first.
     #[must_use]
     pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<Came> {
-        let column = |table: &Interrupts| table.cpus.iter().position(|known| *known == cpu);
-        let (Some(now), Some(then)) = (column(self), column(earlier)) else { return Vec::new() };
-        let came = |at: usize| {
-            let row = &self.rows[at];
-            let before = earlier.place(row, at).map_or(0, |at| earlier.count(at, then));
-            let count = self.count(at, now).saturating_sub(before);
-            (count > 0).then(|| Came {
-                irq: bytes::text(&row.label),
-                name: row.name(),
-                is_per_cpu: row.is_per_cpu(),
-                count,
-            })
+        let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
+            return Vec::new();
         };
-        let mut found: Vec<Came> = (0..self.rows.len()).filter_map(came).collect();
+        let mut found: Vec<Came> = (0..self.rows.len())
+            .filter_map(|at| {
+                let row = &self.rows[at];
+                let before = earlier.place(row, at).map_or(0, |at| earlier.count(at, then));
+                let count = self.count(at, now).saturating_sub(before);
+                (count > 0).then(|| Came {
+                    irq: bytes::text(&row.label),
+                    name: row.name(),
+                    is_per_cpu: row.is_per_cpu(),
+                    count,
+                })
+            })
+            .collect();
         found.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.irq.cmp(&b.irq)));
         found
     }
@@ -109,6 +111,10 @@ impl Interrupts {
             self.rows.iter().position(is_same)
         }
     }
+}
+
+fn column(cpu: u32, table: &Interrupts) -> Option<usize> {
+    table.cpus.iter().position(|known| *known == cpu)
 }
 
 /// The rows of IBM Z whose interrupts are those of devices: it shows classes of them instead of
@@ -149,9 +155,13 @@ impl Row {
     /// The word with the number at the controller. Xen writes the kind instead, as `-virq`.
     fn number_at(&self, about: &[&[u8]]) -> Option<usize> {
         unsigned(&self.label)?;
-        let is_number =
-            |word: &&[u8]| word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-');
-        about.iter().skip(1).position(is_number).map(|at| at + 1)
+        about
+            .iter()
+            .skip(1)
+            .position(|word| {
+                word.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'-')
+            })
+            .map(|at| at + 1)
     }
 
     /// Behind the counts of a numbered interrupt stand its chip, its number there with or before

@@ -46,11 +46,10 @@ impl Source {
     /// The source of an interrupt; `None` where the kernel does not say.
     #[must_use]
     pub fn of(root: &Root, irq: &str) -> Option<Self> {
-        let read = |name: &str| root.read(&format!("/sys/kernel/irq/{irq}/{name}")).ok();
         Some(Source {
-            chip: read("chip_name")?,
-            hwirq: read("hwirq").and_then(|text| text.parse().ok()),
-            handlers: read("actions").unwrap_or_default(),
+            chip: attribute(root, irq, "chip_name")?,
+            hwirq: attribute(root, irq, "hwirq").and_then(|text| text.parse().ok()),
+            handlers: attribute(root, irq, "actions").unwrap_or_default(),
         })
     }
 
@@ -70,6 +69,10 @@ impl Source {
         let is_own = OF_ONE_CPU.iter().any(|name| self.chip.starts_with(name)) || self.chip == MIPS;
         is_gic && is_private || is_own || is_call
     }
+}
+
+fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
+    root.read(&format!("/sys/kernel/irq/{irq}/{name}")).ok()
 }
 
 /// Whether each CPU has this interrupt for itself. A controller that is not known counts as one of
@@ -105,8 +108,11 @@ pub fn of_devices(root: &Root) -> Result<Vec<String>, FileError> {
 /// # Errors
 /// [`FileError`]: their folder is there and cannot be read.
 pub fn all(root: &Root) -> Result<Vec<String>, FileError> {
-    let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
-    Ok(root.folders(FOLDER)?.into_iter().filter(is_number).collect())
+    Ok(root
+        .folders(FOLDER)?
+        .into_iter()
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .collect())
 }
 
 /// The file that says where an interrupt may go.
@@ -122,13 +128,16 @@ pub fn affinity_file(irq: &str) -> String {
 /// outside the mask, and says nothing of later interrupts.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
-    let list = |path: &str| CpuSet::of_list(&root.read(path).ok()?);
-    let chosen = list(&format!("{FOLDER}/{irq}/effective_affinity_list"))
+    let chosen = cpus_of_file(root, &format!("{FOLDER}/{irq}/effective_affinity_list"))
         .filter(|chosen| !chosen.is_empty());
-    match (list(&affinity_file(irq)), chosen) {
+    match (cpus_of_file(root, &affinity_file(irq)), chosen) {
         (Some(allowed), Some(chosen)) if !chosen.is_subset(&allowed) => allowed,
         (allowed, chosen) => chosen.or(allowed).unwrap_or_default(),
     }
+}
+
+fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
+    CpuSet::of_list(&root.read(path).ok()?)
 }
 
 /// Writes where an interrupt may go over itself, which changes nothing, and which the kernel

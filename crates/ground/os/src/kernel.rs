@@ -39,28 +39,30 @@ impl Scheduler {
     /// Reads the settings.
     #[must_use]
     pub fn read(root: &Root) -> Self {
-        let setting = |path: &str| root.read(path).ok();
-        let list = |name: &str| {
-            let text = setting(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default();
-            // The kernel writes "(null)" where it was given none.
-            if text.starts_with('(') { String::new() } else { text }
-        };
         let is_loaded =
-            setting("/sys/kernel/sched_ext/state").is_some_and(|state| state == "enabled");
-        let loaded = || {
-            setting(&format!("{LOADED}/ops")).unwrap_or_else(|| "a scheduler without a name".into())
-        };
+            root.read("/sys/kernel/sched_ext/state").is_ok_and(|state| state == "enabled");
         Scheduler {
-            release: setting("/proc/sys/kernel/osrelease").unwrap_or_default(),
-            sched_ext: is_loaded.then(loaded),
-            cache_aware: setting(CACHE_AWARE)
+            release: root.read("/proc/sys/kernel/osrelease").unwrap_or_default(),
+            sched_ext: is_loaded.then(|| {
+                root.read(&format!("{LOADED}/ops"))
+                    .unwrap_or_else(|_| "a scheduler without a name".into())
+            }),
+            cache_aware: root
+                .read(CACHE_AWARE)
+                .ok()
                 .and_then(|text| is_on(&text))
-                .or_else(|| feature(&setting(FEATURES)?, "SCHED_CACHE")),
-            numa_balancing: setting(NUMA_BALANCING).and_then(|text| is_on(&text)),
-            isolated: list("isolated"),
-            no_hz_full: list("nohz_full"),
+                .or_else(|| feature(&root.read(FEATURES).ok()?, "SCHED_CACHE")),
+            numa_balancing: root.read(NUMA_BALANCING).ok().and_then(|text| is_on(&text)),
+            isolated: cpu_list(root, "isolated"),
+            no_hz_full: cpu_list(root, "nohz_full"),
         }
     }
+}
+
+fn cpu_list(root: &Root, name: &str) -> String {
+    let text = root.read(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default();
+    // The kernel writes "(null)" where it was given none.
+    if text.starts_with('(') { String::new() } else { text }
 }
 
 /// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several

@@ -17,20 +17,25 @@ impl Layout {
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();
-        let lines = || mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-        let of_kind =
-            |kind: &'static str| lines().filter(move |fields| fields.get(2) == Some(&kind));
-        let has_cpuset = |folder: &str| {
-            let controllers =
-                root.read(&format!("{folder}/cgroup.controllers")).unwrap_or_default();
-            controllers.split_whitespace().any(|controller| controller == "cpuset")
-        };
-        let is_cpuset = |fields: &Vec<&str>| fields[3].split(',').any(|option| option == "cpuset");
-        let v2 =
-            of_kind("cgroup2").map(|fields| fields[1].to_owned()).find(|folder| has_cpuset(folder));
-        let v1 = of_kind("cgroup").filter(|fields| fields.len() > 3).find(is_cpuset);
+        let v2 = mounts_of_kind(&mounts, "cgroup2")
+            .map(|fields| fields[1].to_owned())
+            .find(|folder| has_cpuset(root, folder));
+        let v1 = mounts_of_kind(&mounts, "cgroup")
+            .filter(|fields| fields.len() > 3)
+            .find(|fields| fields[3].split(',').any(|option| option == "cpuset"));
         Layout { v2, v1: v1.map(|fields| fields[1].to_owned()) }
     }
+}
+
+/// The fields of the mounts of one kind of file system.
+fn mounts_of_kind<'a>(mounts: &'a str, kind: &str) -> impl Iterator<Item = Vec<&'a str>> {
+    let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    lines.filter(move |fields| fields.get(2) == Some(&kind))
+}
+
+fn has_cpuset(root: &Root, folder: &str) -> bool {
+    let controllers = root.read(&format!("{folder}/cgroup.controllers")).unwrap_or_default();
+    controllers.split_whitespace().any(|controller| controller == "cpuset")
 }
 
 /// The CPUs that run.
@@ -60,10 +65,14 @@ const NODES: &str = "/sys/devices/system/node";
 /// # Errors
 /// [`FileError`]: the nodes cannot be listed.
 pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
-    let number = |name: &String| name.strip_prefix("node")?.parse::<u32>().ok();
-    let is_near =
-        |node: &u32| list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus));
-    let near = root.folders(NODES)?.iter().filter_map(number).filter(is_near).collect::<Vec<_>>();
+    let near = root
+        .folders(NODES)?
+        .iter()
+        .filter_map(|name| name.strip_prefix("node")?.parse::<u32>().ok())
+        .filter(|node| {
+            list(root, &format!("node{node}/cpulist")).is_some_and(|own| own.meets(cpus))
+        })
+        .collect::<Vec<_>>();
     let found: CpuSet = near.into_iter().map(|node| with_memory(root, node)).collect();
     Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }

@@ -107,9 +107,9 @@ pub enum NodeError {
 pub struct MemoryNodes {
     /// The nodes that there are.
     pub present: CpuSet,
-    /// Those with memory.
+    /// The nodes that have memory.
     pub with_memory: CpuSet,
-    /// Those that this process's cpuset allows.
+    /// The nodes that this process's cpuset allows.
     pub allowed: CpuSet,
 }
 
@@ -171,9 +171,14 @@ impl MemoryPolicy {
         if status < 0 {
             return Err(io::Error::last_os_error());
         }
-        let has =
-            |node: &u32| words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1;
-        Ok(MemoryPolicy { mode, nodes: (0..MOST_NODES as u32).filter(has).collect() })
+        Ok(MemoryPolicy {
+            mode,
+            nodes: (0..MOST_NODES as u32)
+                .filter(|node| {
+                    words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1
+                })
+                .collect(),
+        })
     }
 
     /// The nodes that it is about; none for a policy that goes by the CPU.
@@ -192,9 +197,16 @@ impl MemoryPolicy {
     #[must_use]
     pub fn call(&self) -> PolicyCall {
         let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
-        let bit = |at: u32, bit: u32| Word::from(self.nodes.contains(at * Word::BITS + bit)) << bit;
-        let word = |at: u32| (0..Word::BITS).fold(0, |word, place| word | bit(at, place));
-        PolicyCall { mode: self.mode, words: (0..length).map(word).collect() }
+        PolicyCall {
+            mode: self.mode,
+            words: (0..length)
+                .map(|at| {
+                    (0..Word::BITS).fold(0, |word, place| {
+                        word | Word::from(self.nodes.contains(at * Word::BITS + place)) << place
+                    })
+                })
+                .collect(),
+        }
     }
 
     /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy
@@ -244,10 +256,14 @@ fn ranges(nodes: &CpuSet) -> String {
             _ => runs.push((node, node)),
         }
     }
-    let run = |(first, last): &(u32, u32)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    runs.iter().map(run).collect::<Vec<_>>().join(",")
+    runs.iter()
+        .map(
+            |(first, last)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            },
+        )
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 impl PolicyCall {
@@ -290,12 +306,8 @@ impl MemoryNodes {
     /// Those of this computer. A kernel that shows none has node 0.
     #[must_use]
     pub fn read(root: &Root) -> Self {
-        let circle = |name: &str| {
-            let text = root.read(&format!("/sys/devices/system/node/{name}")).ok()?;
-            CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())
-        };
-        let present = circle("online").unwrap_or_else(|| CpuSet::single(0));
-        let with_memory = circle("has_memory").unwrap_or_else(|| present.clone());
+        let present = circle(root, "online").unwrap_or_else(|| CpuSet::single(0));
+        let with_memory = circle(root, "has_memory").unwrap_or_else(|| present.clone());
         let status = root.read("/proc/self/status").unwrap_or_default();
         let allowed = crate::small::value_of(&status, "Mems_allowed_list")
             .and_then(|text| CpuSet::of_list(&text));
@@ -306,8 +318,8 @@ impl MemoryNodes {
     ///
     /// # Errors
     /// [`NodeError`] for the first from which it cannot.
-    pub fn check(&self, wanted: &CpuSet) -> Result<(), NodeError> {
-        wanted.iter().try_for_each(|node| match node {
+    pub fn check(&self, nodes: &CpuSet) -> Result<(), NodeError> {
+        nodes.iter().try_for_each(|node| match node {
             _ if !self.present.contains(node) => {
                 Err(NodeError::Absent { node, present: self.present.clone() })
             }
@@ -326,6 +338,11 @@ impl MemoryNodes {
     pub fn usable(&self) -> CpuSet {
         self.with_memory.within(&self.allowed)
     }
+}
+
+fn circle(root: &Root, name: &str) -> Option<CpuSet> {
+    let text = root.read(&format!("/sys/devices/system/node/{name}")).ok()?;
+    CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())
 }
 
 fn named(nodes: &CpuSet) -> String {

@@ -53,14 +53,17 @@ pub fn all(root: &Root) -> Vec<Mount> {
 /// Whether the mount that a file is on takes no writes.
 #[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
-    let holds = |folder: &str| {
-        folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-    };
     let mounts = all(root);
     // The innermost mount holds the file; of two on one folder the later one covers the other.
-    let innermost =
-        mounts.iter().filter(|mount| holds(&mount.folder)).max_by_key(|mount| mount.folder.len());
+    let innermost = mounts
+        .iter()
+        .filter(|mount| holds(path, &mount.folder))
+        .max_by_key(|mount| mount.folder.len());
     innermost.is_some_and(|mount| mount.is_read_only)
+}
+
+fn holds(path: &str, folder: &str) -> bool {
+    folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 #[cfg(test)]

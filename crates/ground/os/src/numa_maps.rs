@@ -110,19 +110,12 @@ impl Resident {
     /// Reads `smaps_rollup`; `None` where it does not say how much there is.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
-        let bytes_of = |key: &[u8]| {
-            let kib = value(text, key)?.strip_suffix(b"kB")?.trim_ascii();
-            unsigned(kib)?.checked_mul(1024)
-        };
         // The pool's pages are not in `Rss`.
-        let pool = [&b"Shared_Hugetlb"[..], b"Private_Hugetlb"].into_iter().filter_map(bytes_of);
-        let pool = pool.fold(0, u64::saturating_add);
-        let large = [&b"AnonHugePages"[..], b"ShmemPmdMapped", b"FilePmdMapped"]
-            .into_iter()
-            .filter_map(bytes_of);
+        let pool = sum_of(text, &[b"Shared_Hugetlb", b"Private_Hugetlb"]);
+        let large = sum_of(text, &[b"AnonHugePages", b"ShmemPmdMapped", b"FilePmdMapped"]);
         Some(Resident {
-            bytes: bytes_of(b"Rss")?.saturating_add(pool),
-            huge_bytes: large.fold(pool, u64::saturating_add),
+            bytes: bytes_of(text, b"Rss")?.saturating_add(pool),
+            huge_bytes: pool.saturating_add(large),
         })
     }
 
@@ -132,6 +125,16 @@ impl Resident {
         let pages = unsigned(words(text).nth(1)?)?;
         Some(Resident { bytes: pages.checked_mul(page_bytes)?, huge_bytes: 0 })
     }
+}
+
+/// The sum of the lines with these keys; a line that is missing counts as 0.
+fn sum_of(text: &[u8], keys: &[&[u8]]) -> u64 {
+    keys.iter().filter_map(|key| bytes_of(text, key)).fold(0, u64::saturating_add)
+}
+
+fn bytes_of(text: &[u8], key: &[u8]) -> Option<u64> {
+    let kib = value(text, key)?.strip_suffix(b"kB")?.trim_ascii();
+    unsigned(kib)?.checked_mul(1024)
 }
 
 /// The bytes of an ordinary page on this computer.

@@ -79,12 +79,19 @@ impl Pages {
 /// [`FileError`]: the thread has gone, belongs to another user, or the kernel knows no NUMA.
 pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileError> {
     let path = format!("/proc/{tid}/task/{tid}/numa_maps");
-    let at = |source| FileError { path: path.clone(), source };
-    let file = std::fs::File::open(root.path(&path)).map_err(at)?;
+    match first_line(&root.path(&path)) {
+        Ok(line) => Ok(numa_maps::policy(&line)),
+        Err(source) => Err(FileError { path, source }),
+    }
+}
+
+/// The first line of a file of the kernel's.
+fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
+    let file = std::fs::File::open(path)?;
     let mut line = Vec::new();
     // The kernel fills its buffer with some lines, and not with all: a page is read.
-    BufReader::with_capacity(4096, file).read_until(b'\n', &mut line).map_err(at)?;
-    Ok(numa_maps::policy(&line))
+    BufReader::with_capacity(4096, file).read_until(b'\n', &mut line)?;
+    Ok(line)
 }
 
 /// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of
@@ -97,18 +104,24 @@ pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
     let from = words(from);
     let to = words(to);
     let length = from.len().max(to.len());
-    let padded = |mut words: Vec<libc::c_ulong>| {
-        words.resize(length, 0);
-        words
-    };
-    let from = padded(from);
-    let to = padded(to);
+    let from = padded(length, from);
+    let to = padded(length, to);
     let bits = length * libc::c_ulong::BITS as usize + 1;
-    let at = |words: &[libc::c_ulong]| if words.is_empty() { ptr::null() } else { words.as_ptr() };
     // SAFETY: the kernel reads one bit less than it is told of from each mask, and so many are
     // there.
-    let left = unsafe { libc::syscall(libc::SYS_migrate_pages, pid, bits, at(&from), at(&to)) };
+    let left = unsafe {
+        libc::syscall(libc::SYS_migrate_pages, pid, bits, address_of(&from), address_of(&to))
+    };
     u64::try_from(left).map_err(|_| io::Error::last_os_error())
+}
+
+fn padded(length: usize, mut words: Vec<libc::c_ulong>) -> Vec<libc::c_ulong> {
+    words.resize(length, 0);
+    words
+}
+
+fn address_of(words: &[libc::c_ulong]) -> *const libc::c_ulong {
+    if words.is_empty() { ptr::null() } else { words.as_ptr() }
 }
 
 fn words(nodes: &CpuSet) -> Vec<libc::c_ulong> {

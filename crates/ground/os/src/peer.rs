@@ -70,11 +70,12 @@ fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> 
 #[must_use]
 pub fn group(name: &str) -> Option<u32> {
     let text = std::fs::read_to_string("/etc/group").unwrap_or_default();
-    let number = |line: &str| {
-        let mut fields = line.split(':');
-        (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok()).flatten()
-    };
-    text.lines().find_map(number).or_else(|| name.parse().ok())
+    text.lines()
+        .find_map(|line| {
+            let mut fields = line.split(':');
+            (fields.next() == Some(name)).then(|| fields.nth(1)?.parse().ok()).flatten()
+        })
+        .or_else(|| name.parse().ok())
 }
 
 #[cfg(test)]

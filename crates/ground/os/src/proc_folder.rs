@@ -192,11 +192,11 @@ impl ProcFolder {
 /// ask for.
 fn room_for_files() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let wanted =
+    let target =
         limit.maximum.unwrap_or(u64::MAX).min(MOST_KEPT as u64 * 4).max(limit.current.unwrap_or(0));
     let raised =
-        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum });
-    let room = if raised.is_ok() { wanted } else { limit.current.unwrap_or(0) };
+        setrlimit(Resource::Nofile, Rlimit { current: Some(target), maximum: limit.maximum });
+    let room = if raised.is_ok() { target } else { limit.current.unwrap_or(0) };
     usize::try_from(room).unwrap_or(usize::MAX)
 }
 

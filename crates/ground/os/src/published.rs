@@ -52,21 +52,19 @@ impl Published {
 /// that.
 fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileError> {
     let folder = format!("/proc/{pid}/fd");
-    let is_text = |descriptor: &String| {
+    let descriptors = match root.names(&folder) {
+        Ok(descriptors) => descriptors,
+        Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let descriptor = descriptors.into_iter().find(|descriptor| {
         let link = fs::read_link(root.path(&format!("{folder}/{descriptor}"))).unwrap_or_default();
         link.to_string_lossy()
             .strip_prefix("/memfd:")
             .and_then(|link| link.strip_suffix(" (deleted)"))
             == Some(name)
-    };
-    match root.names(&folder) {
-        Ok(descriptors) => Ok(descriptors
-            .into_iter()
-            .find(is_text)
-            .map(|descriptor| root.path(&format!("{folder}/{descriptor}")))),
-        Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-        Err(error) => Err(error),
-    }
+    });
+    Ok(descriptor.map(|descriptor| root.path(&format!("{folder}/{descriptor}"))))
 }
 
 /// Whether a process shows a text of this name, as far as this user may see that.
@@ -133,13 +131,14 @@ pub fn read_above(
     pids: impl IntoIterator<Item = Tid>,
     name: &str,
 ) -> Result<Vec<Shown>, FileError> {
-    let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
     let mut known = HashSet::new();
     let mut texts = Vec::new();
     for pid in pids {
-        let line = std::iter::successors(Some(pid), parent)
-            .take(MOST_ANCESTORS)
-            .take_while(|pid| known.insert(*pid));
+        let line = std::iter::successors(Some(pid), |pid| {
+            Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
+        })
+        .take(MOST_ANCESTORS)
+        .take_while(|pid| known.insert(*pid));
         for pid in line {
             texts.extend(read(root, pid, name)?.map(|text| Shown { pid, text }));
         }

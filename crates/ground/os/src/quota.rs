@@ -51,33 +51,36 @@ impl Quota {
 
     /// The quota of the group in this folder; `None` where it has none.
     pub(crate) fn read(root: &Root, folder: &str, is_v2: bool) -> Option<Self> {
-        let read = |name: &str| root.read(&format!("{folder}/{name}")).ok();
         let (name, text) = if is_v2 {
-            ("cpu.max", read("cpu.max")?)
+            ("cpu.max", root.read(&format!("{folder}/cpu.max")).ok()?)
         } else {
             // Without a limit the quota is -1.
             (
                 "cpu.cfs_quota_us",
-                format!("{} {}", read("cpu.cfs_quota_us")?, read("cpu.cfs_period_us")?),
+                format!(
+                    "{} {}",
+                    root.read(&format!("{folder}/cpu.cfs_quota_us")).ok()?,
+                    root.read(&format!("{folder}/cpu.cfs_period_us")).ok()?
+                ),
             )
         };
         let mut figures = text.split_whitespace().map(|figure| figure.parse::<u64>().ok());
         let quota_us = figures.next()??;
         let period_us = figures.next()??;
-        let stat = read("cpu.stat").unwrap_or_default();
-        let count = |name: &str| counted(&stat, name);
+        let stat = root.read(&format!("{folder}/cpu.stat")).ok().unwrap_or_default();
         // Version 1 counts nanoseconds, version 2 microseconds.
-        let stopped_us = count("throttled_usec");
-        let stopped_ns =
-            stopped_us.map(|us| us.saturating_mul(1000)).or_else(|| count("throttled_time"));
+        let stopped_us = counted(&stat, "throttled_usec");
+        let stopped_ns = stopped_us
+            .map(|us| us.saturating_mul(1000))
+            .or_else(|| counted(&stat, "throttled_time"));
         (period_us > 0).then(|| Quota {
             group: String::new(),
             folder: folder.to_owned(),
             file: format!("{folder}/{name}"),
             cpus: quota_us as f64 / period_us as f64,
             period_us,
-            throttled: count("nr_throttled"),
-            periods: count("nr_periods"),
+            throttled: counted(&stat, "nr_throttled"),
+            periods: counted(&stat, "nr_periods"),
             stopped_ns,
             unit: unit(root, folder),
             is_read_only: false,
@@ -191,12 +194,15 @@ pub struct UsedUp<'a> {
 impl<'a> UsedUp<'a> {
     fn since(quota: &'a Quota, earlier: &Quotas) -> Option<Self> {
         let before = earlier.all.iter().find(|other| other.file == quota.file)?;
-        let since = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
         let throttled = since(quota.throttled, before.throttled).filter(|periods| *periods > 0)?;
         let periods = since(quota.periods, before.periods).unwrap_or(0).max(throttled);
         let stopped_ns = since(quota.stopped_ns, before.stopped_ns);
         Some(UsedUp { quota, throttled, periods, stopped_ns })
     }
+}
+
+fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
+    now?.checked_sub(before?)
 }
 
 /// The quotas on this process, watched from one moment to another.

@@ -82,36 +82,42 @@ impl Record {
 
     /// Reads a record without its header.
     fn parse(kind: u32, body: &[u8]) -> Option<Self> {
-        let small = |at: usize| Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
-        let large = |at: usize| Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?));
         match kind {
-            2 => Some(Record::Lost(large(8)?)),
+            2 => Some(Record::Lost(u64_at(body, 8)?)),
             3 => {
                 // Behind the name stand the thread's numbers and the time.
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 Some(Record::Named {
-                    time_ns: large(body.len().checked_sub(8)?)?,
-                    tid: small(4)?,
+                    time_ns: u64_at(body, body.len().checked_sub(8)?)?,
+                    tid: i32_at(body, 4)?,
                     name,
                 })
             }
-            4 => Some(Record::Ended { time_ns: large(16)?, tid: small(8)? }),
+            4 => Some(Record::Ended { time_ns: u64_at(body, 16)?, tid: i32_at(body, 8)? }),
             7 => Some(Record::Created {
-                time_ns: large(16)?,
-                tid: small(8)?,
-                pid: small(0)?,
-                creator: small(12)?,
-                creator_pid: small(4)?,
+                time_ns: u64_at(body, 16)?,
+                tid: i32_at(body, 8)?,
+                pid: i32_at(body, 0)?,
+                creator: i32_at(body, 12)?,
+                creator_pid: i32_at(body, 4)?,
             }),
             9 => {
-                let bytes = usize::try_from(small(16)?).ok()?;
+                let bytes = usize::try_from(i32_at(body, 16)?).ok()?;
                 let data = body.get(20..20usize.checked_add(bytes)?)?.to_vec();
-                Some(Record::Passed { time_ns: large(8)?, tid: small(4)?, data })
+                Some(Record::Passed { time_ns: u64_at(body, 8)?, tid: i32_at(body, 4)?, data })
             }
             _ => None,
         }
     }
+}
+
+pub(crate) fn i32_at(body: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(body: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?))
 }
 
 /// The records of one CPU, from its making on.

@@ -148,17 +148,19 @@ mod tests {
 
     #[test]
     fn a_thread_that_counts_does_not() {
-        let count = |stop: &AtomicBool| {
-            let mut number = 0_u64;
-            while !stop.load(Ordering::Relaxed) {
-                number = std::hint::black_box(number + 1);
-            }
-        };
-        with_thread(count, |tid| {
-            // Until it counts, it may wait for memory like any other.
-            (0..50).for_each(|_| let_work(tid));
-            assert!(!repeats(tid));
-        });
+        with_thread(
+            |stop| {
+                let mut number = 0_u64;
+                while !stop.load(Ordering::Relaxed) {
+                    number = std::hint::black_box(number + 1);
+                }
+            },
+            |tid| {
+                // Until it counts, it may wait for memory like any other.
+                (0..50).for_each(|_| let_work(tid));
+                assert!(!repeats(tid));
+            },
+        );
     }
 
     static TICKS: AtomicU64 = AtomicU64::new(0);
@@ -182,7 +184,6 @@ mod tests {
     #[test]
     fn a_thread_that_spins_is_interrupted_at_the_same_place_again() {
         let work = || {
-            let look = |sample: Sample| sample.at != 0 && TICKS.fetch_add(1, Ordering::Relaxed) > 0;
             let interrupt = |sample: Sample| {
                 let place = INTERRUPTS.iter().find(|place| place.load(Ordering::Relaxed) == 0);
                 if let Some(place) = place {
@@ -195,7 +196,12 @@ mod tests {
                     Ordering::Relaxed,
                 );
             };
-            let _ticks = Ticks::begin(Duration::from_millis(1), look, interrupt).unwrap();
+            let _ticks = Ticks::begin(
+                Duration::from_millis(1),
+                |sample| sample.at != 0 && TICKS.fetch_add(1, Ordering::Relaxed) > 0,
+                interrupt,
+            )
+            .unwrap();
             spin();
             INTERRUPTS.each_ref().map(|place| place.load(Ordering::Relaxed))
         };

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 /// `~/.local/state/seatmap`; `None` where neither is known.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
-    let absolute =
-        |variable| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     let state =
         absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("seatmap"))
+}
+
+fn absolute(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// The file of this host's remembered profile, there or not.

@@ -59,22 +59,20 @@ impl Task {
         let name = front.split_once('(')?.1.to_owned();
         // Fields are counted from 1 in the manual, and the first of these is the third.
         let fields: Vec<&str> = back.split_ascii_whitespace().collect();
-        let field = |number: usize| fields.get(number - 3).copied();
-        let process = |number: usize| field(number)?.parse::<Tid>().ok();
-        let flags = field(9)?.parse::<u64>().ok()?;
+        let flags = field(&fields, 9)?.parse::<u64>().ok()?;
         Some(Task {
             tid,
             pid,
-            parent: process(4)?,
-            group: process(5)?,
-            session: process(6)?,
-            terminal_group: process(8)?,
+            parent: field(&fields, 4)?.parse::<Tid>().ok()?,
+            group: field(&fields, 5)?.parse::<Tid>().ok()?,
+            session: field(&fields, 6)?.parse::<Tid>().ok()?,
+            terminal_group: field(&fields, 8)?.parse::<Tid>().ok()?,
             name,
-            state: field(3)?.chars().next()?,
+            state: field(&fields, 3)?.chars().next()?,
             is_kernel: flags & KERNEL_THREAD != 0,
             is_bound: flags & BOUND != 0,
-            started_ticks: field(22)?.parse().ok()?,
-            cpu: field(39).and_then(|cpu| cpu.parse().ok()),
+            started_ticks: field(&fields, 22)?.parse().ok()?,
+            cpu: field(&fields, 39).and_then(|cpu| cpu.parse().ok()),
         })
     }
 
@@ -110,6 +108,10 @@ impl Task {
     }
 }
 
+fn field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
+    fields.get(number - 3).copied()
+}
+
 /// Every process that this user is shown ([`hidden`](crate::visibility::hidden) says whether these
 /// are all).
 ///
@@ -142,9 +144,11 @@ pub fn all(root: &Root) -> Result<Vec<Task>, FileError> {
 pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<Task>, FileError> {
     let tids =
         root.names(&format!("/proc/{pid}/task"))?.into_iter().filter_map(|name| name.parse().ok());
-    let task =
-        |tid| Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?);
-    Ok(tids.filter_map(task).collect())
+    Ok(tids
+        .filter_map(|tid| {
+            Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?)
+        })
+        .collect())
 }
 
 /// The thread of a folder of `/proc`; `None` where its `stat` file cannot be understood.
@@ -166,9 +170,11 @@ pub fn name(root: &Root, pid: Tid) -> Option<String> {
 #[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
-    let variable =
-        |text: &str| text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-    text.split('\0').filter_map(variable).collect()
+    text.split('\0')
+        .filter_map(|text| {
+            text.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))
+        })
+        .collect()
 }
 
 /// The words of the command line that a process was started with; none where it has written
@@ -190,18 +196,24 @@ pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
 /// or one cannot be seen.
 #[must_use]
 pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
-    let namespace = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/ns/uts"))).ok();
-    match (namespace("self"), namespace(&pid.to_string())) {
+    match (host_namespace(root, "self"), host_namespace(root, &pid.to_string())) {
         (Some(own), Some(other)) => own == other,
         _ => true,
     }
 }
 
+fn host_namespace(root: &Root, pid: &str) -> Option<PathBuf> {
+    fs::read_link(root.path(&format!("/proc/{pid}/ns/uts"))).ok()
+}
+
 /// Whether a process runs the same program file as this one.
 #[must_use]
 pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
-    let program = |pid: &str| fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok();
-    program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
+    program_of(root, "self").is_some_and(|own| program_of(root, &pid.to_string()) == Some(own))
+}
+
+fn program_of(root: &Root, pid: &str) -> Option<PathBuf> {
+    fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok()
 }
 
 /// The family of a thread, from `/proc/TID/status`.
@@ -220,11 +232,16 @@ impl Family {
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-        let field = |name: &str| {
-            status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        };
-        Some(Family { pid: field("Tgid:")?, parent: field("PPid:")?, tracer: field("TracerPid:")? })
+        Some(Family {
+            pid: status_field(&status, "Tgid:")?,
+            parent: status_field(&status, "PPid:")?,
+            tracer: status_field(&status, "TracerPid:")?,
+        })
     }
+}
+
+fn status_field(status: &str, name: &str) -> Option<Tid> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 /// The number of the calling thread.
@@ -272,8 +289,11 @@ pub fn exists(pid: Tid) -> bool {
 /// ended, any may have been.
 #[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
-    let is_there = |path: String| fs::symlink_metadata(path).is_ok();
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
+}
+
+fn is_there(path: String) -> bool {
+    fs::symlink_metadata(path).is_ok()
 }
 
 /// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it

@@ -73,11 +73,12 @@ impl Tracepoint {
             let last = declared.and_then(|declared| declared.rsplit(' ').next());
             last.is_some_and(|last| last.split('[').next() == Some(name))
         })?;
-        let number = |key: &str| {
-            line.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok())
-        };
-        Some((number("offset:")?, number("size:")?))
+        Some((number(line, "offset:")?, number(line, "size:")?))
     }
+}
+
+fn number(line: &str, key: &str) -> Option<usize> {
+    line.split(';').find_map(|part| part.trim().strip_prefix(key)?.parse().ok())
 }
 
 #[cfg(test)]

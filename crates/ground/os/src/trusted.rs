@@ -107,8 +107,14 @@ pub enum TrustError {
 /// is.
 #[must_use]
 pub fn shell_escaped(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
-    path.chars().flat_map(|c| (!is_plain(c)).then_some('\\').into_iter().chain([c])).collect()
+    path.chars()
+        .flat_map(|c| {
+            (!(c.is_alphanumeric() || "/._-+,:=@%".contains(c)))
+                .then_some('\\')
+                .into_iter()
+                .chain([c])
+        })
+        .collect()
 }
 
 impl TrustError {
@@ -193,10 +199,9 @@ impl TrustedFolder {
         self.remove(&new)?;
         let written =
             self.file(&new, Open::New)?.write_all(bytes).map_err(at(&self.path.join(&new)));
-        let placed = || {
+        let placed = written.and_then(|()| {
             fs::renameat(&self.folder, &new, &self.folder, name).map_err(at(&self.path.join(name)))
-        };
-        let placed = written.and_then(|()| placed());
+        });
         if placed.is_err() {
             self.remove(&new)?;
         }
@@ -223,13 +228,14 @@ impl TrustedFolder {
     pub fn names(&self) -> Result<Vec<OsString>, TrustError> {
         use std::os::unix::ffi::OsStringExt;
         let entries = fs::Dir::read_from(&self.folder).map_err(at(&self.path))?;
-        let name = |entry: rustix::io::Result<fs::DirEntry>| {
-            entry
-                .map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec()))
-                .map_err(at(&self.path))
-        };
-        let is_other = |name: &Result<OsString, TrustError>| !matches!(name, Ok(name) if name == "." || name == "..");
-        entries.map(name).filter(is_other).collect()
+        entries
+            .map(|entry| {
+                entry
+                    .map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec()))
+                    .map_err(at(&self.path))
+            })
+            .filter(|name| !matches!(name, Ok(name) if name == "." || name == ".."))
+            .collect()
     }
 }
 

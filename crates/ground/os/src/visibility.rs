@@ -18,10 +18,18 @@ pub fn hidden(root: &Root) -> Option<String> {
     let mounts = mounts::all(root);
     // A later mount lies over an earlier one.
     let proc = mounts.iter().rev().find(|mount| mount.folder == "/proc" && mount.kind == "proc")?;
-    let option = |name: &str| proc.options.iter().find_map(|option| option.strip_prefix(name));
-    let hides = option("hidepid=").filter(|how| !["0", "off"].contains(how))?;
+    let hides = proc
+        .options
+        .iter()
+        .find_map(|option| option.strip_prefix("hidepid="))
+        .filter(|how| !["0", "off"].contains(how))?;
     let is_open = may_trace(root)
-        || (hides != "4" && hides != "ptraceable" && is_in_group(root, option("gid=")));
+        || (hides != "4"
+            && hides != "ptraceable"
+            && is_in_group(
+                root,
+                proc.options.iter().find_map(|option| option.strip_prefix("gid=")),
+            ));
     (!is_open).then(|| {
         format!("/proc is mounted with hidepid={hides}, so it shows this user's own processes only")
     })
@@ -48,10 +56,13 @@ pub fn may_trace(root: &Root) -> bool {
 fn is_in_group(root: &Root, group: Option<&str>) -> bool {
     let Some(group) = group.and_then(|group| unsigned(group.as_bytes())) else { return false };
     let status = root.read("/proc/self/status").unwrap_or_default();
-    let of = |key: &[u8]| value(status.as_bytes(), key).unwrap_or_default().to_vec();
-    [of(b"Groups"), of(b"Gid")]
+    [status_value(&status, b"Groups"), status_value(&status, b"Gid")]
         .iter()
         .any(|groups| words(groups).any(|own| unsigned(own) == Some(group)))
+}
+
+fn status_value(status: &str, key: &[u8]) -> Vec<u8> {
+    value(status.as_bytes(), key).unwrap_or_default().to_vec()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! breakpoint is dead after that in Linux 6.18.)
 
 use crate::cpus::Cpus;
+use crate::records::i32_at;
 use crate::ring::Ring;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -120,9 +121,12 @@ impl Watchpoints {
 }
 
 fn hit(body: &[u8]) -> Option<Hit> {
-    let small = |at: usize| Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let address = u64::from_ne_bytes(body.get(8..16)?.try_into().ok()?);
-    Some(Hit { address: address / WORD_BYTES * WORD_BYTES, pid: small(0)?, tid: small(4)? })
+    Some(Hit {
+        address: address / WORD_BYTES * WORD_BYTES,
+        pid: i32_at(body, 0)?,
+        tid: i32_at(body, 4)?,
+    })
 }
 
 /// The attributes of an event that is off at first.

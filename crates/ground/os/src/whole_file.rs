@@ -84,11 +84,10 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Puts the names of a path on a stack, the first one on top.
 fn push_names(names: &mut Vec<OsString>, path: &Path) {
-    let name = |component: Component<'_>| match component {
+    names.extend(path.components().rev().filter_map(|component| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
         _ => None,
-    };
-    names.extend(path.components().rev().filter_map(name));
+    }));
 }
 
 /// A second name of a link could have been made by anybody.

@@ -138,13 +138,13 @@ impl Reserved {
     /// # Errors
     /// The kernel's error.
     pub fn new(bytes: usize) -> io::Result<Self> {
-        let reserve = |more| {
-            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
+        let mut starts = [LOW, 0].into_iter().map(|place| {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | place;
             // SAFETY: a new mapping at an address of the kernel's choice touches no memory that is
             // in use.
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) }
-        };
-        let start = [LOW, 0].into_iter().map(reserve).find(|start| *start != libc::MAP_FAILED);
+        });
+        let start = starts.find(|start| *start != libc::MAP_FAILED);
         let start = start.ok_or_else(io::Error::last_os_error)?.cast();
         Ok(Reserved { start, bytes })
     }

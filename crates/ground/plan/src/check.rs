@@ -95,8 +95,11 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
             "pus: PU {second} follows PU {first}; each stands there once, by ascending index"
         ));
     }
-    let unknown = |pu: &u32| plan.pus.binary_search_by_key(pu, |known| known.os).is_err();
-    match plan.placement.iter().position(unknown) {
+    match plan
+        .placement
+        .iter()
+        .position(|pu| plan.pus.binary_search_by_key(pu, |known| known.os).is_err())
+    {
         Some(task) if !plan.pus.is_empty() => {
             wrong(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
         }

@@ -239,12 +239,13 @@ impl Plan {
     /// assert_eq!(plan.memory, [[1], [0]]);
     /// ```
     pub fn near_memory(&mut self, topology: &Topology) {
-        let near = |task: usize| {
-            let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.memory_node());
-            let nodes: Option<std::collections::BTreeSet<u32>> = nodes.collect();
-            nodes.unwrap_or_default().into_iter().collect()
-        };
-        self.memory = (0..self.placement.len()).map(near).collect();
+        self.memory = (0..self.placement.len())
+            .map(|task| {
+                let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.memory_node());
+                let nodes: Option<std::collections::BTreeSet<u32>> = nodes.collect();
+                nodes.unwrap_or_default().into_iter().collect()
+            })
+            .collect();
     }
 
     /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A
@@ -258,14 +259,19 @@ impl Plan {
     /// assert_eq!(plan.seats, [[2, 3], [0, 1]]);
     /// ```
     pub fn widen(&mut self, topology: &Topology, level: impl Fn(&Pu) -> Option<u32>) {
-        let group = |os: u32| topology.pu(os).and_then(&level);
-        let seat = |os: &u32| match group(*os) {
-            Some(group) => {
-                topology.pus.iter().filter(|pu| level(pu) == Some(group)).map(|pu| pu.os).collect()
-            }
-            None => vec![*os],
-        };
-        self.seats = self.placement.iter().map(seat).collect();
+        self.seats = self
+            .placement
+            .iter()
+            .map(|os| match topology.pu(*os).and_then(&level) {
+                Some(group) => topology
+                    .pus
+                    .iter()
+                    .filter(|pu| level(pu) == Some(group))
+                    .map(|pu| pu.os)
+                    .collect(),
+                None => vec![*os],
+            })
+            .collect();
     }
 
     /// Whether tasks share a PU.

@@ -32,12 +32,10 @@ pub fn undescribed(schema: &Value) -> Vec<String> {
 #[must_use]
 pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     match jsonschema::validator_for(&closed(schema)) {
-        Ok(validator) => {
-            let told = |error: jsonschema::ValidationError<'_>| {
-                format!("{}: {error}", error.instance_path())
-            };
-            validator.iter_errors(document).map(told).collect()
-        }
+        Ok(validator) => validator
+            .iter_errors(document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect(),
         Err(error) => vec![error.to_string()],
     }
 }

@@ -27,11 +27,12 @@ pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let a = ranks(a);
     let b = ranks(b);
     let middle = (a.len() as f64 + 1.0) / 2.0;
-    let product = |a: &[f64], b: &[f64]| {
-        a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>()
-    };
-    let scale = (product(&a, &a) * product(&b, &b)).sqrt();
-    (a.len() == b.len() && scale > 0.0).then(|| product(&a, &b) / scale)
+    let scale = (products(middle, &a, &a) * products(middle, &b, &b)).sqrt();
+    (a.len() == b.len() && scale > 0.0).then(|| products(middle, &a, &b) / scale)
+}
+
+fn products(middle: f64, a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -90,13 +90,18 @@ pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let count = sizes.len();
     let spread = (count as f64 / count.checked_sub(1).filter(|free| *free > 0)? as f64).sqrt();
     let mut random = Xoshiro::new(seed);
-    let mut draw = |_| {
-        let size = sizes[random.below(count)];
-        if random.below(2) == 0 { size } else { -size }
-    };
     let drawn = count.min(MOST_DRAWN);
     let centres: Vec<f64> = (0..REPETITIONS)
-        .filter_map(|_| centre(&(0..drawn).map(&mut draw).collect::<Vec<f64>>()))
+        .filter_map(|_| {
+            centre(
+                &(0..drawn)
+                    .map(&mut |_| {
+                        let size = sizes[random.below(count)];
+                        if random.below(2) == 0 { size } else { -size }
+                    })
+                    .collect::<Vec<f64>>(),
+            )
+        })
         .map(f64::abs)
         .collect();
     let fewer = (drawn as f64 / count as f64).sqrt();

@@ -10,6 +10,12 @@ pub fn counted(count: impl Into<Count>, name: &str) -> String {
     }
 }
 
+/// A part of a whole in percent; 0 of an empty whole.
+#[must_use]
+pub fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
 /// The number in [`counted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(u64);
@@ -70,12 +76,13 @@ pub fn counted_number(value: f64, name: &str) -> String {
 /// The plural of a name, by the rules for regular nouns. The last word of several is the noun.
 #[must_use]
 pub fn plural(name: &str) -> String {
-    let is_vowel = |letter: char| "aeiou".contains(letter);
     if name == "vertex" {
         return "vertices".to_owned();
     }
     match name.strip_suffix('y') {
-        Some(stem) if !stem.ends_with(is_vowel) => return format!("{stem}ies"),
+        Some(stem) if !stem.ends_with(|letter| "aeiou".contains(letter)) => {
+            return format!("{stem}ies");
+        }
         _ => {}
     }
     if name.ends_with(['s', 'x']) || name.ends_with("ch") || name.ends_with("sh") {
@@ -190,36 +197,24 @@ const NOUNS: [&str; 40] = [
 fn line_faults(line: &str) -> Vec<&'static str> {
     let mut faults = Vec::new();
     let words: Vec<&str> = line.split_whitespace().collect();
-    let bare = |word: &str| {
-        word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '-').to_owned()
-    };
-    let is_plural = |word: &str| NOUNS.iter().any(|noun| plural(noun) == word);
-    let is_singular = |word: &str| NOUNS.contains(&word);
     for pair in words.windows(2) {
         let number = pair[0].trim_start_matches(['(', '[', '\'']);
         let noun = bare(pair[1]);
-        if number == "1" && is_plural(&noun) {
+        if number == "1" && is_plural(noun) {
             faults.push("1 with a plural");
         }
-        if number.parse::<u64>().is_ok_and(|number| number != 1) && is_singular(&noun) {
+        if number.parse::<u64>().is_ok_and(|number| number != 1) && NOUNS.contains(&noun) {
             faults.push("a number with a singular");
         }
     }
     for triple in words.windows(3) {
         if triple[0].trim_start_matches('(') == "1"
             && triple[1] == "more"
-            && is_plural(&bare(triple[2]))
+            && is_plural(bare(triple[2]))
         {
             faults.push("1 more with a plural");
         }
     }
-    let is_negative_zero = |word: &str| {
-        let Some(number) = word.trim_start_matches(['(', '[']).strip_prefix('-') else {
-            return false;
-        };
-        let digits = number.trim_end_matches(|letter: char| !letter.is_ascii_digit());
-        !digits.is_empty() && digits.chars().all(|letter| letter == '0' || letter == '.')
-    };
     if words.iter().any(|word| is_negative_zero(word)) {
         faults.push("a negative zero");
     }
@@ -227,13 +222,28 @@ fn line_faults(line: &str) -> Vec<&'static str> {
         faults.push("two spaces");
     }
     let letters: Vec<char> = line.chars().collect();
-    let touches = |triple: &[char]| {
+    if letters.windows(3).any(|triple| {
         triple[0].is_alphabetic() && [';', ','].contains(&triple[1]) && triple[2].is_alphabetic()
-    };
-    if letters.windows(3).any(touches) {
+    }) {
         faults.push("no space behind a mark");
     }
     faults
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '-')
+}
+
+fn is_plural(word: &str) -> bool {
+    NOUNS.iter().any(|noun| plural(noun) == word)
+}
+
+fn is_negative_zero(word: &str) -> bool {
+    let Some(number) = word.trim_start_matches(['(', '[']).strip_prefix('-') else {
+        return false;
+    };
+    let digits = number.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+    !digits.is_empty() && digits.chars().all(|letter| letter == '0' || letter == '.')
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ pub fn open(name: &str) -> Result<Option<MachineKind>, ModelError> {
     if is_model(text) {
         return Model::from_toml(name, text).map(|model| Some(MachineKind::Model(model)));
     }
-    let wrong = |error: seatmap_machine::DescriptionError| ModelError::Impossible {
-        name: name.to_owned(),
-        message: error.to_string(),
-    };
-    let profile = Description::from_toml(text).map_err(wrong)?.to_profile();
+    let profile = Description::from_toml(text)
+        .map_err(|error| ModelError::Impossible {
+            name: name.to_owned(),
+            message: error.to_string(),
+        })?
+        .to_profile();
     let model = Model::from_toml(name, text)?;
     Ok(Some(MachineKind::Description(Box::new(profile), Some(model))))
 }

@@ -143,6 +143,7 @@ impl Machine {
         if name == "host" {
             return Ok(Machine::new(name, host_name(), MachineKind::Host));
         }
+        // Before the bundled names: a file of that name beside the user is meant.
         if Path::new(name).is_dir() {
             let topology = topology::read_folder(Path::new(name));
             return Ok(Machine::gathered(
@@ -152,13 +153,14 @@ impl Machine {
             ));
         }
         if name == "-" || Path::new(name).exists() {
-            let source = |source| OpenError::Read { path: name.to_owned(), source };
             return Machine::read(
                 name,
-                &(around.read)(Path::new(name)).map_err(source)?,
+                &(around.read)(Path::new(name))
+                    .map_err(|source| OpenError::Read { path: name.to_owned(), source })?,
                 around.today,
             );
         }
+        // A mistyped path gets no suggestions of machines.
         if looks_like_a_path(name) {
             return Err(OpenError::NoSuchFile(name.to_owned()));
         }
@@ -183,6 +185,7 @@ impl Machine {
     /// # Errors
     /// [`OpenError`]: the file cannot be understood.
     pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
+        // First: an archive is not text.
         if is_archive(bytes) {
             let topology = topology::read_gathered(bytes);
             return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, today));
@@ -270,20 +273,24 @@ impl Machine {
     /// whether it was measured.
     #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
-        let can = |capability: &Capability| match (capability, &self.kind) {
-            (Capability::RunsLines, MachineKind::Host)
-            | (Capability::RunsChannels, MachineKind::Host) => true,
-            (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
-            (Capability::RunsChannels, _) => self.model().is_some(),
-            (Capability::Distances, MachineKind::Model(_)) => true,
-            (Capability::Homes, MachineKind::Model(Model::Coherent(model))) => model.homes() > 1,
-            (Capability::Loaded, MachineKind::Model(Model::Coherent(_))) => true,
-            (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
-                holds(profile, *capability)
-            }
-            (_, MachineKind::Host | MachineKind::Model(_)) => false,
-        };
-        Capability::ALL.into_iter().filter(can).collect()
+        Capability::ALL
+            .into_iter()
+            .filter(|capability| match (capability, &self.kind) {
+                (Capability::RunsLines, MachineKind::Host)
+                | (Capability::RunsChannels, MachineKind::Host) => true,
+                (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
+                (Capability::RunsChannels, _) => self.model().is_some(),
+                (Capability::Distances, MachineKind::Model(_)) => true,
+                (Capability::Homes, MachineKind::Model(Model::Coherent(model))) => {
+                    model.homes() > 1
+                }
+                (Capability::Loaded, MachineKind::Model(Model::Coherent(_))) => true,
+                (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
+                    holds(profile, *capability)
+                }
+                (_, MachineKind::Host | MachineKind::Model(_)) => false,
+            })
+            .collect()
     }
 
     /// Checks that the machine has a capability.
@@ -367,6 +374,7 @@ fn holds(profile: &Profile, capability: Capability) -> bool {
 
 /// The remembered profile of this host; without one, its topology.
 fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
+    // A measurement of this computer says more than what the kernel shows of it.
     if let Some(profile) = remembered::latest()? {
         remembered::of_this_computer(&profile)?;
         return Ok(profile);

@@ -42,9 +42,6 @@ pub struct NothingUsable {
 
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_one = |cpus: &CpuList| cpus.0.len() == 1;
-        let are = |cpus: &CpuList| if is_one(cpus) { "is" } else { "are" };
-        let them = |cpus: &CpuList| if is_one(cpus) { "it" } else { "them" };
         match self {
             Remark::Offline(cpus) => {
                 write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus))
@@ -119,12 +116,23 @@ pub fn for_tasks(
     Ok(of_host(profile, &here)?)
 }
 
+fn is_one(cpus: &CpuList) -> bool {
+    cpus.0.len() == 1
+}
+
+fn are(cpus: &CpuList) -> &'static str {
+    if is_one(cpus) { "is" } else { "are" }
+}
+
+fn them(cpus: &CpuList) -> &'static str {
+    if is_one(cpus) { "it" } else { "them" }
+}
+
 /// The CPUs of this host's profile that a placement takes if it names none.
 ///
 /// # Errors
 /// [`NothingUsable`].
 pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> {
-    let set = |cpus: &[u32]| cpus.iter().copied().collect::<CpuSet>();
     let known: CpuSet = profile.topology.os_indices().collect();
     let unmeasured = set(&here.reachable()).without(&known);
     let mut remarks = Vec::new();
@@ -138,10 +146,12 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
     if left.is_empty() {
         return Ok(Usable { cpus: None, remarks });
     }
+    // CPUs that are set apart can still be named; any other way there is nothing to place on.
     if usable.is_empty() && !left.meets(&set(&here.set_apart)) {
         let allowed = CpuList(here.allowed.clone());
         return Err(NothingUsable { measured: measured.list(), allowed });
     }
+    // What is missing comes before what could be measured besides.
     remarks.splice(0..0, left_out(&left, here));
     // Where all that were measured are set apart, they were named for the measurement.
     let cpus = if usable.is_empty() { left.within(&set(&here.set_apart)) } else { usable };
@@ -173,6 +183,10 @@ pub fn to_measure(named: Option<&CpuList>, here: &Cpus) -> Result<Measurable, Cp
     };
     here.check(&named.0)?;
     Ok(Measurable { cpus: named.0.clone(), remark: None })
+}
+
+fn set(cpus: &[u32]) -> CpuSet {
+    cpus.iter().copied().collect::<CpuSet>()
 }
 
 /// The remarks on CPUs that were measured and are not in this process's mask.

@@ -15,11 +15,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = std::time::Instant::now();
         let traces = host.run(&[first, second], &workload)?;
         let later = traces.iter().max_by_key(|trace| trace.stamps[0].ticks).ok_or("no trace")?;
-        let batch_ns = |pair: &[seatmap_port::Stamp]| {
-            (pair[1].ticks - pair[0].ticks) as f64 * host.ns_per_tick() / 50.0
-        };
-        let batches: Vec<String> =
-            later.stamps.windows(2).map(|pair| format!("{:.1}", batch_ns(pair))).collect();
+        let batches: Vec<String> = later
+            .stamps
+            .windows(2)
+            .map(|pair| {
+                format!("{:.1}", {
+                    (pair[1].ticks - pair[0].ticks) as f64 * host.ns_per_tick() / 50.0
+                })
+            })
+            .collect();
         println!(
             "{} ns, interrupted {}, visit {:?}",
             batches.join(" "),

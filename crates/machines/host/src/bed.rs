@@ -11,7 +11,7 @@ use crate::together::Together;
 use crate::{HostClock, topology};
 use port::BedPort;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::partners::{Seat, is_gone};
+use seatmap_os::partners::is_gone;
 use seatmap_port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
 use seatmap_port::channels::{Bed, DmaError, Program};
 use seatmap_port::{Addr, Workload};
@@ -109,15 +109,10 @@ impl HostBed {
     /// Writes into each page of the local stores and modules, from the node where the page belongs.
     fn place(&mut self, arena: &Arena, layout: &Layout, seats: &[u32]) -> Result<(), BedError> {
         let shape = layout.shape();
-        let touch = |start: Addr, bytes: u32| {
-            let pages = (0..bytes.div_ceil(8)).step_by(PAGE_WORDS as usize);
-            pages.for_each(|word| {
-                arena.words()[start.word(word).0 as usize].store(0, Ordering::Release)
-            });
-        };
-        self.crew.run(seats, &|rank| touch(layout.local(rank), shape.local_bytes))?;
+        self.crew.run(seats, &|rank| touch(arena, layout.local(rank), shape.local_bytes))?;
         let modules = self.modules.clone();
-        self.crew.run(&modules, &|module| touch(layout.memory(module), shape.memory_bytes))?;
+        self.crew
+            .run(&modules, &|module| touch(arena, layout.memory(module), shape.memory_bytes))?;
         Ok(())
     }
 }
@@ -125,6 +120,11 @@ impl HostBed {
 fn cpus() -> Result<Cpus, BedError> {
     let what = "cannot read this process's CPUs";
     Cpus::read().map_err(|source| BedError::System { what, source })
+}
+
+fn touch(arena: &Arena, start: Addr, bytes: u32) {
+    let pages = (0..bytes.div_ceil(8)).step_by(PAGE_WORDS as usize);
+    pages.for_each(|word| arena.words()[start.word(word).0 as usize].store(0, Ordering::Release));
 }
 
 impl Bed for HostBed {
@@ -146,14 +146,13 @@ impl Bed for HostBed {
         self.place(&arena, &layout, seats)?;
         let together = Together::default();
         let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
-        let task = |seat: &Seat| {
+        sorted(self.crew.run_together(seats, &|seat| {
             let port = port.seated(seat);
             let done = catch_unwind(AssertUnwindSafe(|| workload.task(&port, seat.rank())));
             done.or_else(|payload| {
                 if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) }
             })
-        };
-        sorted(self.crew.run_together(seats, &task)?)
+        })?)
     }
 
     fn ns_per_tick(&self) -> f64 {

@@ -100,7 +100,7 @@ impl HostClock {
         }
     }
 
-    /// The same facts, in the form of a profile.
+    /// The clock's facts, in the form of a profile.
     #[must_use]
     pub fn describe(&self) -> seatmap_machine::Clock {
         seatmap_machine::Clock {

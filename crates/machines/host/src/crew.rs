@@ -77,12 +77,15 @@ impl Crew {
         for (rank, cpu) in seats.iter().enumerate() {
             let report = report.clone();
             let partners = &partners;
-            let job = move || {
-                let result = partners.work(rank, *cpu, work);
-                // The receiver lives until every rank has reported.
-                let _ = report.send((rank, result));
-            };
-            self.dispatch(*cpu, lend(Box::new(job)), partners);
+            self.dispatch(
+                *cpu,
+                lend(Box::new(move || {
+                    let result = partners.work(rank, *cpu, work);
+                    // The receiver lives until every rank has reported.
+                    let _ = report.send((rank, result));
+                })),
+                partners,
+            );
         }
         drop(report);
         collect(seats, &reports, &partners)
@@ -94,10 +97,12 @@ impl Crew {
         }
         let (jobs, inbox) = channel::<Job>();
         let (seated, answer) = channel();
-        let body = move || work_through(cpu, &seated, &inbox);
         let name = format!("seatmap-cpu{cpu}");
         let refused = |source| CrewError::Pin { cpu, source };
-        let thread = std::thread::Builder::new().name(name).spawn(body).map_err(refused)?;
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || work_through(cpu, &seated, &inbox))
+            .map_err(refused)?;
         answer
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the thread died")))
@@ -147,9 +152,11 @@ fn collect<T>(
     if let Some(loss) = partners.loss() {
         return Err(loss.clone().into());
     }
-    let ended =
-        |(result, cpu): (Option<T>, &u32)| result.ok_or(CrewError::Lost(Loss::Ended { cpu: *cpu }));
-    results.into_iter().zip(seats).map(ended).collect()
+    results
+        .into_iter()
+        .zip(seats)
+        .map(|(result, cpu)| result.ok_or(CrewError::Lost(Loss::Ended { cpu: *cpu })))
+        .collect()
 }
 
 impl Drop for Worker {

@@ -126,9 +126,12 @@ fn arm_part(cpuinfo: &str) -> Option<String> {
 #[must_use]
 pub fn governor(root: &Root) -> Option<String> {
     let online = layout::online(root).ok()?;
-    let path = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
-    let found: BTreeSet<String> =
-        online.iter().filter_map(|cpu| root.read(&path(cpu)).ok()).collect();
+    let found: BTreeSet<String> = online
+        .iter()
+        .filter_map(|cpu| {
+            root.read(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor")).ok()
+        })
+        .collect();
     match found.len() {
         0 => None,
         1 => found.into_iter().next(),
@@ -153,8 +156,10 @@ fn chosen(text: &str) -> Option<String> {
 }
 
 fn bios() -> Option<String> {
-    let field = |name: &str| small::read(format!("/sys/class/dmi/id/bios_{name}"));
-    let fields: Vec<String> = ["vendor", "version", "date"].into_iter().filter_map(field).collect();
+    let fields: Vec<String> = ["vendor", "version", "date"]
+        .into_iter()
+        .filter_map(|name| small::read(format!("/sys/class/dmi/id/bios_{name}")))
+        .collect();
     (!fields.is_empty()).then(|| fields.join(" "))
 }
 

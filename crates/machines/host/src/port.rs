@@ -28,7 +28,7 @@ impl<'a> HostPort<'a> {
         HostPort { words, clock, seat: None }
     }
 
-    /// The same for a thread with partners: its waits unwind when one of them is gone.
+    /// The port of a thread with partners: its waits unwind when one of them is gone.
     #[must_use]
     pub fn seated(self, seat: &'a Seat<'a>) -> Self {
         HostPort { seat: Some(seat), ..self }
@@ -62,8 +62,10 @@ impl Port for HostPort<'_> {
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         // Both ends are checked once: a check of each word doubled the time of a copy.
-        let side = |at: Addr| &self.words[at.0 as usize..][..words as usize];
-        for (from, to) in side(from).iter().zip(side(to)) {
+        for (from, to) in (&self.words[from.0 as usize..][..words as usize])
+            .iter()
+            .zip(&self.words[to.0 as usize..][..words as usize])
+        {
             to.store(from.load(Ordering::Acquire), Ordering::Release);
         }
     }

@@ -59,10 +59,12 @@ fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), Reme
 
 /// The profile in a file.
 fn read(path: &Path) -> Result<Profile, RememberedError> {
-    let unfit =
-        |error: &dyn std::fmt::Display| RememberedError(format!("{}: {error}", path.display()));
-    let bytes = trusted::read(path).map_err(|error| unfit(&error))?;
-    import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(&error))
+    let bytes = trusted::read(path).map_err(|error| unfit(path, &error))?;
+    import::read(&bytes, &path.to_string_lossy(), None).map_err(|error| unfit(path, &error))
+}
+
+fn unfit(path: &Path, error: &dyn std::fmt::Display) -> RememberedError {
+    RememberedError(format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

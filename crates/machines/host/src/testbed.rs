@@ -47,11 +47,11 @@ pub enum HostError {
     },
     /// The workload needs more shared lines than the testbed has.
     #[error(
-        "the workload needs more shared memory, in lines, than the testbed has: {wanted} of {lines}"
+        "the workload needs more shared memory, in lines, than the testbed has: {needed} of {lines}"
     )]
     Lines {
         /// Lines that the workload needs.
-        wanted: u32,
+        needed: u32,
         /// Lines that the testbed has.
         lines: u32,
     },
@@ -101,7 +101,7 @@ impl Testbed for HostTestbed {
         }
         let lines = self.arena.end().line_index();
         if workload.lines() > lines {
-            return Err(HostError::Lines { wanted: workload.lines(), lines });
+            return Err(HostError::Lines { needed: workload.lines(), lines });
         }
         let port = HostPort::new(self.arena.words(), &self.clock);
         Ok(self

@@ -15,16 +15,16 @@ const LEAD_NS: f64 = 10_000.0;
 /// over.
 #[derive(Default)]
 pub struct Together {
-    arrived: Line,
-    start_ticks: Line,
-    ended: Line,
+    arrived: PaddedWord,
+    start_ticks: PaddedWord,
+    ended: PaddedWord,
 }
 
 /// A word on lines of its own: neighbours are fetched in pairs on x86-64, and are one line of 128
 /// bytes on POWER.
 #[repr(align(128))]
 #[derive(Default)]
-struct Line(AtomicU64);
+struct PaddedWord(AtomicU64);
 
 impl Together {
     /// Returns once this many threads have called it, in all of them at the same value of the
@@ -73,7 +73,7 @@ struct Came {
     all: u64,
 }
 
-impl Line {
+impl PaddedWord {
     /// Counts a thread in. The count never starts again, as in [`seatmap_port::Barrier`], so that
     /// the meeting can be used again.
     fn come(&self, threads: usize) -> Came {

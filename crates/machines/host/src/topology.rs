@@ -39,7 +39,7 @@ use nest::{Kind, Numbers};
 use nodes::{Node, Nodes};
 use seatmap_machine::import::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
-use seatmap_os::cpus::Cpus;
+use seatmap_os::cpus::{Cpus, in_cpuset};
 use seatmap_os::{CpuSet, affinity};
 use std::collections::HashMap;
 use std::path::Path;
@@ -126,6 +126,14 @@ pub fn of_host() -> Result<Topology, TopologyError> {
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn reachable() -> Result<Topology, TopologyError> {
     Ok(showing(&Cpus::read()?.reachable().into_iter().collect()))
+}
+
+/// The PUs of this process's control group: its own mask hides none of them.
+///
+/// # Errors
+/// [`TopologyError`], if the kernel does not say which PUs they are.
+pub fn of_group() -> Result<Topology, TopologyError> {
+    Ok(showing(&in_cpuset()?))
 }
 
 /// These PUs with what they share. Reading changes no thread's mask.

@@ -40,30 +40,36 @@ impl HostWakeups {
         let (second_out, first_in) = channel();
         let turn = &Turn::default();
         let waits = WARM_UP + batches * round_trips;
-        let other = move || {
-            meet(cpus[1], &second_out, &second_in)?;
-            (0..waits)
-                .try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
-                .map_err(failed)
-        };
-        let ask = move || {
-            meet(cpus[0], &first_out, &first_in)?;
-            self.ask(turn, batches, round_trips).map_err(failed)
-        };
         let refused = |cpu| move |source| CrewError::Pin { cpu, source };
         std::thread::scope(|scope| {
-            let named = || std::thread::Builder::new().name("seatmap-wakeup".into());
-            let answering = named().spawn_scoped(scope, other).map_err(refused(cpus[1]))?;
-            let asking = named().spawn_scoped(scope, ask).map_err(refused(cpus[0]))?;
+            let answering = builder()
+                .spawn_scoped(scope, move || {
+                    meet(cpus[1], &second_out, &second_in)?;
+                    (0..waits)
+                        .try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
+                        .map_err(failed)
+                })
+                .map_err(refused(cpus[1]))?;
+            let asking = builder()
+                .spawn_scoped(scope, move || {
+                    meet(cpus[0], &first_out, &first_in)?;
+                    self.ask(turn, batches, round_trips).map_err(failed)
+                })
+                .map_err(refused(cpus[0]))?;
             let panicked = |cpu| move |_| CrewError::Lost(Loss::Panicked { cpu });
-            let asked = asking.join().map_err(panicked(cpus[0]))?;
-            let answered = answering.join().map_err(panicked(cpus[1]))?;
+            let of_asker = asking.join().map_err(panicked(cpus[0]))?;
+            let of_answerer = answering.join().map_err(panicked(cpus[1]))?;
             // The thread that failed says why; the other one only noticed.
-            let refused = |error: &PrimitiveError| matches!(error, PrimitiveError::Crew(_));
-            match (asked, answered) {
-                (Err(asked), Err(answered)) => Err(if refused(&asked) { asked } else { answered }),
-                (asked, answered) => answered
-                    .and(asked)
+            match (of_asker, of_answerer) {
+                (Err(of_asker), Err(of_answerer)) => {
+                    Err(if matches!(&of_asker, PrimitiveError::Crew(_)) {
+                        of_asker
+                    } else {
+                        of_answerer
+                    })
+                }
+                (of_asker, of_answerer) => of_answerer
+                    .and(of_asker)
                     .and_then(|stamps| self.batches_ns(cpus[0], &stamps, round_trips)),
             }
         })
@@ -71,11 +77,10 @@ impl HostWakeups {
 
     /// The clock before the first batch and after each, of the thread that begins.
     fn ask(&self, turn: &Turn, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
-        let round_trip = || turn.pass_to(1).and_then(|()| turn.wait_for(0));
-        (0..WARM_UP).try_for_each(|_| round_trip())?;
+        (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
         let mut stamps = vec![self.clock.stamp()];
         for _ in 0..batches {
-            (0..round_trips).try_for_each(|_| round_trip())?;
+            (0..round_trips).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
             stamps.push(self.clock.stamp());
         }
         Ok(stamps)
@@ -98,14 +103,17 @@ impl HostWakeups {
     }
 }
 
+fn builder() -> std::thread::Builder {
+    std::thread::Builder::new().name("seatmap-wakeup".into())
+}
+
 /// Pins the calling thread, and waits until the other one is pinned too. A thread that cannot be
 /// pinned drops its end of the channel, so that neither waits for ever.
 fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
     affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
-    let gone = |_| failed(io::Error::other("the other thread could not be pinned"));
     // The other end is gone only where its thread failed; `recv` then says so.
     let _ = ready.send(());
-    other.recv().map_err(gone)
+    other.recv().map_err(|_| failed(io::Error::other("the other thread could not be pinned")))
 }
 
 fn failed(source: io::Error) -> PrimitiveError {

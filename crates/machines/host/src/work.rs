@@ -38,8 +38,7 @@ impl HostWork {
         let mut crew = Crew::default();
         let clock = HostClock::calibrated();
         let trials = crew.run(&[cpu], &|_| {
-            let timed = |_| timed_ns(&clock, || work(TRIAL_STEPS));
-            (0..20).map(timed).fold(f64::INFINITY, f64::min)
+            (0..20).map(|_| timed_ns(&clock, || work(TRIAL_STEPS))).fold(f64::INFINITY, f64::min)
         })?;
         let step_ns = trials.first().copied().unwrap_or(1.0) / TRIAL_STEPS as f64;
         let steps = (WANTED_NS / step_ns.max(1e-3)) as u64;

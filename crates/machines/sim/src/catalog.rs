@@ -25,13 +25,11 @@ impl Model {
     /// # Errors
     /// [`ModelError`]; `name` is the name of the text in its message.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        let impossible =
-            |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if text.len() > MOST_BYTES {
-            return Err(impossible(format!(
-                "it has {}; a model has at most {MOST_BYTES}",
-                counted(text.len(), "byte")
-            )));
+            return Err(impossible(
+                name,
+                format!("it has {}; a model has at most {MOST_BYTES}", counted(text.len(), "byte")),
+            ));
         }
         let table: toml::Table =
             toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
@@ -43,15 +41,18 @@ impl Model {
             Some(crate::cell_be::model::FORMAT) => {
                 Ok(Model::Cell(Arc::new(CellModel::from_toml(name, text)?)))
             }
-            Some(other) => Err(impossible(format!(
-                "format is '{other}'; {} and {} can be run",
-                crate::coherent::FORMAT,
-                crate::cell_be::model::FORMAT
-            ))),
-            None => Err(impossible(format!(
-                "it has no format, such as format = \"{}\"",
-                crate::coherent::FORMAT
-            ))),
+            Some(other) => Err(impossible(
+                name,
+                format!(
+                    "format is '{other}'; {} and {} can be run",
+                    crate::coherent::FORMAT,
+                    crate::cell_be::model::FORMAT
+                ),
+            )),
+            None => Err(impossible(
+                name,
+                format!("it has no format, such as format = \"{}\"", crate::coherent::FORMAT),
+            )),
         }
     }
 
@@ -77,10 +78,16 @@ impl Model {
     }
 }
 
+fn impossible(name: &str, message: String) -> ModelError {
+    ModelError::Impossible { name: name.to_owned(), message }
+}
+
 /// Whether a text declares itself a model, rather than a profile.
 #[must_use]
 pub fn is_model(text: &str) -> bool {
-    let names = |line: &str| {
+    text.lines().any(|line| {
+        // By lines and not as TOML: a file that is no TOML any more is still the model that its
+        // author takes it for.
         let value = line
             .trim_start()
             .strip_prefix("format")
@@ -88,18 +95,17 @@ pub fn is_model(text: &str) -> bool {
         value.is_some_and(|value| {
             ["seatmap-coherent/", "seatmap-model/"].iter().any(|format| value.starts_with(format))
         })
-    };
-    text.lines().any(names)
+    })
 }
 
 /// A hierarchical machine from a description, which must give its clock.
 fn described(name: &str, text: &str) -> Result<Model, ModelError> {
-    let impossible = |message: String| ModelError::Impossible { name: name.to_owned(), message };
     let description =
-        Description::from_toml(text).map_err(|error| impossible(error.to_string()))?;
+        Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;
     let clock = description.frequency_ghz();
-    let clock =
-        clock.ok_or_else(|| impossible("give frequency_ghz, so that it can be run".to_owned()))?;
+    // Figures of ordinary machines are core cycles, and distances nanoseconds.
+    let clock = clock
+        .ok_or_else(|| impossible(name, "give frequency_ghz, so that it can be run".to_owned()))?;
     let model =
         CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
     Ok(Model::Coherent(Arc::new(CoherentModel {

@@ -85,15 +85,17 @@ impl Stage {
         let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
         for (rank, output) in outputs.iter().enumerate() {
+            // Stacks are used again: a ranking starts eight tasks a million times.
             let stack = self.stacks.pop().map_or_else(Stack::new, Ok);
             let stack = stack
                 .map_err(|error| SimError::Seat(format!("no stack for task {rank}: {error}")))?;
             let body = &body;
-            let task = move |yielder: &Yielder<M::Call>| output.set(Some(body(rank, yielder)));
             // SAFETY: everything that the task borrows (its body, and with it machine and clock;
             // its output) outlives `fibers`, which this function drops before any of it: no fiber
             // leaves here.
-            fibers.push(unsafe { Fiber::new(stack, task) });
+            fibers.push(unsafe {
+                Fiber::new(stack, move |yielder| output.set(Some(body(rank, yielder))))
+            });
         }
         let ended =
             Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
@@ -127,6 +129,8 @@ impl<M: Machine> Turns<'_, M> {
     fn next_task(&mut self) -> Result<(u16, u64), Ending> {
         let mut machine = self.machine.borrow_mut();
         let (time, task) = machine.next_task().ok_or(Ending::Stuck)?;
+        // A program that waits for a value that never comes goes on for ever on a machine that
+        // polls.
         if machine.events() > self.most_events {
             return Err(Ending::Endless);
         }
@@ -137,6 +141,7 @@ impl<M: Machine> Turns<'_, M> {
     /// Lets a task continue to its next call. Returns whether the task is done.
     fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
         let fiber = &mut self.fibers[task as usize];
+        // A task's panic is a result of the run, and ends no other run beside it.
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
         match said {
             Ok(Step::Ended) => Ok(true),
@@ -167,14 +172,21 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: f64) -> SimError {
     let at_ns = machine.now() as f64 / cycles_per_ns;
-    let one = |task: u16| machine.doing(task).map(|what| format!("task {task} {what}"));
-    let doing = || (0..tasks as u16).filter_map(one).take(MOST_NAMED).collect();
     match ending {
         Ending::Refused(task, error) => SimError::Refused { task: task.into(), error },
         Ending::Panicked(task, message) => SimError::Panicked { task: task.into(), message },
-        Ending::Stuck => SimError::Deadlock { at_ns, waiting: doing() },
-        Ending::Endless => SimError::Endless { events: machine.events(), at_ns, doing: doing() },
+        Ending::Stuck => SimError::Deadlock { at_ns, waiting: doing(machine, tasks) },
+        Ending::Endless => {
+            SimError::Endless { events: machine.events(), at_ns, doing: doing(machine, tasks) }
+        }
     }
+}
+
+fn doing(machine: &impl Machine, tasks: usize) -> Vec<String> {
+    (0..tasks as u16)
+        .filter_map(|task| machine.doing(task).map(|what| format!("task {task} {what}")))
+        .take(MOST_NAMED)
+        .collect()
 }
 
 /// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or

@@ -74,6 +74,7 @@ impl<E: Copy> Wheel<E> {
     /// Schedules an event; an event in the past happens now.
     #[inline]
     pub fn at(&mut self, time: u64, event: E) {
+        // The past is taken as now; components check their own times.
         let time = time.max(self.now);
         self.scheduled += 1;
         if time - self.now < SLOTS as u64 { self.near(time, event) } else { self.far(time, event) }
@@ -112,6 +113,7 @@ impl<E: Copy> Wheel<E> {
             self.far_events.len() as u32 - 1
         });
         self.far_events[place as usize] = event;
+        // The count of events orders those of one time as they were scheduled.
         self.far.push(Reverse(Far(time, self.scheduled, place)));
     }
 
@@ -133,6 +135,7 @@ impl<E: Copy> Wheel<E> {
     #[inline]
     fn next_filled(&self) -> Option<u64> {
         let start = self.now as usize % SLOTS;
+        // Mostly the next event is in this word: two instructions instead of a walk.
         let here = self.filled[start / 64] >> (start % 64);
         if here != 0 {
             return Some(self.now + u64::from(here.trailing_zeros()));
@@ -156,6 +159,7 @@ impl<E: Copy> Wheel<E> {
         let node = self.slots[at].head;
         let entry = &mut self.nodes[node as usize];
         let (event, next) = *entry;
+        // A free node's link leads to the next free one.
         entry.1 = self.free;
         self.free = node;
         self.slots[at].head = next;

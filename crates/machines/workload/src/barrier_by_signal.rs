@@ -49,6 +49,8 @@ impl Program for BarrierBySignal {
         channels.begin_together(self.tasks);
         let began = channels.cycles();
         for _ in 0..self.iterations {
+            // Two bits by turns: a fast task's signal of the next barrier is not taken for this
+            // one's.
             member.go = if member.go == GO { GO >> 1 } else { GO };
             match self.way {
                 Way::Naive => member.under_root(0, 0..self.tasks, None),
@@ -76,6 +78,7 @@ impl<C: Channels> Member<'_, C> {
     /// in the second.
     fn hear(&mut self, register: Register, bits: u32) {
         let at = usize::from(register == Register::Two);
+        // A signal register gathers bits and is read whole, so that bits for later are kept.
         while self.heard[at] & bits != bits {
             self.heard[at] |= self.channels.signal_read(register);
         }
@@ -104,6 +107,7 @@ impl<C: Channels> Member<'_, C> {
             .filter(|member| *member != root)
             .fold(0, |bits, member| bits | 1 << member);
         self.hear(Register::One, bits);
+        // Both roots tell each other, and each waits: no third task decides.
         if let Some(other) = other {
             self.channels.signal(other, Register::Two, self.go);
             self.hear(Register::Two, self.go);

@@ -123,9 +123,11 @@ impl<C: Channels> Member<'_, C> {
     }
 
     fn reduce(&self, round: u32) -> u32 {
+        // Children first: a task has its own part and theirs before it goes up.
         self.hear(self.bits());
         let mut sum = round + self.rank as u32;
         for (at, child) in self.children().enumerate() {
+            // Behind the task's own buffer, one place for each child.
             let into = (1 + at as u32) * self.of.size_bytes;
             self.fetch(child, into);
             sum = sum.wrapping_add(self.word(into));

@@ -57,23 +57,30 @@ impl Handoffs {
     #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
-        let counts = |edge: &&seatmap_pattern::Edge| edge.bytes >= LEAST_SHARE * heaviest;
-        let counted = || pattern.edges.iter().filter(counts);
-        let lightest =
-            counted().map(|edge| edge.bytes).filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
+        let counted = pattern.edges.iter().filter(|edge| edge.bytes >= LEAST_SHARE * heaviest);
+        let lightest = counted
+            .clone()
+            .map(|edge| edge.bytes)
+            .filter(|bytes| *bytes > 0.0)
+            .fold(heaviest, f64::min);
         // Edges of equal weight send one message each.
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
-        let messages =
-            |bytes: f64| if unit > 0.0 { (bytes / unit).round().max(1.0) as u32 } else { 1 };
-        let handoff = |(at, edge): (u32, &seatmap_pattern::Edge)| Handoff {
-            from: edge.from,
-            to: edge.to,
-            messages: messages(edge.bytes),
-            line: Addr::line(first + at),
-        };
         Handoffs {
             tasks: pattern.tasks,
-            handoffs: (0..).zip(counted()).map(handoff).collect(),
+            handoffs: (0..)
+                .zip(counted)
+                .map(|(at, edge)| Handoff {
+                    from: edge.from,
+                    to: edge.to,
+                    // A pattern may have edges without bytes, which still meet once a round.
+                    messages: if unit > 0.0 {
+                        (edge.bytes / unit).round().max(1.0) as u32
+                    } else {
+                        1
+                    },
+                    line: Addr::line(first + at),
+                })
+                .collect(),
             rounds,
         }
     }
@@ -89,20 +96,31 @@ impl Handoffs {
         let mut free: Vec<u32> =
             (first..first + (self.handoffs.len() * 5).div_ceil(4) as u32).collect();
         let mut order: Vec<usize> = (0..self.handoffs.len()).collect();
+        // Greedy, the busiest first (Liu et al. 2015, algorithm 4).
         order.sort_by_key(|at| std::cmp::Reverse(self.handoffs[*at].messages));
         let mut near = self.clone();
         for at in order {
             let handoff = &mut near.handoffs[at];
-            let cost = |line: u32| {
-                away(placement[handoff.from], line).zip(away(placement[handoff.to], line))
-            };
-            let sum = |line: u32| cost(line).map_or(0, |(from, to)| from + to);
-            let best = (0..free.len()).min_by_key(|at| sum(free[*at]));
+            let ends = [placement[handoff.from], placement[handoff.to]];
+            let best = (0..free.len()).min_by_key(|at| {
+                let [from, to] = ends.map(|pu| away(pu, free[*at]));
+                from.zip(to).map_or(0, |(from, to)| from + to)
+            });
             if let Some(best) = best {
                 handoff.line = Addr::line(free.remove(best));
             }
         }
         near
+    }
+
+    /// The channels of some handoffs, each with the messages that it carries in a round.
+    fn channels<'p, P: Port>(
+        &self,
+        port: &'p P,
+        is_mine: impl Fn(&Handoff) -> bool,
+    ) -> Vec<(u32, SpinChannel<'p, P>)> {
+        let mine = self.handoffs.iter().filter(|handoff| is_mine(handoff));
+        mine.map(|handoff| (handoff.messages, SpinChannel::new(port, handoff.line))).collect()
     }
 
     fn most_messages(&self) -> u32 {
@@ -122,16 +140,14 @@ impl Workload for Handoffs {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Exchanged {
-        let channels = |is_mine: &dyn Fn(&Handoff) -> bool| -> Vec<(u32, SpinChannel<P>)> {
-            let mine = self.handoffs.iter().filter(|handoff| is_mine(handoff));
-            mine.map(|handoff| (handoff.messages, SpinChannel::new(port, handoff.line))).collect()
-        };
-        let out = channels(&|handoff| handoff.from == rank);
-        let into = channels(&|handoff| handoff.to == rank);
+        let out = self.channels(port, |handoff| handoff.from == rank);
+        let into = self.channels(port, |handoff| handoff.to == rank);
         let mut exchanged = Exchanged { began: port.stamp(), ..Exchanged::default() };
         for round in 0..self.rounds {
             for turn in 0..self.most_messages() {
                 let is_on = |(messages, _): &&(u32, SpinChannel<P>)| *messages > turn;
+                // All send before any receives: each channel holds one message, so that nobody
+                // waits for a task that waits.
                 out.iter()
                     .filter(is_on)
                     .for_each(|(_, channel)| channel.put(&[u64::from(round) + rank as u64]));

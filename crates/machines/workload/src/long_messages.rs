@@ -61,16 +61,20 @@ impl LongMessages {
         if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
             return None;
         }
-        let size = |bytes: f64| {
-            (f64::from(largest_bytes) * bytes / heaviest / 16.0).ceil().max(1.0) as u32 * 16
-        };
-        let message = |edge: &Edge| Message {
-            from: edge.from,
-            to: edge.to,
-            step: step(pattern, edge),
-            size_bytes: size(edge.bytes).min(largest_bytes),
-        };
-        let messages = pattern.edges.iter().map(message).collect();
+        let messages = pattern
+            .edges
+            .iter()
+            .map(|edge| Message {
+                from: edge.from,
+                to: edge.to,
+                step: step(pattern, edge),
+                size_bytes: ((f64::from(largest_bytes) * edge.bytes / heaviest / 16.0)
+                    .ceil()
+                    .max(1.0) as u32
+                    * 16)
+                    .min(largest_bytes),
+            })
+            .collect();
         Some(LongMessages { tasks: pattern.tasks, messages, rounds })
     }
 
@@ -81,11 +85,12 @@ impl LongMessages {
     }
 
     fn most_at_once(&self) -> u32 {
-        let into = |to: usize, step: usize| {
-            self.messages.iter().filter(|m| m.to == to && m.step == step).count()
-        };
         (0..self.tasks)
-            .flat_map(|to| (0..self.steps()).map(move |step| into(to, step)))
+            .flat_map(|to| {
+                (0..self.steps()).map(move |step| {
+                    self.messages.iter().filter(|m| m.to == to && m.step == step).count()
+                })
+            })
             .max()
             .unwrap_or(0) as u32
     }
@@ -98,24 +103,28 @@ impl LongMessages {
         largest.min(room).min(dma::LARGEST_BYTES)
     }
 
+    fn of_step(&self, step: usize) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(move |message| message.step == step)
+    }
+
+    /// The bytes that a task sends in a step, or those that it receives if they are more.
+    fn busiest_port(&self, task: usize, step: usize) -> u64 {
+        let sent = self.of_step(step).filter(|message| message.from == task);
+        let received = self.of_step(step).filter(|message| message.to == task);
+        let sent: u32 = sent.map(|message| message.size_bytes).sum();
+        let received: u32 = received.map(|message| message.size_bytes).sum();
+        u64::from(sent.max(received))
+    }
+
     /// A lower bound on the cycles of any placement: in each step, a task's own port receives and
     /// sends this many bytes in a cycle.
     #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
-        let bytes = |step: usize, of: &dyn Fn(&&Message) -> bool| -> u32 {
-            self.messages
-                .iter()
-                .filter(|message| message.step == step)
-                .filter(of)
-                .map(|message| message.size_bytes)
-                .sum()
-        };
-        let busiest = |step: usize, task: usize| {
-            bytes(step, &|m| m.from == task).max(bytes(step, &|m| m.to == task))
-        };
-        let of_task =
-            |task: usize| (0..self.steps()).map(|step| u64::from(busiest(step, task))).sum::<u64>();
-        let bytes = (0..self.tasks).map(of_task).max().unwrap_or(0) * u64::from(self.rounds);
+        let bytes = (0..self.tasks)
+            .map(|task| (0..self.steps()).map(|step| self.busiest_port(task, step)).sum::<u64>())
+            .max()
+            .unwrap_or(0)
+            * u64::from(self.rounds);
         bytes as f64 / port_bytes_per_cycle
     }
 }
@@ -160,37 +169,39 @@ impl LongMessages {
         moved: &mut Moved,
         heard: &mut u32,
     ) {
-        let of_step = || self.messages.iter().filter(move |message| message.step == step);
         channels.poke(0, &(rank as u32 + round).to_le_bytes());
         let mut waits = 0;
-        for message in of_step().filter(|message| message.from == rank) {
-            let place =
-                of_step().filter(|m| m.to == message.to).position(|m| m.from == rank).unwrap_or(0)
-                    as u32;
+        for message in self.of_step(step).filter(|message| message.from == rank) {
+            let place = self
+                .of_step(step)
+                .filter(|m| m.to == message.to)
+                .position(|m| m.from == rank)
+                .unwrap_or(0) as u32;
             self.send(channels, message, (1 + place) * self.piece_bytes());
             moved.bytes += u64::from(message.size_bytes);
             waits |= 1;
         }
         channels.wait_tags(waits);
-        for message in of_step().filter(|message| message.from == rank) {
+        for message in self.of_step(step).filter(|message| message.from == rank) {
             channels.signal(message.to, Register::One, 1 << rank);
         }
-        let senders = of_step().filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
+        let senders =
+            self.of_step(step).filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
         while *heard & senders != senders {
             *heard |= channels.signal_read(Register::One);
         }
         *heard &= !senders;
-        for place in 0..of_step().filter(|m| m.to == rank).count() as u32 {
+        for place in 0..self.of_step(step).filter(|m| m.to == rank).count() as u32 {
             let mut word = [0; 4];
             channels.peek((1 + place) * self.piece_bytes(), &mut word);
             moved.sum += u64::from(u32::from_le_bytes(word));
         }
         // Senders of the next step must not overwrite data that this task has not read yet.
-        for message in of_step().filter(|message| message.to == rank) {
+        for message in self.of_step(step).filter(|message| message.to == rank) {
             channels.signal(message.from, Register::Two, 1 << rank);
         }
         let mut missing =
-            of_step().filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
+            self.of_step(step).filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
         while missing != 0 {
             missing &= !channels.signal_read(Register::Two);
         }

@@ -62,45 +62,56 @@ impl Mandelbrot {
     /// The rows of a coordinator's slice of every image.
     #[must_use]
     pub fn rows(&self, coordinator: usize) -> std::ops::Range<u32> {
-        let border =
-            |at: usize| (u64::from(self.size.1) * at as u64 / self.coordinators as u64) as u32;
-        border(coordinator)..border(coordinator + 1)
+        self.border(coordinator)..self.border(coordinator + 1)
+    }
+
+    /// The first row of a coordinator's slice.
+    fn border(&self, coordinator: usize) -> u32 {
+        (u64::from(self.size.1) * coordinator as u64 / self.coordinators as u64) as u32
     }
 
     /// An image, row by row, from the slices of the coordinators.
     #[must_use]
     pub fn image(&self, rendered: &[Rendered], frame: u32) -> Vec<u16> {
-        let slice = |at: usize| {
-            let points = self.rows(at).len() * self.size.0 as usize;
-            let counts = rendered.get(at * (1 + self.workers)).map_or(&[][..], |task| &task.counts);
-            counts.get(frame as usize * points..(frame as usize + 1) * points).unwrap_or_default()
-        };
-        (0..self.coordinators).flat_map(slice).copied().collect()
+        (0..self.coordinators)
+            .flat_map(|at| {
+                let points = self.rows(at).len() * self.size.0 as usize;
+                let counts =
+                    rendered.get(at * (1 + self.workers)).map_or(&[][..], |task| &task.counts);
+                counts
+                    .get(frame as usize * points..(frame as usize + 1) * points)
+                    .unwrap_or_default()
+            })
+            .copied()
+            .collect()
     }
 
     /// The position of a point, and the distance between points.
     fn point(&self, frame: u32, column: u32, row: u32) -> (f64, f64, f64) {
         let width = self.view.width * self.view.zoom.powi(frame as i32);
         let step = width / f64::from(self.size.0.max(1));
-        let from_middle =
-            |at: u32, of: u32| (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step;
         let (re, im) = self.view.centre;
-        (re + from_middle(column, self.size.0), im + from_middle(row, self.size.1), step)
+        (
+            re + from_middle(step, column, self.size.0),
+            im + from_middle(step, row, self.size.1),
+            step,
+        )
     }
 
     fn coordinate<P: Port>(&self, port: &P, coordinator: usize, rendered: &mut Rendered) {
         let mine = coordinator * self.workers..(coordinator + 1) * self.workers;
-        let channel = |line: Addr| SpinChannel::new(port, line);
-        let channels: Vec<_> =
-            self.channels[mine].iter().map(|[to, from]| (channel(*to), channel(*from))).collect();
-        let mut asked: Vec<Option<(usize, u32)>> = vec![None; self.workers];
+        let channels: Vec<_> = self.channels[mine]
+            .iter()
+            .map(|[to, from]| (SpinChannel::new(port, *to), SpinChannel::new(port, *from)))
+            .collect();
+        let mut pending: Vec<Option<(usize, u32)>> = vec![None; self.workers];
         let mut next = 0;
         for frame in 0..self.frames {
             for row in self.rows(coordinator) {
                 for column in (0..self.size.0).step_by(self.points as usize) {
                     let worker = next % self.workers;
                     next += 1;
-                    gather(&channels[worker].1, &mut asked[worker], &mut rendered.counts);
+                    gather(&channels[worker].1, &mut pending[worker], &mut rendered.counts);
                     let count = self.points.min(self.size.0 - column);
                     let (re, im, step) = self.point(frame, column, row);
                     channels[worker].0.put(&[
@@ -109,13 +120,13 @@ impl Mandelbrot {
                         step.to_bits(),
                         u64::from(count),
                     ]);
-                    asked[worker] = Some((rendered.counts.len(), count));
+                    pending[worker] = Some((rendered.counts.len(), count));
                     rendered.counts.resize(rendered.counts.len() + count as usize, 0);
                 }
             }
         }
-        for ((to, from), asked) in channels.iter().zip(&mut asked) {
-            gather(from, asked, &mut rendered.counts);
+        for ((to, from), pending) in channels.iter().zip(&mut pending) {
+            gather(from, pending, &mut rendered.counts);
             // A message without points says that there is no more work.
             to.put(&[0; 4]);
         }
@@ -124,28 +135,36 @@ impl Mandelbrot {
     fn work<P: Port>(&self, port: &P, worker: usize) {
         let [hears, answers] = self.channels[worker].map(|line| SpinChannel::new(port, line));
         loop {
-            let mut asked = [0; 4];
-            hears.take(&mut asked);
-            let [re, im, step] = [asked[0], asked[1], asked[2]].map(f64::from_bits);
-            if asked[3] == 0 {
+            let mut request = [0; 4];
+            hears.take(&mut request);
+            let [re, im, step] = [request[0], request[1], request[2]].map(f64::from_bits);
+            if request[3] == 0 {
                 return;
             }
             let mut answer = [0_u64; MOST_WORDS];
             let mut all = 0;
-            for at in 0..asked[3] as usize {
+            for at in 0..request[3] as usize {
                 let count = iterations(re + at as f64 * step, im, self.most_iterations);
                 answer[at / 4] |= u64::from(count) << (16 * (at % 4));
                 all += u64::from(count);
             }
             port.computed(all * self.cycles_per_iteration);
-            answers.put(&answer[..asked[3].div_ceil(4) as usize]);
+            answers.put(&answer[..request[3].div_ceil(4) as usize]);
         }
     }
 }
 
+fn from_middle(step: f64, at: u32, of: u32) -> f64 {
+    (f64::from(at) - 0.5 * f64::from(of.saturating_sub(1))) * step
+}
+
 /// Takes the answer to the last question, if there was one.
-fn gather<P: Port>(channel: &SpinChannel<P>, asked: &mut Option<(usize, u32)>, counts: &mut [u16]) {
-    let Some((first, count)) = asked.take() else { return };
+fn gather<P: Port>(
+    channel: &SpinChannel<P>,
+    pending: &mut Option<(usize, u32)>,
+    counts: &mut [u16],
+) {
+    let Some((first, count)) = pending.take() else { return };
     let mut answer = [0; MOST_WORDS];
     channel.take(&mut answer[..count.div_ceil(4) as usize]);
     for at in 0..count as usize {

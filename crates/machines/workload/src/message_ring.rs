@@ -159,14 +159,16 @@ impl<'a, C: Channels> Member<'a, C> {
         let ring = &over.ring;
         let library = over.library;
         let n = ring.tasks;
-        let side = |rank| Side { rank, ..Side::default() };
         Member {
             ring,
             library,
             row_bytes: over.row_bytes(),
             channels,
             rank,
-            sides: [side((rank + n - 1) % n), side((rank + 1) % n)],
+            sides: [
+                Side { rank: (rank + n - 1) % n, ..Side::default() },
+                Side { rank: (rank + 1) % n, ..Side::default() },
+            ],
             taken: Taken::default(),
         }
     }
@@ -177,8 +179,8 @@ impl<'a, C: Channels> Member<'a, C> {
         for to in [1, 0].into_iter().take(ways) {
             self.send(to, 1);
         }
-        let wanted = u64::from(self.ring.rounds) * ways as u64;
-        while self.taken.packets < wanted || self.is_owing() {
+        let expected = u64::from(self.ring.rounds) * ways as u64;
+        while self.taken.packets < expected || self.is_owing() {
             self.poll();
         }
     }
@@ -222,15 +224,12 @@ impl<'a, C: Channels> Member<'a, C> {
         let used = self.library.entry_bytes.min(QUADWORD) as usize;
         self.channels
             .peek(self.column(side.rank, from) * self.library.entry_bytes, &mut bytes[..used]);
-        let word = |at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
         match used {
             4 => (
-                further(side.received, word(0) as u16),
-                further(side.acknowledged, (word(0) >> 16) as u16),
+                further(side.received, word(&bytes, 0) as u16),
+                further(side.acknowledged, (word(&bytes, 0) >> 16) as u16),
             ),
-            _ => (word(0), word(4)),
+            _ => (word(&bytes, 0), word(&bytes, 4)),
         }
     }
 
@@ -301,6 +300,10 @@ impl<'a, C: Channels> Member<'a, C> {
     fn buffers(&self) -> u32 {
         (self.row_bytes + self.library.entry_bytes.max(QUADWORD)).next_multiple_of(128)
     }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// The count at or after `known` whose lower half is this.

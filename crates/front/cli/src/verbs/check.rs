@@ -9,9 +9,8 @@ use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, plan_input};
-use seatmap_host::topology::{self, TopologyError};
+use seatmap_host::topology;
 use seatmap_machine::Topology;
-use seatmap_os::cpus::in_cpuset;
 use seatmap_watch::{CheckError, CheckRequest, Choice, Expected, Rule, SeatSource};
 use std::path::Path;
 
@@ -88,8 +87,7 @@ fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
 pub(super) fn topology() -> Result<Topology, CliError> {
-    let cpus = in_cpuset().map_err(|error| CliError::work(TopologyError::from(error)))?;
-    Ok(topology::showing(&cpus))
+    topology::of_group().map_err(CliError::work)
 }
 
 fn failed(error: CheckError) -> CliError {

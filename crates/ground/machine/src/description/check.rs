@@ -38,8 +38,12 @@ pub fn check(written: &Written) -> Result<(), Flaw> {
 }
 
 fn check_head(written: &Written) -> Result<(), Flaw> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
-    if written.name.is_empty() || !written.name.chars().all(plain) {
+    if written.name.is_empty()
+        || !written
+            .name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c))
+    {
         return flaw("name", "write small letters, digits, '-', '_' and '.' only");
     }
     if written.summary.trim().is_empty() || written.summary.contains(seatmap_document::is_hidden) {

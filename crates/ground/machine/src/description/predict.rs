@@ -1,7 +1,7 @@
 //! From a description to the profile it predicts.
 
 use super::seat::{Seat, seats};
-use super::{Class, Home, Parameter, Shape, Written};
+use super::{Class, Home, Shape, Written};
 use crate::{CoreDistance, CoreKind, HomeModel, Matrix, Origin, OriginKind, Profile, Topology};
 use std::collections::BTreeMap;
 
@@ -14,14 +14,20 @@ struct Prediction {
 
 impl Prediction {
     fn new(written: &Written) -> Self {
-        let ns =
-            |parameter: Option<&Parameter>| parameter.and_then(|it| it.ns(written.frequency_ghz));
         let home: Option<&Home> = written.home.as_ref();
         Prediction {
-            by_class_ns: Class::ALL
-                .map(|class| ns(written.distance.get(class)).unwrap_or(f64::NAN)),
+            by_class_ns: Class::ALL.map(|class| {
+                written
+                    .distance
+                    .get(class)
+                    .and_then(|it| it.ns(written.frequency_ghz))
+                    .unwrap_or(f64::NAN)
+            }),
             home_package: home.map(|home| home.package),
-            far_offset_ns: ns(home.map(|home| &home.far_offset)).unwrap_or(0.0),
+            far_offset_ns: home
+                .map(|home| &home.far_offset)
+                .and_then(|it| it.ns(written.frequency_ghz))
+                .unwrap_or(0.0),
         }
     }
 
@@ -33,6 +39,7 @@ impl Prediction {
     fn distance_ns(&self, a: &Seat, b: &Seat) -> f64 {
         let class = a.class(b);
         let base_ns = self.by_class_ns[class as usize];
+        // Threads that share a cache pass a line inside it, and its home is never asked.
         if class.consults_home() {
             base_ns + self.offset_ns(a) + self.offset_ns(b)
         } else {
@@ -45,10 +52,9 @@ impl Prediction {
 pub fn profile(written: &Written) -> Profile {
     let seats = seats(&written.topology);
     let prediction = Prediction::new(written);
-    let cell = |i: usize, j: usize| {
+    let median_ns = Matrix::from_fn(seats.len(), |i, j| {
         if i == j { 0.0 } else { prediction.distance_ns(&seats[i], &seats[j]) }
-    };
-    let median_ns = Matrix::from_fn(seats.len(), cell);
+    });
     let home_model = home_model(&seats, &written.topology, &prediction);
 
     let topology = Topology { pus: seats.into_iter().map(|seat| seat.pu).collect() };
@@ -70,14 +76,17 @@ pub fn profile(written: &Written) -> Profile {
 /// count between groups only, and the model's own would count inside groups too.
 fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
-    let between = |g: usize, h: usize| match representative_pair(&groups[g], &groups[h], g == h) {
-        Some((a, b)) => prediction.distance_ns(a, b),
-        None => f64::NAN,
-    };
     HomeModel {
-        between_ns: Matrix::from_fn(groups.len(), between),
+        between_ns: Matrix::from_fn(groups.len(), |g, h| {
+            match representative_pair(&groups[g], &groups[h], g == h) {
+                Some((a, b)) => prediction.distance_ns(a, b),
+                None => f64::NAN,
+            }
+        }),
+        // One home, so that there is nothing to tell apart by home.
         inside_ns: None,
         offset_ns: vec![vec![0.0]; seats.len()],
+        // The model is the formula that made the distances, so that it fits them exactly.
         r2: 1.0,
         residual_ns: 0.0,
         pair_view_empty: false,
@@ -95,6 +104,7 @@ fn groups<'a>(seats: &'a [Seat], shape: &Shape) -> Vec<Vec<&'a Seat>> {
     let mut groups = BTreeMap::<_, Vec<&Seat>>::new();
     for seat in seats {
         let performance = seat.pu.kind == Some(CoreKind::Performance);
+        // Performance cores stand alone in their clusters; a group each would say nothing.
         let cluster = (clustered && !performance).then_some(seat.cluster);
         groups.entry((seat.pu.l3, !performance, cluster)).or_default().push(seat);
     }

@@ -35,6 +35,8 @@ pub fn seats(shape: &Shape) -> Vec<Seat> {
     let cores = shape.l3_total() * shape.all_cores_per_l3();
     let mut seats: Vec<Seat> = (0..cores).flat_map(|core| threads(shape, core)).collect();
     if shape.numbering == Numbering::ThreadsLast {
+        // A stable sort: first threads of all cores in order, then the second ones, as Linux on x86
+        // numbers them.
         seats.sort_by_key(|seat| seat.pu.smt);
     }
     for (os, seat) in (0..).zip(&mut seats) {
@@ -59,6 +61,7 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
             (None, into_cluster, shape.clusters_share_l2, shape.threads_per_core.get())
         }
     };
+    // A cluster has the number of its first core, which no other cluster can have.
     let cluster = core - into_cluster;
     let die = l3 / shape.l3_per_die;
     let cores_per_node = shape.cores_per_package() / shape.numa_nodes_per_package;

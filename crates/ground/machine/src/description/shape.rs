@@ -104,6 +104,7 @@ impl Shape {
         let at_l3 = u64::from(self.cores_per_l3.get()) * u64::from(self.threads_per_core.get());
         [self.packages, self.dies_per_package, self.l3_per_die]
             .iter()
+            // Saturating: a description may name four thousand million of each part.
             .fold(at_l3.saturating_add(efficiency.into()), |product, factor| {
                 product.saturating_mul(factor.get().into())
             })
@@ -113,9 +114,9 @@ impl Shape {
     #[must_use]
     pub fn has(&self, class: Class) -> bool {
         let hybrid = self.hybrid.as_ref();
-        let more_than_one = |count: NonZeroU32| count.get() > 1;
         match class {
             Class::Smt => more_than_one(self.threads_per_core),
+            // Of a hybrid processor, only efficiency cores stand in clusters.
             Class::SameCluster => more_than_one(
                 hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
             ),
@@ -129,4 +130,8 @@ impl Shape {
             Class::OtherPackage => more_than_one(self.packages),
         }
     }
+}
+
+fn more_than_one(count: NonZeroU32) -> bool {
+    count.get() > 1
 }

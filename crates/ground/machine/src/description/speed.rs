@@ -32,12 +32,14 @@ pub struct Speeds {
 impl Speeds {
     /// The first key with a problem, and the problem.
     pub(super) fn flaw(&self, shape: &Shape) -> Option<(String, String)> {
-        let flaw = |key: &str, problem: String| Some((format!("speed.{key}"), problem));
         if self.efficiency.is_some() && shape.hybrid.is_none() {
-            return flaw("efficiency", "only a hybrid processor has efficiency cores".to_owned());
+            return speed_flaw(
+                "efficiency",
+                "only a hybrid processor has efficiency cores".to_owned(),
+            );
         }
         if !self.by_l3.is_empty() && self.by_l3.len() as u64 != u64::from(shape.l3_total()) {
-            return flaw(
+            return speed_flaw(
                 "by_l3",
                 format!("has {} for {} L3s", counted(self.by_l3.len(), "entry"), shape.l3_total()),
             );
@@ -49,7 +51,7 @@ impl Speeds {
             .chain(self.by_l3.iter().map(|it| ("by_l3", it)));
         for (key, speed) in named {
             if !(0.001..=1.0).contains(&speed.relative) {
-                return flaw(
+                return speed_flaw(
                     key,
                     format!(
                         "{} is not between 0.001 and 1, the speed of the fastest core",
@@ -59,7 +61,10 @@ impl Speeds {
             }
             if speed.source.trim().is_empty() || speed.source.contains(seatmap_document::is_hidden)
             {
-                return flaw(key, "source: say in one line what the figure stands on".to_owned());
+                return speed_flaw(
+                    key,
+                    "source: say in one line what the figure stands on".to_owned(),
+                );
             }
         }
         None
@@ -67,14 +72,18 @@ impl Speeds {
 
     /// The speeds of all PUs, the fastest being 1.
     pub(super) fn of_pus(&self, pus: &[Pu]) -> SeatSpeed {
-        let of_kind = |pu: &Pu| match (pu.kind, &self.efficiency) {
-            (Some(CoreKind::Efficiency), Some(speed)) => speed.relative,
-            _ => 1.0,
-        };
-        let of_l3 = |pu: &Pu| {
-            pu.l3.and_then(|l3| self.by_l3.get(l3 as usize)).map_or(1.0, |speed| speed.relative)
-        };
-        let alone: Vec<f64> = pus.iter().map(|pu| of_kind(pu) * of_l3(pu)).collect();
+        let alone: Vec<f64> = pus
+            .iter()
+            .map(|pu| {
+                let of_kind = match (pu.kind, &self.efficiency) {
+                    (Some(CoreKind::Efficiency), Some(speed)) => speed.relative,
+                    _ => 1.0,
+                };
+                let of_l3 = pu.l3.and_then(|l3| self.by_l3.get(l3 as usize));
+                of_kind * of_l3.map_or(1.0, |speed| speed.relative)
+            })
+            .collect();
+        // Where every L3 is slower than 1, the fastest seat still counts as 1: speeds are relative.
         let fastest = alone.iter().copied().fold(0.0, f64::max);
         SeatSpeed {
             pus: pus.iter().map(|pu| pu.os).collect(),
@@ -83,4 +92,8 @@ impl Speeds {
             work: None,
         }
     }
+}
+
+fn speed_flaw(key: &str, problem: String) -> Option<(String, String)> {
+    Some((format!("speed.{key}"), problem))
 }

@@ -20,12 +20,13 @@ pub fn write(profile: &Profile) -> Result<String, ExportError> {
 }
 
 fn line(distances: &CoreDistance, order: &[usize], row: usize) -> String {
-    let one_way_ns = |column: usize| distances.median_ns[(order[row], order[column])] / 2.0;
-    let cell = |column: usize| match one_way_ns(column) {
-        ns if column < row && ns.is_finite() => ns.to_string(),
-        _ => String::new(),
-    };
-    let cells: Vec<String> = (0..order.len()).map(cell).collect();
+    let cells: Vec<String> = (0..order.len())
+        .map(|column| match distances.median_ns[(order[row], order[column])] / 2.0 {
+            // `to_string` writes the fewest digits that read back to the same bits.
+            ns if column < row && ns.is_finite() => ns.to_string(),
+            _ => String::new(),
+        })
+        .collect();
     cells.join(",") + "\n"
 }
 

@@ -13,6 +13,8 @@ pub(super) struct Levels<'a> {
 impl<'a> Levels<'a> {
     pub(super) fn of(distances: &'a Matrix) -> Self {
         let mut pairs: Vec<(usize, usize)> = distances.pairs().map(|(i, j, _)| (i, j)).collect();
+        // `total_cmp` puts distances that are not known (NaN) last: they join groups after all
+        // others.
         pairs.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
         Levels { distances, pairs }
     }
@@ -22,17 +24,15 @@ impl<'a> Levels<'a> {
         self.until(|_| true)
     }
 
-    /// The groups of the level that has `wanted` groups.
-    pub(super) fn with_groups(&self, wanted: usize) -> Option<Vec<u32>> {
-        self.until(|groups| groups == wanted)
+    /// The groups of the level that has `count` groups.
+    pub(super) fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
+        self.until(|groups| groups == count)
     }
 
     fn until(&self, enough: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
         let mut group: Vec<u32> = (0..self.distances.n() as u32).collect();
         let mut groups = group.len();
-        let same_level =
-            |a: &(usize, usize), b: &(usize, usize)| self.distances[*a] == self.distances[*b];
-        for level in self.pairs.chunk_by(same_level) {
+        for level in self.pairs.chunk_by(|a, b| self.distances[*a] == self.distances[*b]) {
             for (i, j) in level {
                 groups -= usize::from(join(&mut group, *i, *j));
             }
@@ -49,12 +49,14 @@ impl<'a> Levels<'a> {
 fn join(group: &mut [u32], i: usize, j: usize) -> bool {
     let a = first_of(group, i);
     let b = first_of(group, j);
+    // The smaller number stays, so that a group is named by its first PU.
     group[a.max(b)] = a.min(b) as u32;
     a != b
 }
 
 fn first_of(group: &mut [u32], mut pu: usize) -> usize {
     while group[pu] as usize != pu {
+        // Path halving (Tarjan & van Leeuwen 1984) keeps 8,192 PUs from making long chains.
         group[pu] = group[group[pu] as usize];
         pu = group[pu] as usize;
     }

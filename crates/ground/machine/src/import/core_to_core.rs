@@ -48,6 +48,7 @@ fn clock(median_ns: &Matrix) -> Clock {
 /// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
 fn columns(text: &str) -> Result<usize, ImportError> {
     let first = text.split('\n').next().unwrap_or_default();
+    // Before anything is kept: the number of cells is the square of the columns.
     let too_many = first.bytes().enumerate().filter(|(_, byte)| *byte == b',').nth(MAX_PUS - 1);
     if let Some((offset, _)) = too_many {
         return Err(wrong(text, offset, format!("more than {MAX_PUS} columns")));
@@ -134,6 +135,7 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
 }
 
 fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
+    // The output without `--csv`, which people save by mistake.
     let is_console_log =
         ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
     let remedy = if is_console_log { CONSOLE_LOG_REMEDY } else { MATRIX_REMEDY };

@@ -20,11 +20,13 @@ pub(crate) struct CpuSet {
 impl CpuSet {
     /// Reads the form on file; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        // One word more than is accepted, so that a longer set is refused and not cut short.
         let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 2).collect();
         let all_above = words.first() == Some(&"0xf...f");
         if all_above {
             words.remove(0);
         }
+        // The file has the highest word first.
         let words: Option<Vec<u32>> = words.into_iter().rev().map(parse_word).collect();
         words
             .filter(|words| words.len() <= MAX_CPU as usize / 32 + 1)
@@ -41,6 +43,7 @@ impl CpuSet {
     /// How many PUs are in the set; all there can be if it is infinite.
     pub(crate) fn len(&self) -> usize {
         if self.all_above {
+            // Without an end: hwloc's `0xf...f`.
             usize::MAX
         } else {
             self.words.iter().map(|word| word.count_ones() as usize).sum()
@@ -77,6 +80,7 @@ impl fmt::Display for CpuSet {
         for (at, word) in self.words[..length].iter().enumerate().rev() {
             match (at, word) {
                 (0, 0) => write!(out, "{separator}0x0")?,
+                // hwloc leaves a zero word empty, but for the last one.
                 (_, 0) => out.write_str(separator)?,
                 _ => write!(out, "{separator}0x{word:08x}")?,
             }

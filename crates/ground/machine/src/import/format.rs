@@ -23,14 +23,18 @@ impl Format {
     #[must_use]
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();
-        let named = |extension| name.to_ascii_lowercase().ends_with(extension);
         let first_line = text.lines().next().unwrap_or_default();
         match text.chars().next()? {
             '{' => Some(Format::Profile),
             '<' => Some(Format::HwlocXml),
+            // Before the names of files: TOML and CSV have comments that begin alike.
             '#' if first_line.contains("#HWCs") => Some(Format::Mctop),
-            _ if named(".toml") || names_a_machine(text) => Some(Format::Description),
-            _ if named(".csv") || is_matrix_row(first_line) => Some(Format::CoreToCore),
+            _ if name.to_ascii_lowercase().ends_with(".toml") || names_a_machine(text) => {
+                Some(Format::Description)
+            }
+            _ if name.to_ascii_lowercase().ends_with(".csv") || is_matrix_row(first_line) => {
+                Some(Format::CoreToCore)
+            }
             _ => None,
         }
     }

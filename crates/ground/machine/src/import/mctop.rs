@@ -60,8 +60,9 @@ pub(super) fn read(
     let header = Header::read(text)?;
     let ns_per_cycle = 1e9 / frequency_hz;
     let cycles = one_way_cycles(text, &header, MAX_ONE_WAY_NS / ns_per_cycle)?;
-    let one_way_ns = |i, j| f64::from(cycles[i * header.contexts + j]) * ns_per_cycle;
-    let (median_ns, mut notes) = round_trip::from_one_way(header.contexts, one_way_ns);
+    let (median_ns, mut notes) = round_trip::from_one_way(header.contexts, |i, j| {
+        f64::from(cycles[i * header.contexts + j]) * ns_per_cycle
+    });
     let topology = topology(&header, &median_ns);
     let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
     profile.clock.frequency_hz = Some(frequency_hz);
@@ -87,13 +88,12 @@ impl Header {
         let start = text.len() - text.trim_start().len();
         let line = text[start..].split('\n').next().unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().take(8).collect();
-        let number = |at: usize| words.get(at).and_then(|word| whole_number::<usize>(word));
         let (Some("#HWCs"), Some("#Nodes"), Some("SMT")) =
             (words.get(1).copied(), words.get(3).copied(), words.get(5).copied())
         else {
             return Err(wrong(text, start, "the first line is not an MCTOP header".to_owned()));
         };
-        match (number(2), number(4), number(6)) {
+        match (number(&words, 2), number(&words, 4), number(&words, 6)) {
             (Some(contexts @ 2..=MAX_PUS), Some(nodes), Some(smt @ 0..=1)) => {
                 Ok(Header { contexts, nodes, smt: smt == 1, end: start + line.len() + 1 })
             }
@@ -104,6 +104,10 @@ impl Header {
             )),
         }
     }
+}
+
+fn number(words: &[&str], at: usize) -> Option<usize> {
+    words.get(at).and_then(|word| whole_number::<usize>(word))
 }
 
 /// One-way cycles, row by row, of which none is more than `most`.

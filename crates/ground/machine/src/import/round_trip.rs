@@ -21,7 +21,6 @@ pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (
     let mut asymmetric = 0;
     let mut worst = 0.0_f64;
     for (i, j) in (0..n).flat_map(|i| (0..i).map(move |j| (i, j))) {
-        let known = |figure: f64| (figure >= 0.0).then_some(figure);
         let there = known(one_way(i, j));
         let back = known(one_way(j, i));
         let sum = match (there, back) {
@@ -38,6 +37,10 @@ pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (
     let unknown = (unknown > 0).then_some(Note::Unknown { pairs: unknown });
     let asymmetric = (asymmetric > 0).then_some(Note::Asymmetric { pairs: asymmetric, worst });
     (matrix, unknown.into_iter().chain(asymmetric).collect())
+}
+
+fn known(figure: f64) -> Option<f64> {
+    (figure >= 0.0).then_some(figure)
 }
 
 #[cfg(test)]

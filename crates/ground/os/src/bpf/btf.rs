@@ -83,12 +83,8 @@ impl Btf {
             return Err(malformed("no magic number"));
         }
         let length = word(bytes, 4).ok_or(malformed("no header"))? as usize;
-        let section = |at: usize| {
-            let start = length.checked_add(word(bytes, at)? as usize)?;
-            bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
-        };
-        let types = section(8).ok_or(malformed("the types lie outside"))?;
-        let strings = section(16).ok_or(malformed("the names lie outside"))?;
+        let types = section(bytes, length, 8).ok_or(malformed("the types lie outside"))?;
+        let strings = section(bytes, length, 16).ok_or(malformed("the names lie outside"))?;
         let starts = starts(&types).ok_or(malformed("a type of an unknown kind"))?;
         Ok(Btf { types, strings, starts })
     }
@@ -134,10 +130,9 @@ impl Btf {
     }
 
     fn number(&self, kind: u32, name: &str) -> Option<u32> {
-        let is_it = |number: &u32| {
+        (1..u32::try_from(self.starts.len()).ok()?).find(|number| {
             self.head(*number).is_some_and(|head| head.kind() == kind && self.is(head.name, name))
-        };
-        (1..u32::try_from(self.starts.len()).ok()?).find(is_it)
+        })
     }
 
     /// A member's distance in bytes, and its type.
@@ -171,6 +166,11 @@ impl Btf {
         let text = self.strings.get(place as usize..).unwrap_or_default();
         text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
     }
+}
+
+fn section(bytes: &[u8], length: usize, at: usize) -> Option<Vec<u8>> {
+    let start = length.checked_add(word(bytes, at)? as usize)?;
+    bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
 }
 
 /// Where each type begins; `None` where one has an unknown kind or is cut off.

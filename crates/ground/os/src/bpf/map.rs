@@ -83,9 +83,6 @@ impl Map {
         [key_bytes, value_bytes]: [usize; 2],
         entries: u32,
     ) -> io::Result<Self> {
-        let small = |bytes: usize| {
-            u32::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))
-        };
         let mut create = Create {
             kind,
             key_bytes: small(key_bytes)?,
@@ -243,6 +240,10 @@ impl Map {
             ..Element::default()
         })
     }
+}
+
+fn small(bytes: usize) -> io::Result<u32> {
+    u32::try_from(bytes).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))
 }
 
 #[cfg(test)]

@@ -78,17 +78,18 @@ impl Hierarchy {
         let unnamed = mounted.ups.checked_sub(group.ups).filter(|_| mounted.down.is_empty())?;
         let mut paths = vec![String::new()];
         for _ in 0..unnamed {
-            let inner = |path: &String| {
-                let names = root.folders(&format!("{}{path}", self.folder)).unwrap_or_default();
-                names.into_iter().map(|name| format!("{path}/{name}")).collect::<Vec<_>>()
-            };
-            paths = paths.iter().flat_map(inner).collect();
+            paths = paths
+                .iter()
+                .flat_map(|path| {
+                    let names = root.folders(&format!("{}{path}", self.folder)).unwrap_or_default();
+                    names.into_iter().map(|name| format!("{path}/{name}")).collect::<Vec<_>>()
+                })
+                .collect();
         }
         let mut groups = paths.into_iter().map(|path| format!("{path}{}", group.down));
-        let lists = |path: &str| {
+        groups.find(|path| {
             threads(root, &format!("{}{path}", self.folder)).is_some_and(|all| all.contains(&tid))
-        };
-        groups.find(|path| lists(path))
+        })
     }
 }
 
@@ -112,13 +113,12 @@ impl Located {
 
     /// Why groups above the mounted one may set limits that cannot be seen.
     pub(super) fn unseen(&self) -> Option<String> {
-        let why = || {
+        (!self.is_whole).then(|| {
             format!(
                 "the control groups above the one mounted at {} are not shown here, and may have quotas of CPU time",
                 self.base
             )
-        };
-        (!self.is_whole).then(why)
+        })
     }
 
     /// Its path and those of the groups above it, to the mounted root.
@@ -131,11 +131,12 @@ impl Located {
     /// The first text of these files that a group here or above has; a group without the controller
     /// has no file.
     pub(super) fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
-        let text = |path: &str, name: &str| root.read(&format!("{}{path}/{name}", self.base)).ok();
-        let of = |path: &str| {
-            names.iter().filter_map(|name| text(path, name)).find(|text| !text.is_empty())
-        };
-        self.upward().find_map(of)
+        self.upward().find_map(|path| {
+            names
+                .iter()
+                .filter_map(|name| root.read(&format!("{}{path}/{name}", self.base)).ok())
+                .find(|text| !text.is_empty())
+        })
     }
 
     pub(super) fn is_read_only(&self) -> bool {
@@ -144,12 +145,13 @@ impl Located {
 
     /// The lists of CPUs here and above.
     pub(super) fn cpusets(&self, root: &Root) -> Vec<Cpuset> {
-        let of = |path: &str| {
-            let file = format!("{}{path}/cpuset.cpus", self.base);
-            let cpus = root.read(&file).ok().filter(|text| !text.is_empty())?;
-            Some(Cpuset { file, cpus, unit: quota::unit(root, path) })
-        };
-        self.upward().filter_map(of).collect()
+        self.upward()
+            .filter_map(|path| {
+                let file = format!("{}{path}/cpuset.cpus", self.base);
+                let cpus = root.read(&file).ok().filter(|text| !text.is_empty())?;
+                Some(Cpuset { file, cpus, unit: quota::unit(root, path) })
+            })
+            .collect()
     }
 
     pub(super) fn is_v2(&self) -> bool {
@@ -158,23 +160,30 @@ impl Located {
 
     /// Settings of the folders here and above, as they are read from each.
     pub(super) fn brakes(&self, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
-        let of = |path: &str| {
-            let group = if path.is_empty() { "/" } else { path };
-            let found = read(&format!("{}{path}", self.base));
-            let named =
-                |brake| Brake { group: group.to_owned(), is_read_only: self.is_read_only, ..brake };
-            found.into_iter().map(named).collect::<Vec<Brake>>()
-        };
-        self.upward().flat_map(of).collect()
+        self.upward()
+            .flat_map(|path| {
+                let group = if path.is_empty() { "/" } else { path };
+                let found = read(&format!("{}{path}", self.base));
+                found
+                    .into_iter()
+                    .map(|brake| Brake {
+                        group: group.to_owned(),
+                        is_read_only: self.is_read_only,
+                        ..brake
+                    })
+                    .collect::<Vec<Brake>>()
+            })
+            .collect()
     }
 
     /// The quotas here and above.
     pub(super) fn quotas(&self, root: &Root) -> Vec<Quota> {
-        let of = |path: &str| {
-            let quota = Quota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
-            let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
-            Some(Quota { group, is_read_only: self.is_read_only, ..quota })
-        };
-        self.upward().filter_map(of).collect()
+        self.upward()
+            .filter_map(|path| {
+                let quota = Quota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
+                let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+                Some(Quota { group, is_read_only: self.is_read_only, ..quota })
+            })
+            .collect()
     }
 }

@@ -68,12 +68,12 @@ fn handle(
 
 fn prepare() -> io::Result<()> {
     static DONE: OnceLock<Result<(), i32>> = OnceLock::new();
-    let code = |error: io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
     // An interrupt must find the thread's own stack, and not that of this handler.
-    let set = || {
-        handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal())).map_err(code)
-    };
-    DONE.get_or_init(set).map_err(io::Error::from_raw_os_error)
+    DONE.get_or_init(|| {
+        handle(sample_signal(), on_sample, libc::SA_ONSTACK, Some(interrupt_signal()))
+            .map_err(|error| error.raw_os_error().unwrap_or(libc::EINVAL))
+    })
+    .map_err(io::Error::from_raw_os_error)
 }
 
 fn send(tid: Tid, signal: libc::c_int) -> bool {
@@ -122,20 +122,23 @@ unsafe fn number_of(from: *const u8, bytes: usize) -> u64 {
 unsafe fn look(context: *mut libc::c_void) -> Sample {
     // SAFETY: the caller's promise.
     let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
-    let register = |which: libc::c_int| machine.gregs[which as usize] as u64;
     let others = (libc::REG_R8..=libc::REG_RIP).filter(|which| *which != libc::REG_R15);
-    let general = others.fold(0, |number, which| mixed(number, register(which)));
-    let general = mixed(general, register(libc::REG_EFL) & FLAGS);
-    let stack = register(libc::REG_RSP);
+    let general = others.fold(0, |number, which| mixed(number, register(&machine.gregs, which)));
+    let general = mixed(general, register(&machine.gregs, libc::REG_EFL) & FLAGS);
+    let stack = register(&machine.gregs, libc::REG_RSP);
     let from = stack - RED_ZONE_BYTES;
     let until = (stack + TOP_BYTES).min((stack | (PAGE_BYTES - 1)) + 1);
     let saved = machine.fpregs.cast::<u8>();
     // SAFETY: the thread's own stack, and what the kernel saved.
     let (vectors, top) =
         unsafe { (vectors(saved), number_of(from as *const u8, (until - from) as usize)) };
-    let at = register(libc::REG_RIP);
-    let counter = register(libc::REG_R15);
+    let at = register(&machine.gregs, libc::REG_RIP);
+    let counter = register(&machine.gregs, libc::REG_R15);
     Sample { at, stack, registers: mixed(general, vectors), counter, top }
+}
+
+fn register(gregs: &[libc::greg_t], which: libc::c_int) -> u64 {
+    gregs[which as usize] as u64
 }
 
 /// A number for the vector registers that the kernel saved.
@@ -213,8 +216,12 @@ static WALK: Walk = Walk(UnsafeCell::new(None));
 unsafe fn key(context: *mut libc::c_void) -> Key {
     // SAFETY: the caller hands on what the kernel gave it.
     let registers = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let lower = |at: usize| if at == libc::REG_R15 as usize { 0 } else { registers[at] as u32 };
-    (registers[libc::REG_RIP as usize] as u64, std::array::from_fn(lower))
+    (
+        registers[libc::REG_RIP as usize] as u64,
+        std::array::from_fn(
+            |at| if at == libc::REG_R15 as usize { 0 } else { registers[at] as u32 },
+        ),
+    )
 }
 
 /// Goes on with a walk after the next instruction.

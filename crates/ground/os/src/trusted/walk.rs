@@ -54,11 +54,10 @@ fn top() -> Result<OwnedFd, TrustError> {
 
 impl Walk {
     fn ask_for(&mut self, path: &Path) {
-        let name = |component: Component<'_>| match component {
+        self.names.extend(path.components().rev().filter_map(|component| match component {
             Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
             _ => None,
-        };
-        self.names.extend(path.components().rev().filter_map(name));
+        }));
     }
 
     fn step(&mut self, name: OsString, above: &Stat, is_made: bool) -> Result<(), TrustError> {

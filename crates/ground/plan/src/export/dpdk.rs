@@ -14,12 +14,21 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
     if plan.placement.len() > MOST_LCORES {
         return Err(ExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
     }
-    let cpus = |pus: &[u32]| match pus {
+    Ok(format!(
+        "--lcores={} --main-lcore=0\n",
+        joined((0..plan.placement.len()).map(|task| lcore(plan, task)), ",")
+    ))
+}
+
+fn cpu_list(pus: &[u32]) -> String {
+    match pus {
         [one] => one.to_string(),
         several => format!("({})", joined(several, ",")),
-    };
-    let lcore = |task: usize| format!("{task}@{}", cpus(plan.seat(task)));
-    Ok(format!("--lcores={} --main-lcore=0\n", joined((0..plan.placement.len()).map(lcore), ",")))
+    }
+}
+
+fn lcore(plan: &Plan, task: usize) -> String {
+    format!("{task}@{}", cpu_list(plan.seat(task)))
 }
 
 #[cfg(test)]

@@ -9,8 +9,12 @@ use crate::Plan;
 /// `--strict`, so that a PU that cannot be had is an error.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
-    let places = |pus: &[u32]| joined(pus.iter().map(|pu| format!("pu:{pu}")), " ");
-    by_task::script(plan, |_, pus| format!("hwloc-bind --strict --physical {} --", places(pus)))
+    by_task::script(plan, |_, pus| {
+        format!(
+            "hwloc-bind --strict --physical {} --",
+            joined(pus.iter().map(|pu| format!("pu:{pu}")), " ")
+        )
+    })
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ pub fn write(plan: &Plan) -> String {
 
 /// Whether the plan is known to have no two PUs of one core.
 fn is_spread(plan: &Plan) -> bool {
-    let core = |os: &u32| plan.pus.iter().find(|pu| pu.os == *os)?.core;
-    let cores: Option<Vec<u32>> = plan.pus_in_use().iter().map(core).collect();
+    let cores: Option<Vec<u32>> =
+        plan.pus_in_use().iter().map(|os| plan.pus.iter().find(|pu| pu.os == *os)?.core).collect();
     cores.is_some_and(|cores| {
         cores.iter().collect::<std::collections::BTreeSet<_>>().len() == cores.len()
     })

@@ -46,13 +46,18 @@ fn topology(plan: &Plan) -> [usize; 4] {
     let flat = [1, 1, tasks, 1];
     // A vCPU that may run on several PUs, or shares one, is not a hardware thread of a core.
     let is_bound = plan.seats.iter().all(|seat| seat.len() == 1) && !plan.is_oversubscribed();
-    let pu = |os: &u32| plan.pus.iter().find(|pu| pu.os == *os);
-    let Some(pus) =
-        plan.placement.iter().map(pu).collect::<Option<Vec<&Pu>>>().filter(|_| is_bound)
+    let Some(pus) = plan
+        .placement
+        .iter()
+        .map(|os| plan.pus.iter().find(|pu| pu.os == *os))
+        .collect::<Option<Vec<&Pu>>>()
+        .filter(|_| is_bound)
     else {
         return flat;
     };
-    let Some(threads) = parts(&pus, |pu| pu.core).map(|cores| tasks / cores) else { return flat };
+    let Some(threads) = parts(&pus, |pu| pu.core).map(|cores| tasks / cores) else {
+        return flat;
+    };
     let sockets = parts(&pus, |pu| pu.package).unwrap_or(1);
     let dies =
         parts(&pus, |pu| pu.die).filter(|dies| dies % sockets == 0).unwrap_or(sockets) / sockets;

@@ -17,9 +17,15 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
     if digits > MOST_CPUS {
         return Err(ExportError::TooMany { tool: "nginx", what: "CPUs", most: MOST_CPUS as usize });
     }
-    let digit = |seat: &[u32], pu: u32| if seat.contains(&pu) { '1' } else { '0' };
-    let mask = |seat: &[u32]| (0..digits).rev().map(|pu| digit(seat, pu)).collect::<String>();
-    let masks = joined((0..tasks).map(|task| mask(plan.seat(task))), " ");
+    let masks = joined(
+        (0..tasks).map(|task| {
+            (0..digits)
+                .rev()
+                .map(|pu| if plan.seat(task).contains(&pu) { '1' } else { '0' })
+                .collect::<String>()
+        }),
+        " ",
+    );
     Ok(format!(
         "{}worker_processes {tasks};\nworker_cpu_affinity {masks};\n",
         comment::header(plan)

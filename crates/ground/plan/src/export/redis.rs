@@ -24,22 +24,22 @@ pub fn write(plan: &Plan) -> String {
             lists[role] = lists[role - 1].clone();
         }
     }
-    let line =
-        |((word, _), pus): (&(&str, &[&str]), Vec<u32>)| format!("{word} {}\n", CpuList(pus));
-    comment::header(plan) + &ROLES.iter().zip(lists).map(line).collect::<String>()
+    comment::header(plan)
+        + &ROLES
+            .iter()
+            .zip(lists)
+            .map(|((word, _), pus)| format!("{word} {}\n", CpuList(pus)))
+            .collect::<String>()
 }
 
 /// The PUs of each role, ascending.
 fn roles(plan: &Plan) -> [Vec<u32>; ROLES.len()] {
-    let named = |task: usize| {
-        let name = plan.names.get(task)?;
-        ROLES.iter().position(|(_, names)| names.contains(&name.as_str()))
-    };
     let mut lists: [Vec<u32>; ROLES.len()] = Default::default();
     let tasks = 0..plan.placement.len();
-    let (known, others): (Vec<usize>, Vec<usize>) = tasks.partition(|task| named(*task).is_some());
+    let (known, others): (Vec<usize>, Vec<usize>) =
+        tasks.partition(|task| role(plan, *task).is_some());
     for task in known {
-        lists[named(task).unwrap_or_default()].extend(plan.seat(task));
+        lists[role(plan, task).unwrap_or_default()].extend(plan.seat(task));
     }
     for task in others {
         let free = lists.iter().position(Vec::is_empty).unwrap_or_default();
@@ -53,6 +53,11 @@ fn roles(plan: &Plan) -> [Vec<u32>; ROLES.len()] {
         pus.dedup();
         pus
     })
+}
+
+fn role(plan: &Plan, task: usize) -> Option<usize> {
+    let name = plan.names.get(task)?;
+    ROLES.iter().position(|(_, names)| names.contains(&name.as_str()))
 }
 
 #[cfg(test)]

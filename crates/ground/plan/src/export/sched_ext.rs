@@ -68,8 +68,8 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
 
 /// The NUMA node of all of a task's PUs, where they have one.
 fn node(plan: &Plan, task: usize) -> Option<u32> {
-    let of = |os: &u32| plan.pus.iter().find(|pu| pu.os == *os)?.numa;
-    let nodes: Option<BTreeSet<u32>> = plan.seat(task).iter().map(of).collect();
+    let nodes: Option<BTreeSet<u32>> =
+        plan.seat(task).iter().map(|os| plan.pus.iter().find(|pu| pu.os == *os)?.numa).collect();
     nodes.filter(|nodes| nodes.len() == 1)?.first().copied()
 }
 

@@ -42,11 +42,19 @@ fn memory(plan: &Plan) -> String {
 /// PUs or nodes as a hexadecimal mask, as `mask_cpu` and `mask_mem` take them.
 fn mask(pus: &[u32]) -> String {
     let digits = pus.iter().max().map_or(0, |largest| largest / 4);
-    let digit = |at: u32| {
-        pus.iter().filter(|pu| **pu / 4 == at).fold(0, |bits, pu| bits | 1_u32 << (pu % 4))
-    };
-    let text: String =
-        (0..=digits).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect();
+    let text: String = (0..=digits)
+        .rev()
+        .filter_map(|at| {
+            char::from_digit(
+                {
+                    pus.iter()
+                        .filter(|pu| **pu / 4 == at)
+                        .fold(0, |bits, pu| bits | 1_u32 << (pu % 4))
+                },
+                16,
+            )
+        })
+        .collect();
     format!("0x{text}")
 }
 

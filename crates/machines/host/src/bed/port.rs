@@ -36,7 +36,7 @@ impl<'a> BedPort<'a> {
         }
     }
 
-    /// The same for the task on this seat.
+    /// The port of the task on this seat.
     pub(super) fn seated(self, seat: &'a Seat<'a>) -> Self {
         BedPort { port: self.port.seated(seat), ..self }
     }
@@ -137,14 +137,13 @@ impl Port for BedPort<'_> {
 
     fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
         let mut times = 0_u32;
-        let operation = || {
+        Some(self.together.keep_on(tasks, self.clock, || {
             self.end_with_others();
             times = times.wrapping_add(1);
             if times.is_multiple_of(LOOKS) {
                 self.check();
             }
             operation();
-        };
-        Some(self.together.keep_on(tasks, self.clock, operation))
+        }))
     }
 }

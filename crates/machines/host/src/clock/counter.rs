@@ -41,8 +41,12 @@ mod architecture {
 
     pub(super) fn trusted() -> Option<Source> {
         let largest = __cpuid(0x8000_0000).eax;
-        let has = |leaf, bit| largest >= leaf && __cpuid(leaf).edx & bit != 0;
-        (has(0x8000_0007, INVARIANT_TSC) && has(0x8000_0001, RDTSCP)).then_some(Source::Tsc)
+        (has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP))
+            .then_some(Source::Tsc)
+    }
+
+    fn has(largest: u32, leaf: u32, bit: u32) -> bool {
+        largest >= leaf && __cpuid(leaf).edx & bit != 0
     }
 
     #[inline(always)]

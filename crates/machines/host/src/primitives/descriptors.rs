@@ -66,22 +66,23 @@ impl Kind {
             Kind::Pipe => {
                 let (to_one, from_other) = io::pipe()?;
                 let (to_other, from_one) = io::pipe()?;
-                let end = |read, write| End {
-                    read: File::from(OwnedFd::from(read)),
-                    write: File::from(OwnedFd::from(write)),
-                };
-                Ok([end(to_one, from_one), end(to_other, from_other)])
+                Ok([pipe_end(to_one, from_one), pipe_end(to_other, from_other)])
             }
             Kind::UnixSocket => {
                 let (one, other) = UnixStream::pair()?;
-                let end = |socket: UnixStream| -> io::Result<End> {
-                    let write = File::from(OwnedFd::from(socket.try_clone()?));
-                    Ok(End { read: File::from(OwnedFd::from(socket)), write })
-                };
-                Ok([end(one)?, end(other)?])
+                Ok([socket_end(one)?, socket_end(other)?])
             }
         }
     }
+}
+
+fn pipe_end(read: io::PipeReader, write: io::PipeWriter) -> End {
+    End { read: File::from(OwnedFd::from(read)), write: File::from(OwnedFd::from(write)) }
+}
+
+fn socket_end(socket: UnixStream) -> io::Result<End> {
+    let write = File::from(OwnedFd::from(socket.try_clone()?));
+    Ok(End { read: File::from(OwnedFd::from(socket)), write })
 }
 
 fn eventfd() -> io::Result<File> {

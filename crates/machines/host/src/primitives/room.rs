@@ -168,20 +168,31 @@ impl Room {
             }
         }
         let counted = plan.warmup as usize..(plan.warmup + plan.batches) as usize;
-        let run = |stamps: &Vec<Stamp>| {
-            let beats = stamps.iter().map(|stamp| stamp.ticks).collect();
-            Run { beats, counted: counted.clone() }
-        };
-        let overlap = overlap(&stays.iter().map(run).collect::<Vec<_>>());
+        let overlap = overlap(
+            &stays
+                .iter()
+                .map(|stamps| {
+                    let beats = stamps.iter().map(|stamp| stamp.ticks).collect();
+                    Run { beats, counted: counted.clone() }
+                })
+                .collect::<Vec<_>>(),
+        );
         if overlap < ENOUGH_OVERLAP {
             return Err(PrimitiveError::Apart { name: primitive.name(), overlap });
         }
         let ns = self.clock.ns_per_tick() / f64::from(plan.operations.max(1));
-        let batch_ns = |two: &[Stamp]| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns;
-        let of = |stamps: &Vec<Stamp>| {
-            stamps[counted.start..=counted.end].windows(2).map(batch_ns).collect()
-        };
-        Ok(Samples { by_task_ns: stays.iter().map(of).collect(), overlap })
+        Ok(Samples {
+            by_task_ns: stays
+                .iter()
+                .map(|stamps| {
+                    stamps[counted.start..=counted.end]
+                        .windows(2)
+                        .map(|two| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns)
+                        .collect()
+                })
+                .collect(),
+            overlap,
+        })
     }
 }
 

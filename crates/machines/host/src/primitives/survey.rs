@@ -42,19 +42,22 @@ pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<Timed>, Primit
 
 /// The nearest other PU of each sort, with the name of the sort.
 fn classes(first: &Pu, pus: &[&Pu]) -> Vec<(String, u32)> {
-    let class = |pu: &Pu| match () {
+    let mut found: Vec<(String, u32)> = Vec::new();
+    for pu in pus.iter().filter(|pu| pu.os != first.os) {
+        if !found.iter().any(|(known, _)| known == class(first, pu)) {
+            found.push((class(first, pu).to_owned(), pu.os));
+        }
+    }
+    found
+}
+
+fn class(first: &Pu, pu: &Pu) -> &'static str {
+    match () {
         () if pu.core.is_some() && pu.core == first.core => "SMT siblings",
         () if pu.l3.is_some() && pu.l3 == first.l3 => "same L3",
         () if pu.package == first.package => "same package",
         () => "other package",
-    };
-    let mut found: Vec<(String, u32)> = Vec::new();
-    for pu in pus.iter().filter(|pu| pu.os != first.os) {
-        if !found.iter().any(|(known, _)| known == class(pu)) {
-            found.push((class(pu).to_owned(), pu.os));
-        }
     }
-    found
 }
 
 fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Timed>, PrimitiveError> {

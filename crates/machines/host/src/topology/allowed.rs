@@ -35,8 +35,10 @@ impl Allowed {
     pub(super) fn read(tree: &Tree) -> Self {
         let found = mounted(tree).and_then(|mount| Some((mount, group(tree)?)));
         let Some(((flavour, mount), group)) = found else { return Allowed::default() };
-        let restricted = |what: &str| restricted(tree, flavour, &mount, &group, what);
-        Allowed { cpus: restricted("cpus"), nodes: restricted("mems") }
+        Allowed {
+            cpus: restricted(tree, flavour, &mount, &group, "cpus"),
+            nodes: restricted(tree, flavour, &mount, &group, "mems"),
+        }
     }
 }
 
@@ -50,11 +52,11 @@ fn restricted(
     what: &str,
 ) -> Option<CpuSet> {
     let read = |group: &str| tree.text(&format!("{mount}{group}/{}", flavour.file(what)));
-    let above = || {
-        std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above))
-    };
     let text = match flavour {
-        Flavour::V2 => above().find_map(read),
+        Flavour::V2 => std::iter::successors(Some(group), |group| {
+            group.rsplit_once('/').map(|(above, _)| above)
+        })
+        .find_map(read),
         Flavour::V1 | Flavour::Cpuset => read(group),
     };
     CpuSet::of_list(&text?)
@@ -64,6 +66,7 @@ fn restricted(
 /// gives.
 fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
     let usual = [
+        // hwloc's order; a computer may mount more than one of them.
         (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
         (Flavour::V1, "/sys/fs/cgroup/cpuset", "cpuset.cpus"),
         (Flavour::Cpuset, "/dev/cpuset", "cpus"),
@@ -84,19 +87,24 @@ fn mount(tree: &Tree, line: &str) -> Option<(Flavour, String)> {
     let options = fields.next()?;
     // The kernel writes a space as \040.
     let folder = folder.replace("\\040", " ");
-    let has = |option: &str| options.split(',').any(|other| other == option);
-    let controls_cpusets = || {
-        let controllers = tree.text(&format!("{folder}/cgroup.controllers"))?;
-        controllers.split_whitespace().any(|controller| controller == "cpuset").then_some(())
-    };
     let flavour = match kind {
-        "cgroup2" => controls_cpusets().map(|()| Flavour::V2),
+        "cgroup2" => {
+            let controllers = tree.text(&format!("{folder}/cgroup.controllers"))?;
+            let controls_cpusets = controllers.split_whitespace().any(|name| name == "cpuset");
+            controls_cpusets.then_some(Flavour::V2)
+        }
         "cpuset" => Some(Flavour::Cpuset),
-        "cgroup" if has("cpuset") && has("noprefix") => Some(Flavour::Cpuset),
-        "cgroup" if has("cpuset") => Some(Flavour::V1),
+        "cgroup" if has_option(options, "cpuset") && has_option(options, "noprefix") => {
+            Some(Flavour::Cpuset)
+        }
+        "cgroup" if has_option(options, "cpuset") => Some(Flavour::V1),
         _ => None,
     };
     flavour.map(|flavour| (flavour, folder))
+}
+
+fn has_option(options: &str, option: &str) -> bool {
+    options.split(',').any(|other| other == option)
 }
 
 /// The group of the process that gathered the files.
@@ -105,6 +113,7 @@ fn group(tree: &Tree) -> Option<String> {
         let groups = tree.text("proc/self/cgroup")?;
         groups.lines().find_map(group_of).map(str::to_owned)
     })?;
+    // The root is `/`, and its files lie right below the mount.
     let group = group.lines().next()?.trim_end_matches('/').to_owned();
     (group.is_empty() || group.starts_with('/')).then_some(group)
 }

@@ -67,6 +67,7 @@ impl<R: Read> Read for Limited<R> {
         if self.left == 0 {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooMuch));
         }
+        // The limit holds for what comes out of bzip2: a small archive can hold gigabytes of zeros.
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.bytes.read(&mut buffer[..most])?;
         self.left -= read as u64;
@@ -84,17 +85,16 @@ struct Unpacked {
 impl Unpacked {
     fn add(&mut self, mut entry: Entry<'_, impl Read>) -> Result<(), GatherError> {
         let path = path_of(&String::from_utf8_lossy(&entry.path_bytes()))?;
-        let target =
-            || entry.link_name_bytes().map(|target| String::from_utf8_lossy(&target).into_owned());
         let node = match entry.header().entry_type() {
             EntryType::Directory => Node::Folder(BTreeSet::new()),
-            EntryType::Symlink => Node::Link(short(target().unwrap_or_default())?),
+            EntryType::Symlink => Node::Link(short(target_of(&entry))?),
             // A hard link names its target from the top of the archive.
-            EntryType::Link => match self.nodes.get(&path_of(&target().unwrap_or_default())?) {
+            EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(Node::File(bytes)) => Node::File(bytes.clone()),
                 _ => return Ok(()),
             },
             kind if kind.is_file() => {
+                // A file that says a size in its header need not have it.
                 let mut bytes = Vec::new();
                 entry
                     .by_ref()
@@ -130,6 +130,7 @@ impl Unpacked {
             // The parent is a file or link: no archiver writes such an entry, and no path leads to
             // it.
             let Node::Folder(names) = parent else { return Ok(()) };
+            // The folders above are there already.
             if !names.insert(name.to_owned()) {
                 break;
             }
@@ -145,20 +146,26 @@ impl Unpacked {
 
     /// Counts the bytes of a node; each node also costs about this much in the maps.
     fn count(&mut self, bytes: usize) -> Result<(), GatherError> {
+        // Some bytes for the entry itself: a million empty files are large, too.
         self.kept_bytes += bytes + 128;
         if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }
     }
 
     fn tree(self) -> Result<Tree, GatherError> {
-        let is_folder = |path: &str| matches!(self.nodes.get(path), Some(Node::Folder(_)));
         let roots = self.nodes.keys().filter(|root| match root.as_str() {
-            "" => is_folder("sys"),
-            root => is_folder(&format!("{root}/sys")),
+            "" => matches!(self.nodes.get("sys"), Some(Node::Folder(_))),
+            root => matches!(self.nodes.get(&format!("{root}/sys")), Some(Node::Folder(_))),
         });
+        // The outermost one: a dump may have gathered a folder that itself holds a dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
         Ok(Tree::in_memory(root, self.nodes))
     }
+}
+
+fn target_of(entry: &Entry<'_, impl Read>) -> String {
+    let target = entry.link_name_bytes().unwrap_or_default();
+    String::from_utf8_lossy(&target).into_owned()
 }
 
 /// The path of an entry without `.`, empty parts and slashes around it.

@@ -16,26 +16,21 @@ const FOLDER: &str = "sys/devices/system/cpu";
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
 pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
-    let listed = |name: &str| {
-        tree.text(&format!("{FOLDER}/{name}"))
-            .and_then(|text| CpuSet::of_list(&text))
-            .filter(|set| !set.is_empty())
-    };
     let names = tree.list(FOLDER);
-    let cpus = || {
-        names
-            .iter()
-            .filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok())
-            .filter(|os| *os <= MAX_CPU)
-    };
-    let online = listed("online")
-        .unwrap_or_else(|| cpus().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
-    let shown: CpuSet = cpus().filter(|cpu| online.contains(*cpu)).collect();
+    let cpus = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok())
+        .filter(|os| *os <= MAX_CPU);
+    let online = listed(tree, "online")
+        .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
     let placed: CpuSet = shown
         .iter()
+        // One more than is accepted, and no more files are looked at.
         .take(MAX_PUS + 1)
         .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
         .collect();
+    // Old kernels and virtual machines lack the folders, and some dumps have only the list.
     let running = [placed, shown, online]
         .into_iter()
         .find(|set| !set.is_empty())
@@ -44,6 +39,12 @@ pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
         ..=MAX_PUS => Ok(running),
         count => Err(TopologyError::TooMany { count }),
     }
+}
+
+fn listed(tree: &Tree, name: &str) -> Option<CpuSet> {
+    tree.text(&format!("{FOLDER}/{name}"))
+        .and_then(|text| CpuSet::of_list(&text))
+        .filter(|set| !set.is_empty())
 }
 
 fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
@@ -62,10 +63,7 @@ impl Around {
     fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder =
             running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
-        let is_set = |name: &str| {
-            tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
-        };
-        Around { name: names.iter().copied().find(|name| is_set(name)) }
+        Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
     }
 
     /// The set around a CPU, limited to the CPUs that are online.
@@ -74,6 +72,10 @@ impl Around {
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
         parsed(name, &text).map(|set| set.within(running))
     }
+}
+
+fn is_set(tree: &Tree, folder: &str, name: &str) -> bool {
+    tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
 }
 
 fn parsed(name: &str, text: &str) -> Option<CpuSet> {
@@ -112,27 +114,24 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(tree: &'a Tree, running: &'a CpuSet) -> Self {
-        let around = |names: &[&'static str]| Around::find(tree, running, names);
         let (cache_map, caches) = cache_files(tree, running);
         Reader {
             tree,
             running,
-            core: around(&[
-                "core_cpus",
-                "thread_siblings",
-                "core_cpus_list",
-                "thread_siblings_list",
-            ]),
-            cluster: around(&["cluster_cpus", "cluster_cpus_list"]),
-            die: around(&["die_cpus", "die_cpus_list"]),
-            package: around(&[
-                "package_cpus",
-                "core_siblings",
-                "package_cpus_list",
-                "core_siblings_list",
-            ]),
-            book: around(&["book_siblings", "book_siblings_list"]),
-            drawer: around(&["drawer_siblings", "drawer_siblings_list"]),
+            core: Around::find(
+                tree,
+                running,
+                &["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"],
+            ),
+            cluster: Around::find(tree, running, &["cluster_cpus", "cluster_cpus_list"]),
+            die: Around::find(tree, running, &["die_cpus", "die_cpus_list"]),
+            package: Around::find(
+                tree,
+                running,
+                &["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"],
+            ),
+            book: Around::find(tree, running, &["book_siblings", "book_siblings_list"]),
+            drawer: Around::find(tree, running, &["drawer_siblings", "drawer_siblings_list"]),
             cache_map,
             caches,
             siblings_can_be_cores: is_bulldozer(tree),
@@ -144,6 +143,7 @@ impl<'a> Reader<'a> {
         let mut nest = Nest::new(self.running);
         let mut met = Met::default();
         for cpu in self.running.iter() {
+            // The core was read at its first thread, and each file costs a system call.
             let is_sibling = met.cores.contains(cpu) && !self.siblings_can_be_cores;
             if !is_sibling {
                 self.core_and_around(cpu, &mut met, &mut nest);
@@ -165,8 +165,9 @@ impl<'a> Reader<'a> {
     }
 
     fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
-        let id = |cpu| self.id(cpu, "core_id");
-        let own = self.siblings_can_be_cores && core.iter().any(|sibling| id(sibling) != id(cpu));
+        // Two cores of a Bulldozer module have numbers of their own.
+        let own = self.siblings_can_be_cores
+            && core.iter().any(|sibling| self.id(sibling, "core_id") != self.id(cpu, "core_id"));
         if own {
             nest.insert(Kind::Core, CpuSet::single(cpu), None)
         } else if core.first() == Some(cpu) {
@@ -177,14 +178,13 @@ impl<'a> Reader<'a> {
     /// Adds the sets around the core whose first CPU this is. Each set is read at its own first
     /// CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
-        let set = |around: &Around| around.read(self.tree, cpu, self.running);
-        let starts = |set: &CpuSet| set.first() == Some(cpu);
-        let cluster = set(&self.cluster);
-        if cluster.as_ref().is_none_or(|set| starts(set) || set.len() == 1) {
+        let cluster = self.set_around(&self.cluster, cpu);
+        // A cluster of one CPU is the kernel's word for none.
+        if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
             self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
         }
         for (kind, around) in [(Kind::Book, &self.book), (Kind::Drawer, &self.drawer)] {
-            if let Some(set) = set(around).filter(starts) {
+            if let Some(set) = self.set_around(around, cpu).filter(|set| set.first() == Some(cpu)) {
                 nest.insert(kind, set, None);
             }
         }
@@ -193,19 +193,23 @@ impl<'a> Reader<'a> {
     /// A die that fills its package is left out: most processors have one die, and the kernel lists
     /// it as a die too.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
-        let set = |around: &Around| around.read(self.tree, cpu, self.running);
-        let starts = |set: &CpuSet| set.first() == Some(cpu);
-        let die = set(&self.die);
-        let is_first = die.as_ref().is_none_or(|set| starts(set) || set.len() == 1);
-        let package = is_first.then(|| set(&self.package)).flatten();
-        let die = die.filter(|set| set.len() > 1 && starts(set) && Some(set) != package.as_ref());
+        let die = self.set_around(&self.die, cpu);
+        let starts_die = die.as_ref().is_none_or(|set| set.first() == Some(cpu));
+        let is_first = starts_die || die.as_ref().is_some_and(|set| set.len() == 1);
+        let package = is_first.then(|| self.set_around(&self.package, cpu)).flatten();
+        let die = die.filter(|set| set.len() > 1 && starts_die && Some(set) != package.as_ref());
+        // hwloc leaves out a cluster that is all of a die or a package.
         let cluster =
             cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
-        if let Some(package) = package.filter(starts) {
+        if let Some(package) = package.filter(|set| set.first() == Some(cpu)) {
             nest.insert(Kind::Package, package, self.id(cpu, "physical_package_id"));
         }
         cluster.into_iter().for_each(|set| nest.insert(Kind::Cluster, set, None));
         die.into_iter().for_each(|set| nest.insert(Kind::Die, set, None));
+    }
+
+    fn set_around(&self, around: &Around, cpu: u32) -> Option<CpuSet> {
+        around.read(self.tree, cpu, self.running)
     }
 
     fn id(&self, cpu: u32, name: &str) -> Option<u32> {
@@ -219,8 +223,8 @@ impl<'a> Reader<'a> {
             if met.caches.get(name).is_some_and(|caches| caches.contains(cpu)) {
                 continue;
             }
-            let file = |file: &str| self.tree.text(&format!("{folder}/{name}/{file}"));
-            let text = file(self.cache_map);
+            let index = format!("{folder}/{name}");
+            let text = self.tree.text(&format!("{index}/{}", self.cache_map));
             // A CPU can have more caches than the first one, and some dumps leave out a cache in
             // between.
             if text.is_none() && at >= self.caches {
@@ -229,15 +233,19 @@ impl<'a> Reader<'a> {
             let map = text.and_then(|text| parsed(self.cache_map, &text));
             // Itanium's kernels do not list the CPUs of some caches; those caches belong to the
             // core.
-            let core = || self.core.read(self.tree, cpu, self.running);
-            let set =
-                map.and_then(
-                    |map| if map.is_empty() { core() } else { Some(map.within(self.running)) },
-                );
+            let set = map.and_then(|map| {
+                if map.is_empty() {
+                    self.core.read(self.tree, cpu, self.running)
+                } else {
+                    Some(map.within(self.running))
+                }
+            });
             let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
             met.caches.entry(name).or_default().extend(&set);
-            let level = file("level").and_then(|text| text.parse::<u32>().ok());
-            let holds_data = file("type").is_none_or(|text| text != "Instruction");
+            let level =
+                self.tree.text(&format!("{index}/level")).and_then(|text| text.parse::<u32>().ok());
+            let holds_data =
+                self.tree.text(&format!("{index}/type")).is_none_or(|text| text != "Instruction");
             if let Some(kind) = level.filter(|_| holds_data).and_then(cache_kind) {
                 nest.insert(kind, set, None);
             }
@@ -248,17 +256,25 @@ impl<'a> Reader<'a> {
 /// The name of the file that says who shares a cache, and where the numbers of the caches end, of
 /// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
 fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
-    let folders = |cpu: u32| {
-        let cache = format!("{FOLDER}/cpu{cpu}/cache");
-        let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
-        names.map(|name| format!("{cache}/{name}")).collect::<Vec<_>>()
-    };
-    let first = running.iter().map(folders).find(|folders| !folders.is_empty()).unwrap_or_default();
+    let first = running
+        .iter()
+        .map(|cpu| cache_folders(tree, cpu))
+        .find(|folders| !folders.is_empty())
+        .unwrap_or_default();
     let has_mask =
         first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
-    let number = |folder: &String| folder.rsplit_once("index")?.1.parse::<usize>().ok();
-    let end = first.iter().filter_map(number).max().map_or(0, |last| last.saturating_add(1));
+    let end = first
+        .iter()
+        .filter_map(|folder| folder.rsplit_once("index")?.1.parse::<usize>().ok())
+        .max()
+        .map_or(0, |last| last.saturating_add(1));
     (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, end)
+}
+
+fn cache_folders(tree: &Tree, cpu: u32) -> Vec<String> {
+    let cache = format!("{FOLDER}/cpu{cpu}/cache");
+    let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
+    names.map(|name| format!("{cache}/{name}")).collect()
 }
 
 /// The kind of a data cache of this level, if it is one that two cores can share.
@@ -275,6 +291,10 @@ pub(super) fn cache_kind(level: u32) -> Option<Kind> {
 /// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
 fn is_bulldozer(tree: &Tree) -> bool {
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
-    let value = |key: &str| seatmap_os::small::value_of(&cpuinfo, key).unwrap_or_default();
-    value("vendor_id") == "AuthenticAMD" && matches!(value("cpu family").as_str(), "21" | "22")
+    value(&cpuinfo, "vendor_id") == "AuthenticAMD"
+        && matches!(value(&cpuinfo, "cpu family").as_str(), "21" | "22")
+}
+
+fn value(cpuinfo: &str, key: &str) -> String {
+    seatmap_os::small::value_of(cpuinfo, key).unwrap_or_default()
 }

@@ -88,20 +88,23 @@ impl Reach<'_> {
 
 fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
     let folder = format!("{FOLDER}/{name}");
-    let number =
-        |names: &[&str]| names.iter().find_map(|name| words(tree, &folder, name)?.first().copied());
     let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
         "cache" => None,
         "cpu" => {
+            // The threads of a core; older firmware gives the first one only, as `reg`.
             let threads = words(tree, &folder, "ibm,ppc-interrupt-server#s")
                 .or_else(|| words(tree, &folder, "reg"))?;
             Some(threads.into_iter().filter(|thread| running.contains(*thread)).collect())
         }
         _ => return None,
     };
-    let handle = number(&["phandle", "ibm,phandle", "linux,phandle"]);
-    let next = number(&["next-level-cache", "l2-cache"]);
+    let handle = first_word(tree, &folder, &["phandle", "ibm,phandle", "linux,phandle"]);
+    let next = first_word(tree, &folder, &["next-level-cache", "l2-cache"]);
     Some(Entry { handle, next, core, folder })
+}
+
+fn first_word(tree: &Tree, folder: &str, names: &[&str]) -> Option<u32> {
+    names.iter().find_map(|name| words(tree, &folder, name)?.first().copied())
 }
 
 fn holds_data(tree: &Tree, folder: &str) -> bool {
@@ -112,6 +115,8 @@ fn holds_data(tree: &Tree, folder: &str) -> bool {
 /// The numbers of a property: 32 bits each, the highest byte first.
 fn words(tree: &Tree, folder: &str, name: &str) -> Option<Vec<u32>> {
     let bytes = tree.bytes(&format!("{folder}/{name}"))?;
+    // Cells of a device tree are big-endian words, whatever the processor (Devicetree Specification
+    // 0.4, section 2.2.4).
     let (words, _) = bytes.as_chunks::<4>();
     (!words.is_empty()).then(|| words.iter().map(|word| u32::from_be_bytes(*word)).collect())
 }
@@ -121,12 +126,17 @@ fn is_power(tree: &Tree) -> bool {
     if !tree.has(FOLDER) {
         return false;
     }
+    // Other architectures have device trees as well, with other properties of CPUs.
     let dump = tree.text("proc/hwloc-nofile-info").unwrap_or_default();
-    let told = seatmap_os::small::value_of(&dump, "Architecture").unwrap_or_default();
+    let architecture = seatmap_os::small::value_of(&dump, "Architecture").unwrap_or_default();
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
     let model = seatmap_os::small::value_of(&cpuinfo, "cpu").unwrap_or_default();
-    let is = |text: &str, names: &[&str]| names.iter().any(|name| text.starts_with(name));
-    is(&told, &["ppc", "power"]) || is(&model, &["POWER", "PPC", "PowerPC", "Cell"])
+    starts_with_one_of(&architecture, &["ppc", "power"])
+        || starts_with_one_of(&model, &["POWER", "PPC", "PowerPC", "Cell"])
+}
+
+fn starts_with_one_of(text: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| text.starts_with(name))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     if !is_sound(&matrix) {
         return found;
     }
+    // Two groups are the machine itself, cut in halves; hwloc ends there, too.
     while sets.len() > 2 {
         let groups = nearest(&matrix);
         if groups.is_empty() {
@@ -32,8 +33,8 @@ pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
 
 /// Whether the distances are the same in both directions, and each node is nearest to itself.
 fn is_sound(matrix: &[Vec<u64>]) -> bool {
-    let pairs = || (0..matrix.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    pairs()
+    (0..matrix.len())
+        .flat_map(|i| (0..i).map(move |j| (i, j)))
         .all(|(i, j)| matrix[i][j] == matrix[j][i] && matrix[i][j] > matrix[i][i].max(matrix[j][j]))
 }
 
@@ -49,6 +50,7 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
         let mut group = Vec::new();
         let mut edge = vec![start];
         while let Some(from) = edge.pop() {
+            // Groups grow along equal distances: a node is in the group of any that is as near.
             if !std::mem::replace(&mut taken[from], true) {
                 group.push(from);
                 edge.extend(all.clone().filter(|to| *to != from && matrix[from][*to] == least));
@@ -58,6 +60,7 @@ fn nearest(matrix: &[Vec<u64>]) -> Vec<Vec<usize>> {
             groups.push(group);
         }
     }
+    // Nodes that are all equally far form no groups.
     let is_everything = groups.iter().any(|group| group.len() == matrix.len());
     if is_everything { Vec::new() } else { groups }
 }

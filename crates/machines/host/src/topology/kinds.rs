@@ -16,12 +16,18 @@ const LISTED: [(&str, CoreKind); 3] = [
 
 /// The kind of each PU; empty if all are of the same kind.
 pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
-    let listed = |(path, kind): (&str, CoreKind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind));
-    let listed: Vec<(CpuSet, CoreKind)> = LISTED.into_iter().filter_map(listed).collect();
+    let listed: Vec<(CpuSet, CoreKind)> = LISTED
+        .into_iter()
+        .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
+        .collect();
+    // An Intel hybrid with one kind switched off has one list that is empty.
     if listed.iter().any(|(set, _)| !set.is_empty()) {
-        let kind =
-            |pu: u32| listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind));
-        return pus.iter().filter_map(kind).collect();
+        return pus
+            .iter()
+            .filter_map(|pu| {
+                listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind))
+            })
+            .collect();
     }
     let kinds = kinds_of(&speeds(tree, pus));
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
@@ -29,21 +35,27 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
 
 /// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
 fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
-    let number = |pu: u32, file: &str| -> Option<u64> {
-        tree.text(&format!("sys/devices/system/cpu/cpu{pu}/{file}"))?
-            .parse()
-            .ok()
-            .filter(|value| *value > 0)
-    };
-    let all = |file: &str| -> Vec<Option<u64>> {
-        let is_known = pus.first().is_some_and(|first| number(first, file).is_some());
-        pus.iter().map(|pu| is_known.then(|| number(pu, file)).flatten()).collect()
-    };
-    let capacity = all("cpu_capacity");
-    let base = all("cpufreq/base_frequency");
-    let max = all("cpufreq/cpuinfo_max_freq");
-    let speed = |((capacity, base_khz), max_khz)| Speed { capacity, base_khz, max_khz };
-    capacity.into_iter().zip(base).zip(max).map(speed).collect()
+    let capacity = numbers(tree, pus, "cpu_capacity");
+    let base = numbers(tree, pus, "cpufreq/base_frequency");
+    let max = numbers(tree, pus, "cpufreq/cpuinfo_max_freq");
+    capacity
+        .into_iter()
+        .zip(base)
+        .zip(max)
+        .map(|((capacity, base_khz), max_khz)| Speed { capacity, base_khz, max_khz })
+        .collect()
+}
+
+fn number(tree: &Tree, pu: u32, file: &str) -> Option<u64> {
+    tree.text(&format!("sys/devices/system/cpu/cpu{pu}/{file}"))?
+        .parse()
+        .ok()
+        .filter(|value| *value > 0)
+}
+
+fn numbers(tree: &Tree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
+    let is_known = pus.first().is_some_and(|first| number(tree, first, file).is_some());
+    pus.iter().map(|pu| is_known.then(|| number(tree, pu, file)).flatten()).collect()
 }
 
 #[cfg(test)]

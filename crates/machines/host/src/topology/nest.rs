@@ -62,6 +62,7 @@ impl Nest {
 
     /// Adds a set, unless it is there already, is empty, or cuts another one.
     pub(super) fn insert(&mut self, kind: Kind, set: CpuSet, os: Option<u32>) {
+        // Each set stands at all of its PUs; it is compared once.
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
@@ -74,6 +75,7 @@ impl Nest {
         for pu in set.iter() {
             self.of_pu.entry(pu).or_default().push(at);
         }
+        // A node without CPUs has no place in the nest.
         if !set.is_empty() {
             self.shared.push(Shared { kind, set, os });
         }
@@ -103,35 +105,43 @@ impl Nest {
     /// All sets, in the order in which a walk through the tree meets them.
     fn order(&mut self) -> Vec<usize> {
         let shared = &self.shared;
-        let rank = |at: &usize| (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at);
-        self.of_pu.values_mut().for_each(|around| around.sort_by_cached_key(rank));
-        let key = |at: &usize| -> Vec<Option<u32>> {
+        self.of_pu.values_mut().for_each(|around| {
+            around.sort_by_cached_key(|at| {
+                (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at)
+            })
+        });
+        let mut order: Vec<usize> = (0..shared.len()).collect();
+        order.sort_by_cached_key(|at| {
             let around = shared[*at]
                 .set
                 .first()
                 .and_then(|pu| self.of_pu.get(&pu))
                 .map_or(&[][..], Vec::as_slice);
+            // The way from the root down to the set, as the first PUs of the sets on it: such ways
+            // sort as the walk goes.
             let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
-            around[..depth].iter().map(|other| shared[*other].set.first()).collect()
-        };
-        let mut order: Vec<usize> = (0..shared.len()).collect();
-        order.sort_by_cached_key(key);
+            around[..depth].iter().map(|other| shared[*other].set.first()).collect::<Vec<_>>()
+        });
         order
     }
 
     fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
         let Shared { kind, set, .. } = &self.shared[at];
-        let same = |other: &&usize| {
-            self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
-        };
         let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
         // No other set equals a group that is kept.
-        let outermost = kind.is_group() || around.iter().find(same) == Some(&at);
-        let holds = |node: &&CpuSet| node.is_subset(set) && (outermost || **node != *set);
+        let outermost = kind.is_group()
+            || around.iter().find(|other| {
+                self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
+            }) == Some(&at);
         match kind {
             Kind::Memory => false,
             kind if kind.is_group() && self.is_needless(at, around) => false,
-            _ => set.meets(allowed) || nodes.iter().any(|node| !node.is_empty() && holds(node)),
+            _ => {
+                set.meets(allowed)
+                    || nodes.iter().any(|node| {
+                        !node.is_empty() && (node.is_subset(set) && (outermost || **node != *set))
+                    })
+            }
         }
     }
 

@@ -32,10 +32,12 @@ impl Nodes {
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
+        // A kernel without NUMA has one memory for all.
         if found.is_empty() {
             let nodes = vec![Node { os: 0, cpus: cpus.clone() }];
             return Nodes { nodes, distances: None };
         }
+        // As the kernel lists them: a node that gained CPUs below must not pass them on.
         let known = found.clone();
         for node in &mut found {
             initiators(tree, node.os, &known).for_each(|near| node.cpus.extend(&near.cpus));
@@ -56,9 +58,15 @@ impl Nodes {
         usable: Option<&CpuSet>,
     ) -> Option<u32> {
         let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
-        let is_closed = |node: &Node| usable.is_some_and(|usable| !usable.contains(node.os));
         local
-            .min_by_key(|node| (is_closed(node), node.cpus.within(allowed).len(), node.os))
+            .min_by_key(|node| {
+                (
+                    usable.is_some_and(|usable| !usable.contains(node.os)),
+                    // Of several nodes that hold a CPU, hwloc takes the smallest as the local one.
+                    node.cpus.within(allowed).len(),
+                    node.os,
+                )
+            })
             .map(|node| node.os)
     }
 
@@ -71,35 +79,39 @@ impl Nodes {
             return None;
         }
         let at = self.nodes.iter().position(|node| node.os == own)?;
-        let distance = |other: usize| self.distances.as_ref().map(|rows| rows[at][other]);
         let others =
             self.nodes.iter().enumerate().filter(|(_, node)| have_memory.contains(node.os));
-        others.min_by_key(|(other, node)| (distance(*other), node.os)).map(|(_, node)| node.os)
+        others
+            .min_by_key(|(other, node)| {
+                (self.distances.as_ref().map(|rows| rows[at][*other]), node.os)
+            })
+            .map(|(_, node)| node.os)
     }
 }
 
 fn numbers(tree: &Tree) -> Vec<u32> {
     let online = tree.text(&format!("{FOLDER}/online")).and_then(|text| CpuSet::of_list(&text));
-    let listed = || -> CpuSet {
-        let names = tree.list(FOLDER);
-        names
-            .iter()
-            .filter_map(|name| name.strip_prefix("node")?.parse().ok())
-            .filter(|os| *os < 1 << 20)
-            .collect()
-    };
     online
         .filter(|online| !online.is_empty())
-        .unwrap_or_else(listed)
+        .unwrap_or_else(|| -> CpuSet {
+            let names = tree.list(FOLDER);
+            names
+                .iter()
+                .filter_map(|name| name.strip_prefix("node")?.parse().ok())
+                .filter(|os| *os < 1 << 20)
+                .collect()
+        })
         .iter()
         .take(MAX_NODES)
         .collect()
 }
 
 fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
-    let file = |name: &str| tree.text(&format!("{FOLDER}/node{os}/{name}"));
-    let map = file("cpumap").and_then(|text| CpuSet::of_mask(&text));
-    let near = map.or_else(|| file("cpulist").and_then(|text| CpuSet::of_list(&text)))?;
+    let map =
+        tree.text(&format!("{FOLDER}/node{os}/cpumap")).and_then(|text| CpuSet::of_mask(&text));
+    let near = map.or_else(|| {
+        tree.text(&format!("{FOLDER}/node{os}/cpulist")).and_then(|text| CpuSet::of_list(&text))
+    })?;
     Some(Node { os, cpus: near.within(cpus) })
 }
 
@@ -107,25 +119,27 @@ fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
 /// is wrong.
 fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
     let mut taken = CpuSet::default();
-    let fits = |node: &Node| {
-        let fits = !node.cpus.meets(&taken);
-        if fits {
-            taken.extend(&node.cpus);
-        }
-        fits
-    };
-    nodes.into_iter().filter(fits).collect()
+    nodes
+        .into_iter()
+        .filter(|node| {
+            // Firmware in error; hwloc keeps the first node, too.
+            let fits = !node.cpus.meets(&taken);
+            if fits {
+                taken.extend(&node.cpus);
+            }
+            fits
+        })
+        .collect()
 }
 
 /// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about
 /// CPUs alone, class 0 about devices as well.
 fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
-    let folder = |class: u32| format!("{FOLDER}/node{os}/access{class}/initiators");
     let names = [1, 0]
         .into_iter()
-        .map(folder)
+        .map(|class| format!("{FOLDER}/node{os}/access{class}/initiators"))
         .find(|folder| tree.has(folder))
-        .map_or_else(Vec::new, |at| tree.list(&at));
+        .map_or_else(Vec::new, |folder| tree.list(&folder));
     let near: HashSet<u32> =
         names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
     nodes.iter().filter(move |node| node.os != os && near.contains(&node.os))
@@ -137,22 +151,29 @@ fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64
     let places: Option<Vec<usize>> =
         nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
     let places = places?;
-    let row = |os: &u32| {
-        let text = tree.text(&format!("{FOLDER}/node{os}/distance"))?;
+    let rows = nodes.iter().map(|node| {
+        let text = tree.text(&format!("{FOLDER}/node{}/distance", node.os))?;
         let row: Vec<u64> =
             text.split_whitespace().map(|value| value.parse().ok()).collect::<Option<_>>()?;
         (row.len() == numbers.len()).then(|| places.iter().map(|at| row[*at]).collect())
-    };
-    nodes.iter().map(|node| row(&node.os)).collect()
+    });
+    rows.collect()
 }
 
 /// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer
 /// are equally near.
 fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
-        let others = || (0..nodes.len()).filter(|other| *other != at);
-        let Some(least) = others().map(|other| distances[at][other]).min() else { return };
-        let nearest: Vec<usize> = others().filter(|other| distances[at][*other] == least).collect();
+        let Some(least) =
+            (0..nodes.len()).filter(|other| *other != at).map(|other| distances[at][other]).min()
+        else {
+            return;
+        };
+        let nearest: Vec<usize> = (0..nodes.len())
+            .filter(|other| *other != at)
+            .filter(|other| distances[at][*other] == least)
+            .collect();
+        // A node as near to all others, or to itself as to them, is near to none.
         let tells = least > distances[at][at] && nearest.len() < count - 1;
         if nodes[at].cpus.is_empty() && tells {
             for other in nearest {

@@ -47,7 +47,7 @@ pub(super) enum Node {
 }
 
 /// A file as found, before links are followed.
-enum Found {
+enum PathContent {
     Bytes(Vec<u8>),
     Link(String),
 }
@@ -100,8 +100,8 @@ impl Tree {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
             let folder = self.real_folder(folder)?;
             match self.store.read(&joined(&folder, name), most)? {
-                Found::Bytes(bytes) => return Some(bytes),
-                Found::Link(target) => path = normal(&folder, &target),
+                PathContent::Bytes(bytes) => return Some(bytes),
+                PathContent::Link(target) => path = normal(&folder, &target),
             }
         }
         None
@@ -110,6 +110,7 @@ impl Tree {
     /// Whether a file or folder has this path.
     pub(super) fn has(&self, path: &str) -> bool {
         match self.store {
+            // The kernel follows its own links, which lead nowhere else.
             Store::Host => Path::new("/").join(path).exists(),
             _ => self.real_folder(&normal("", path)).is_some() || self.bytes(path).is_some(),
         }
@@ -136,6 +137,7 @@ impl Tree {
             return known.clone();
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        // Remembered by folder: each file of 192 CPUs would walk the same six folders again.
         let found = self.followed(parent, links).and_then(|parent| {
             match self.store.link(&joined(&parent, name))? {
                 Some(target) => self.followed(&normal(&parent, &target), links.checked_sub(1)?),
@@ -148,23 +150,27 @@ impl Tree {
 }
 
 impl Store {
-    fn read(&self, path: &str, most: usize) -> Option<Found> {
+    fn read(&self, path: &str, most: usize) -> Option<PathContent> {
         match self {
-            Store::Host => read_file(&Path::new("/").join(path), 0, most).ok().map(Found::Bytes),
+            Store::Host => {
+                read_file(&Path::new("/").join(path), 0, most).ok().map(PathContent::Bytes)
+            }
             Store::Disk(root) => {
                 let path = root.join(path);
                 // Without O_NONBLOCK a named pipe among the files would never be opened.
                 match read_file(&path, libc::O_NOFOLLOW | libc::O_NONBLOCK, most) {
-                    Ok(bytes) => Some(Found::Bytes(bytes)),
+                    Ok(bytes) => Some(PathContent::Bytes(bytes)),
                     Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-                        link_of(&path).map(Found::Link)
+                        link_of(&path).map(PathContent::Link)
                     }
                     Err(_) => None,
                 }
             }
             Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
-                Node::File(bytes) => Some(Found::Bytes(bytes[..bytes.len().min(most)].to_vec())),
-                Node::Link(target) => Some(Found::Link(target.clone())),
+                Node::File(bytes) => {
+                    Some(PathContent::Bytes(bytes[..bytes.len().min(most)].to_vec()))
+                }
+                Node::Link(target) => Some(PathContent::Link(target.clone())),
                 Node::Folder(_) => None,
             },
         }
@@ -204,6 +210,7 @@ impl Store {
         let names =
             entries.take(MAX_NAMES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
+        // A folder's order differs from one file system to the next, and numbers follow from it.
         names.sort_unstable();
         names
     }
@@ -221,11 +228,10 @@ fn read_file(path: &Path, flags: i32, most: usize) -> io::Result<Vec<u8>> {
     let mut page = [0; PAGE_BYTES];
     // A file of sysfs comes in one piece, and asking for its end would double the calls; a file of
     // /proc comes in several pieces.
-    let is_whole = |read: usize| read == 0 || (read < PAGE_BYTES && path.starts_with("/sys"));
     while bytes.len() < most {
         let read = file.read(&mut page)?;
         bytes.extend_from_slice(&page[..read]);
-        if is_whole(read) {
+        if read == 0 || (read < PAGE_BYTES && path.starts_with("/sys")) {
             break;
         }
     }
@@ -247,6 +253,7 @@ fn normal(folder: &str, path: &str) -> String {
     for part in from.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
+            // At the top it stays there, as in a real file system.
             ".." => drop(parts.pop()),
             _ => parts.push(part),
         }

@@ -17,11 +17,13 @@ const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/h
 /// Adds sizes and ranking, as far as the kernel tells them.
 pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(u32, u32), Option<u64>> = HashMap::new();
+    // Each cache is read once, at its first PU.
     for pu in pus.iter_mut() {
-        let mut size = |level: u32, number: Option<u32>| {
-            *sizes.entry((level, number?)).or_insert_with(|| cache_bytes(tree, pu.os, level))
-        };
-        (pu.l2_bytes, pu.l3_bytes) = (size(2, pu.l2), size(3, pu.l3));
+        for (level, number, bytes) in [(2, pu.l2, &mut pu.l2_bytes), (3, pu.l3, &mut pu.l3_bytes)] {
+            *bytes = number.and_then(|number| {
+                *sizes.entry((level, number)).or_insert_with(|| cache_bytes(tree, pu.os, level))
+            });
+        }
     }
     if let Some(ranking) = RANKINGS.into_iter().find_map(|file| ranking(tree, pus, file)) {
         pus.iter_mut().zip(ranking).for_each(|(pu, rank)| pu.priority = Some(rank));
@@ -30,13 +32,17 @@ pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
 
 /// The size of a CPU's cache of a level that holds data.
 fn cache_bytes(tree: &Tree, cpu: u32, level: u32) -> Option<u64> {
-    let file =
-        |index: &str, name: &str| tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"));
-    let is_wanted = |index: &&str| {
-        file(index, "level").is_some_and(|text| text.parse() == Ok(level))
-            && file(index, "type").is_none_or(|kind| kind != "Instruction")
-    };
-    INDEXES.into_iter().find(is_wanted).and_then(|index| size(&file(index, "size")?))
+    INDEXES
+        .into_iter()
+        .find(|index| {
+            index_file(tree, cpu, index, "level").is_some_and(|text| text.parse() == Ok(level))
+                && index_file(tree, cpu, index, "type").is_none_or(|kind| kind != "Instruction")
+        })
+        .and_then(|index| size(&index_file(tree, cpu, index, "size")?))
+}
+
+fn index_file(tree: &Tree, cpu: u32, index: &str, name: &str) -> Option<String> {
+    tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
 }
 
 /// A size as the kernel writes it: `32768K`.
@@ -47,8 +53,10 @@ fn size(text: &str) -> Option<u64> {
 
 /// The rank of each PU; `None` where a file is missing, or where all ranks are equal.
 fn ranking(tree: &Tree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
-    let rank = |pu: &Pu| tree.text(&format!("{FOLDER}/cpu{}/{file}", pu.os))?.parse::<u32>().ok();
-    let ranks = pus.iter().map(rank).collect::<Option<Vec<u32>>>()?;
+    let ranks = pus
+        .iter()
+        .map(|pu| tree.text(&format!("{FOLDER}/cpu{}/{file}", pu.os))?.parse::<u32>().ok());
+    let ranks = ranks.collect::<Option<Vec<u32>>>()?;
     ranks.iter().any(|rank| *rank != ranks[0]).then_some(ranks)
 }
 

@@ -132,7 +132,7 @@ fn what_does_not_fit_is_refused() {
         Err(HostError::Seats { tasks: 1, seats: 0 })
     ));
     let far = Touch { words: vec![Addr::line(2)] };
-    assert!(matches!(host.run(&seats[..1], &far), Err(HostError::Lines { wanted: 3, lines: 2 })));
+    assert!(matches!(host.run(&seats[..1], &far), Err(HostError::Lines { needed: 3, lines: 2 })));
     let absent = HostTestbed::new(vec![70_000], 1);
     assert!(matches!(absent, Err(HostError::Cpu(CpuError::Absent { cpu: 70_000, .. }))));
 }

@@ -122,6 +122,7 @@ impl DataArbiter {
         let is_first = self.pending & 1 << source == 0;
         self.pending |= 1 << source;
         if is_first {
+            // The arbiter works at the bus clock, and events count core cycles.
             self.arbitrate_at(out.now().next_multiple_of(self.bus), out);
         }
     }
@@ -169,10 +170,10 @@ impl DataArbiter {
     }
 
     /// Serves elements in turn.
-    fn serve_others(&mut self, asked: u16, round: &mut Round) {
+    fn serve_others(&mut self, sources: u16, round: &mut Round) {
         let mut served = 0;
         for source in self.order {
-            if asked & 1 << source != 0 && self.serve(source.into(), round) {
+            if sources & 1 << source != 0 && self.serve(source.into(), round) {
                 served |= 1 << source;
             }
         }
@@ -204,6 +205,8 @@ impl DataArbiter {
         let (start, ring, hops) = self.best_ring(source, target);
         if start > now {
             round.next = round.next.min(start);
+            // Only a busy target is claimed: a source that waits for a ring or for its own port
+            // keeps nobody else from that target.
             let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
             round.claimed |= u16::from(is_target_busy) << target;
             return false;
@@ -212,6 +215,7 @@ impl DataArbiter {
         if self.queues[source].is_empty() {
             self.pending &= !(1 << source);
         } else {
+            // The port sends its next transfer when the last beat of this one has left.
             round.next = round.next.min(now + self.transfer);
         }
         self.wait_cycles[source] += now - waiting.since;
@@ -242,6 +246,7 @@ impl DataArbiter {
                 let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
                 let start =
                     ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                // Not `<=`: among rings that are as early, the first one keeps the others free.
                 if start < best.0 {
                     best = (start, number, hops);
                 }

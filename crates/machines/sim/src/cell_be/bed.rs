@@ -74,20 +74,22 @@ impl CellBed {
                 tasks = counted(tasks, "task")
             )));
         }
-        let seat = |pu: &u32| match *pu {
-            pu if pu < spes => Ok(Seat::Spe(pu as u16)),
-            pu if pu < spes + self.model.chips as u32 => Ok(Seat::Ppe((pu - spes) as u8)),
-            pu => Err(SimError::Seat(format!(
-                "{} has SPEs 0 to {} and, as PU {spes}, its PPE; there is no PU {pu}",
-                self.model.name,
-                spes - 1
-            ))),
-        };
         let mut taken = std::collections::HashSet::new();
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
         }
-        seats.iter().map(seat).collect()
+        seats
+            .iter()
+            .map(|pu| match *pu {
+                pu if pu < spes => Ok(Seat::Spe(pu as u16)),
+                pu if pu < spes + self.model.chips as u32 => Ok(Seat::Ppe((pu - spes) as u8)),
+                pu => Err(SimError::Seat(format!(
+                    "{} has SPEs 0 to {} and, as PU {spes}, its PPE; there is no PU {pu}",
+                    self.model.name,
+                    spes - 1
+                ))),
+            })
+            .collect()
     }
 
     fn drive<P: Program>(

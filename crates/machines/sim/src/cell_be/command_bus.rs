@@ -31,7 +31,7 @@ pub struct CommandCounters {
     pub commands: u64,
     /// Core cycles for which commands waited for their slot.
     pub wait_cycles: u64,
-    /// The same by the element, of all chips together.
+    /// Core cycles of waiting by the element that sent the command, of all chips together.
     pub element_wait_cycles: [u64; ELEMENT_COUNT],
     /// Commands held back or refused because another command to their line was under way.
     pub same_line_commands: u64,
@@ -42,9 +42,9 @@ pub struct CommandCounters {
 /// The concentrators that order a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of the sender's chip.
+    /// The concentrators of the sender's chip.
     Chip,
-    /// Those of both chips: the command crosses the link between them.
+    /// The concentrators of both chips: the command crosses the link between them.
     Both,
 }
 
@@ -63,7 +63,7 @@ pub struct Command {
 
 /// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum CommandResponse {
     /// The combined response, which is back at this time.
     Response(u64),
     /// A retry, after which the command is sent again at this time.
@@ -202,7 +202,7 @@ impl CommandBus {
     /// The answer to a command that has its slot now, and takes these cycles longer for crossing
     /// the link. A command to a line whose earlier command has had no response yet must wait: the
     /// address concentrators compare addresses (the PMU's PAAM events).
-    pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> Answer {
+    pub fn answer(&mut self, now: u64, line: u64, crossing: u64) -> CommandResponse {
         invariant!(line != NO_LINE, at_cycle("the command network", now), "a command has no line");
         let phase = self.snoop + crossing;
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
@@ -211,11 +211,11 @@ impl CommandBus {
         let begin = if known == line { now.max(free) } else { now };
         self.counters.same_line_commands += u64::from(begin > now);
         if begin > now && self.retry > 0 {
-            return Answer::Retry(now + phase + self.retry);
+            return CommandResponse::Retry(now + phase + self.retry);
         }
         self.counters.same_line_wait_cycles += begin - now;
         self.recent[at] = (line, begin + phase);
-        Answer::Response(begin + phase)
+        CommandResponse::Response(begin + phase)
     }
 
     pub fn counters(&self) -> &CommandCounters {

@@ -69,37 +69,38 @@ impl Counters {
     /// the other.
     #[must_use]
     pub fn link_cycles(&self) -> Vec<f64> {
-        let of_rings = |chip: &ChipCounters, rings: std::ops::Range<usize>, segment: usize| {
-            chip.ring_busy_cycles[rings].iter().map(|ring| ring[segment] as f64).sum::<f64>()
-        };
-        let of_chip = |chip: &ChipCounters| {
-            let up = (0..ELEMENT_COUNT).map(|place| of_rings(chip, 0..RINGS / 2, place));
-            let down = (0..ELEMENT_COUNT).map(|place| {
-                of_rings(chip, RINGS / 2..RINGS, (place + ELEMENT_COUNT - 1) % ELEMENT_COUNT)
-            });
-            up.chain(down).collect::<Vec<_>>()
-        };
         let bridge = self
             .bif_busy_cycles
             .iter()
             .map(|cycles| *cycles as f64)
             .filter(|_| self.chips.len() > 1);
-        self.chips.iter().flat_map(of_chip).chain(bridge).collect()
+        self.chips
+            .iter()
+            .flat_map(|chip| {
+                let up = (0..ELEMENT_COUNT).map(|place| busy_cycles(chip, 0..RINGS / 2, place));
+                let down = (0..ELEMENT_COUNT).map(|place| {
+                    busy_cycles(chip, RINGS / 2..RINGS, (place + ELEMENT_COUNT - 1) % ELEMENT_COUNT)
+                });
+                up.chain(down).collect::<Vec<_>>()
+            })
+            .chain(bridge)
+            .collect()
     }
+}
+
+fn busy_cycles(chip: &ChipCounters, rings: std::ops::Range<usize>, segment: usize) -> f64 {
+    chip.ring_busy_cycles[rings].iter().map(|ring| ring[segment] as f64).sum::<f64>()
 }
 
 impl ChipCounters {
     pub(crate) fn new(rings: &RingCounters, mic: &MicCounters, names: &[String]) -> Self {
-        let named = |counts: &[u64; ELEMENT_COUNT]| {
-            names.iter().cloned().zip(counts.iter().copied()).collect()
-        };
-        let segments =
+        let segments: [u64; ELEMENT_COUNT] =
             std::array::from_fn(|place| rings.busy_cycles.iter().map(|ring| ring[place]).sum());
         ChipCounters {
             ring_grants: rings.grants,
-            link_busy_cycles: named(&segments),
+            link_busy_cycles: names.iter().cloned().zip(segments).collect(),
             ring_busy_cycles: rings.busy_cycles,
-            wait_cycles: named(&rings.wait_cycles),
+            wait_cycles: names.iter().cloned().zip(rings.wait_cycles).collect(),
             memory_reads: mic.reads,
             memory_writes: mic.writes,
             memory_modifies: mic.modifies,

@@ -6,7 +6,7 @@
 use crate::cell_be::CellModel;
 use crate::cell_be::arbiter::{DataArbiter, Grant};
 use crate::cell_be::bif::Bif;
-use crate::cell_be::command_bus::{Answer, Command, CommandBus, Reach, line_of};
+use crate::cell_be::command_bus::{Command, CommandBus, CommandResponse, Reach, line_of};
 use crate::cell_be::counters::{ChipCounters, Counters};
 use crate::cell_be::event::{Event, Outbox};
 use crate::cell_be::mic::Mic;
@@ -44,17 +44,18 @@ pub struct Interconnect {
 
 impl Interconnect {
     pub fn new(model: &CellModel, timing: &Timing) -> Self {
-        let chip = |chip: u8| {
-            let memory = node(model, chip, "MIC");
-            let bif = node(model, chip, "BIF");
-            let arbiter = DataArbiter::new(chip, memory.element.into(), timing);
-            Chip { arbiter, mic: Mic::new(chip, timing), memory, bif }
-        };
         Interconnect {
             transactions: Transactions::default(),
             tokens: Tokens::new(timing),
             commands: CommandBus::new(model.chips, node(model, 0, "PPE").element.into(), timing),
-            chips: (0..model.chips as u8).map(chip).collect(),
+            chips: (0..model.chips as u8)
+                .map(|chip| {
+                    let memory = node(model, chip, "MIC");
+                    let bif = node(model, chip, "BIF");
+                    let arbiter = DataArbiter::new(chip, memory.element.into(), timing);
+                    Chip { arbiter, mic: Mic::new(chip, timing), memory, bif }
+                })
+                .collect(),
             link: Bif::new(model.chips, timing),
             channels: timing.mic_channels,
             mic_retry: timing.mic_retry,
@@ -106,12 +107,15 @@ impl Interconnect {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
         let own = transaction.requester.chip;
+        // The end that is not the requester: only it can lie on the other chip.
         let other = if transaction.purpose == Purpose::Get {
             transaction.source
         } else {
             transaction.target
         };
         let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
+        // A line of memory may be in a cache of either chip, so both must snoop it. With one chip
+        // there is nobody else to ask.
         let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
         let from = transaction.requester;
         let line = line_of(transaction);
@@ -133,8 +137,8 @@ impl Interconnect {
         let now = out.now();
         let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
         match self.commands.answer(now, command.line, crossing) {
-            Answer::Response(time) => out.send(time, Event::Response(command.transaction)),
-            Answer::Retry(time) => out.send(time, Event::Command(command.transaction)),
+            CommandResponse::Response(time) => out.send(time, Event::Response(command.transaction)),
+            CommandResponse::Retry(time) => out.send(time, Event::Command(command.transaction)),
         }
     }
 
@@ -151,6 +155,7 @@ impl Interconnect {
         if source != chip.memory {
             return self.data_ready(id, out);
         }
+        // A full queue answers with a retry, and the whole command is sent and snooped again.
         if !chip.mic.read(id, ea.offset(), out) {
             out.send(now + self.mic_retry, Event::Command(id));
         }
@@ -240,6 +245,8 @@ impl Interconnect {
     pub fn crossed_link(&mut self, id: u32, out: &mut Outbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
+        // From here on the data comes from the link: `left_ring` compares the chips of source and
+        // target to know that it has crossed.
         self.transactions.set_source(id, entry, out.now());
         self.enter(id, entry, target, out);
     }
@@ -262,8 +269,6 @@ impl Interconnect {
     pub fn count(&self, names: &[String]) -> Counters {
         let commands = self.commands.counters();
         let link = self.link.counters();
-        let of_chip =
-            |chip: &Chip| ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names);
         Counters {
             commands: commands.commands,
             command_wait_cycles: commands.wait_cycles,
@@ -271,7 +276,13 @@ impl Interconnect {
             same_line_wait_cycles: commands.same_line_wait_cycles,
             bif_bytes: link.bytes,
             bif_busy_cycles: link.busy_cycles,
-            chips: self.chips.iter().map(of_chip).collect(),
+            chips: self
+                .chips
+                .iter()
+                .map(|chip| {
+                    ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names)
+                })
+                .collect(),
             ..Counters::default()
         }
     }

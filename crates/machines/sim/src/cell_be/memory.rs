@@ -34,7 +34,7 @@ impl Memory {
             .unwrap_or_default()
     }
 
-    /// The same bytes, for writing.
+    /// The bytes of a range, for writing.
     pub fn at_mut(&mut self, ea: Ea, size: u32) -> &mut [u8] {
         let (store, offset) = match ea {
             Ea::Local { rank, offset } => (self.local.get_mut(rank as usize), offset),
@@ -47,6 +47,7 @@ impl Memory {
 
     /// Copies the bytes of a line or less, which the requester has checked.
     pub fn copy(&mut self, from: Ea, to: Ea, size: u32, now: u64) {
+        // Both stores belong to `self`, so that the bytes go through a copy of their own.
         let mut line = [0; LINE_BYTES as usize];
         let line = &mut line[..size as usize];
         let source = self.at(from, size);
@@ -88,6 +89,7 @@ impl Memory {
 
     /// Checks that all bytes of a transfer exist.
     pub fn check(&self, ea: Ea, size: u32) -> Result<(), DmaError> {
+        // In 64 bits: the sum of two hostile words would wrap in 32.
         let end = u64::from(ea.offset()) + u64::from(size);
         let (what, store) = match ea {
             Ea::Local { rank, .. } => {

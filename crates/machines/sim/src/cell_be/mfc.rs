@@ -146,9 +146,12 @@ impl Mfc {
             outstanding: 0,
             from: 0,
         };
+        // The PPE's eight entries (proxy queue) are beside those of the SPU, and neither takes from
+        // the other.
         let entries = timing.mfc_queue as usize + PROXY_ENTRIES;
         let mut mfc = Mfc {
             spe,
+            // The SPU writes the command over its channels before the MFC begins with it.
             start: timing.channel + timing.dma_start,
             line_gap: timing.line_gap,
             list_element: timing.list_element,
@@ -243,6 +246,7 @@ impl Mfc {
         self.commands += 1;
         let queued = &mut self.entries[entry as usize];
         queued.elements.clear();
+        // The last element first, so that the next one is taken from the end.
         queued.elements.extend(rest.iter().rev());
         (queued.work, queued.tag, queued.order) = (work, tag, order);
         (queued.local, queued.ea, queued.left) = (local, first.ea, first.size);
@@ -332,6 +336,7 @@ impl Mfc {
 
     fn cut(&mut self, entry: u8, now: u64) -> LineRequest {
         let command = &mut self.entries[entry as usize];
+        // A bus transfer never crosses a line, so an unaligned command begins with a part of one.
         let size = command.left.min(LINE_BYTES - command.ea.offset() % LINE_BYTES);
         let request =
             LineRequest { work: command.work, entry, local: command.local, ea: command.ea, size };
@@ -344,6 +349,7 @@ impl Mfc {
             && let Some(next) = command.elements.pop()
         {
             command.begin(next);
+            // Fetching the element overlaps with issuing the line: the longer of the two counts.
             command.from = now + self.line_gap.max(self.list_element);
         }
         self.lines += 1;
@@ -364,6 +370,7 @@ impl Mfc {
         if command.outstanding > 0 || command.left > 0 {
             return None;
         }
+        // A list with a stall bit keeps its entry until the program acknowledges the stall.
         if command.is_open {
             return Some(Wake::Stalled(entry));
         }
@@ -389,6 +396,7 @@ impl Mfc {
         if counts == 1 {
             self.pending_tags &= !(1 << tag);
         }
+        // The command may have been the last one before a barrier.
         self.pass_barrier(now);
     }
 

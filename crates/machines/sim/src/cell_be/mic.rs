@@ -29,14 +29,19 @@ pub struct Mic {
 impl Mic {
     pub fn new(chip: u8, timing: &Timing) -> Self {
         let count = timing.mic_channels as u16;
-        let channel = |number: u16| Channel::new(u16::from(chip) * count + number, timing);
-        Mic { banks: timing.mic_banks as u32, channels: (0..count).map(channel).collect() }
+        Mic {
+            banks: timing.mic_banks as u32,
+            channels: (0..count)
+                .map(|number| Channel::new(u16::from(chip) * count + number, timing))
+                .collect(),
+        }
     }
 
     /// The channel of an address, and the bank there.
     fn place(&self, offset: u32) -> (usize, u8) {
         let bank = offset / LINE_BYTES % self.banks;
         let channels = self.channels.len() as u32;
+        // Neighbouring lines go to different channels, so that a stream uses both.
         ((bank % channels) as usize, (bank / channels) as u8)
     }
 
@@ -57,6 +62,8 @@ impl Mic {
     /// Takes a write's data, which will be delivered.
     pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut Outbox) {
         let (channel, bank) = self.place(offset);
+        // The memory keeps whole quadwords: a smaller write reads one, changes it and writes it
+        // back.
         let access = if size < QUADWORD_BYTES { Access::Modify } else { Access::Write };
         self.channels[channel].write(transaction, bank, access, out);
     }

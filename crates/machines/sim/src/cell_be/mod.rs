@@ -12,7 +12,7 @@
 //! | `command_bus`, `arbiter`, `ring` | the command network; the data arbiter of a chip; one of its data rings |
 //! | `mic`, `bif` | a memory controller; the link between the chips |
 //! | `tokens` | the token manager, which can make commands to memory wait |
-//! | `event`, `invariant` | messages between components; how a broken invariant stops a run |
+//! | `event` | messages between components |
 //! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
 //! | [`session`] | the machine for programs in C, which come and go while it runs |
 //! | [`bed`], `port` | the [`Bed`](seatmap_port::channels::Bed) that runs programs; the machine as a task sees it |

@@ -105,13 +105,14 @@ impl CellModel {
 
     fn ring_flaw(&self) -> Option<String> {
         let mut sorted: Vec<&str> = self.ring.iter().map(String::as_str).collect();
+        // The order of the elements is a property of the machine; only their names are fixed.
         sorted.sort_unstable();
-        let mut wanted = ELEMENTS.to_vec();
-        wanted.sort_unstable();
-        if sorted != wanted {
+        let mut expected = ELEMENTS.to_vec();
+        expected.sort_unstable();
+        if sorted != expected {
             return Some(format!(
                 "ring must hold each of {} once: a hop to anything else leads nowhere",
-                wanted.join(", ")
+                expected.join(", ")
             ));
         }
         let mut spes = self.spes.clone();
@@ -135,6 +136,7 @@ impl CellModel {
         let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] =
             [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+        // Banks are dealt to the channels in turn, each as many.
         if banks % channels != 0 {
             return Some(format!(
                 "figures.mic_banks is {banks}; give a multiple of the {channels}",
@@ -150,6 +152,8 @@ impl CellModel {
         let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
             &self.figures;
         let interval = refresh_interval_ns.value;
+        // A refresh that takes half of the time would leave the other half to lines; beyond, the
+        // model stands still.
         let busy = refresh_bank_ns.value + refresh_channel_ns.value;
         (interval != 0.0 && interval < 2.0 * busy).then(|| {
             format!(

@@ -39,6 +39,8 @@ impl Unit {
         match self {
             Unit::CoreCycles | Unit::Count | Unit::Bytes => value.round() as u64,
             Unit::BusCycles => value.round() as u64 * bus,
+            // Nanoseconds belong to parts with a clock of their own (DRAM, the kernel), so that
+            // their cycles grow with the core clock.
             Unit::Nanoseconds => (value * frequency_ghz).round() as u64,
             Unit::GigabytesPerSecond => (BYTE_PARTS as f64 * frequency_ghz / value).round() as u64,
         }

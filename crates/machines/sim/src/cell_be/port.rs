@@ -1,6 +1,5 @@
 //! The machine as a task on it sees it.
 
-use crate::cell_be::memory::Memory;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::world::{Seat, World};
 use crate::engine::{Said, Yielder};
@@ -27,6 +26,8 @@ impl CellPort<'_> {
 
     /// Ends the run with an error; the task is never resumed.
     fn refuse(&self, error: DmaError) -> ! {
+        // The engine drops a task whose call was refused and does not resume it; the loop is for
+        // the compiler.
         loop {
             self.yielder.suspend(Said::Refused(error.clone()));
         }
@@ -44,11 +45,15 @@ impl CellPort<'_> {
     }
 
     fn check(&self, local: u32, ea: Ea, size: u32, tag: u8) {
-        let fits = |memory: &Memory| {
-            memory.check(self.own(local), size).and_then(|()| memory.check(ea, size))
-        };
         let checked = self.has_mfc().and_then(|()| dma::check(local, ea, size, tag));
-        if let Err(error) = checked.and_then(|()| fits(self.world.borrow().memory())) {
+        let world = self.world.borrow();
+        let memory = world.memory();
+        let fits = checked
+            .and_then(|()| memory.check(self.own(local), size))
+            .and_then(|()| memory.check(ea, size));
+        // `refuse` never returns, and the engine borrows the world meanwhile.
+        drop(world);
+        if let Err(error) = fits {
             self.refuse(error);
         }
     }
@@ -171,6 +176,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
+        // Atomics work on lines of main memory: a local store is not cached.
         let is_word = matches!(at, Ea::Memory { .. }) && at.offset().is_multiple_of(4);
         if !is_word {
             self.refuse(DmaError::Atomic(at));
@@ -184,6 +190,7 @@ impl Channels for CellPort<'_> {
 
     fn decrementer(&self) -> u32 {
         let ticks = (self.now.get() as f64 / self.cycles_per_tick) as u64;
+        // A decrementer counts downwards, from 0 through the largest word.
         (ticks as u32).wrapping_neg()
     }
 
@@ -192,6 +199,7 @@ impl Channels for CellPort<'_> {
     }
 
     fn compute(&self, cycles: u64) {
+        // A call of no cycles would still suspend the task, and let others go first.
         if cycles > 0 {
             self.call(ChannelCall::Compute(cycles));
         }

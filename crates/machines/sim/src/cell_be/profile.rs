@@ -26,6 +26,8 @@ impl Program for RoundTrips {
         let began = channels.cycles();
         for round in 0..ROUNDS {
             if rank == 0 {
+                // A mailbox is the nearest thing on a Cell to a cache line that two cores pass
+                // between them.
                 channels.mailbox_write(1, round);
                 channels.mailbox_read();
             } else {
@@ -47,6 +49,7 @@ pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
     let mut bed = CellBed::new(Arc::clone(model));
     let mut median_ns = Matrix::from_fn(count, |_, _| 0.0);
     for a in 0..count {
+        // Half of the pairs: the round trip holds both ways, so it is the same from the other side.
         for b in 0..a {
             let cycles = bed.run(&[a as u32, b as u32], &RoundTrips, 0)?[0];
             let ns = cycles as f64 * bed.ns_per_cycle() / f64::from(ROUNDS);
@@ -54,26 +57,31 @@ pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
             median_ns[(b, a)] = ns;
         }
     }
-    let chip = |os: usize| Some((os / model.spes.len()) as u32);
-    let pu = |os: usize| Pu {
-        os: os as u32,
-        core: Some(os as u32),
-        smt: Some(0),
-        l2: None,
-        l3: None,
-        die: None,
-        numa: chip(os),
-        package: chip(os),
-        ..Pu::default()
-    };
     let origin = Origin {
         kind: OriginKind::Model,
         source: model.sources.join("; "),
         date: None,
         tool: None,
     };
-    let mut profile =
-        Profile::new(&model.name, origin, Topology { pus: (0..count).map(pu).collect() });
+    let mut profile = Profile::new(
+        &model.name,
+        origin,
+        Topology {
+            pus: (0..count)
+                .map(|os| Pu {
+                    os: os as u32,
+                    core: Some(os as u32),
+                    smt: Some(0),
+                    l2: None,
+                    l3: None,
+                    die: None,
+                    numa: Some((os / model.spes.len()) as u32),
+                    package: Some((os / model.spes.len()) as u32),
+                    ..Pu::default()
+                })
+                .collect(),
+        },
+    );
     profile.core_distance = Some(CoreDistance::imported((0..count as u32).collect(), median_ns));
     Ok(profile)
 }

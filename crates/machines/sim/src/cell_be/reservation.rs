@@ -57,7 +57,7 @@ enum Phase {
 
 /// A line that atomics work on. Sets of SPEs have a bit for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
+struct AtomicLine {
     key: (u8, u32),
     /// The units that have the line in their caches.
     sharers: u32,
@@ -67,7 +67,7 @@ struct Line {
     reserved: u32,
 }
 
-impl Line {
+impl AtomicLine {
     /// Checks that an owner is the only sharer, and that a reserved line is in its unit's cache.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
@@ -86,7 +86,7 @@ pub struct AtomicUnits {
     half: u64,
     backoff: u64,
     phases: Vec<Phase>,
-    lines: Vec<Line>,
+    lines: Vec<AtomicLine>,
     lost: u64,
 }
 
@@ -239,10 +239,10 @@ impl AtomicUnits {
         }
     }
 
-    fn line(&mut self, at: Ea) -> &mut Line {
+    fn line(&mut self, at: Ea) -> &mut AtomicLine {
         let key = key(at);
         let found = self.lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
-            self.lines.push(Line { key, sharers: 0, owner: None, reserved: 0 });
+            self.lines.push(AtomicLine { key, sharers: 0, owner: None, reserved: 0 });
             self.lines.len() - 1
         });
         &mut self.lines[found]

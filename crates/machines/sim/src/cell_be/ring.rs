@@ -87,12 +87,14 @@ impl Ring {
     #[inline]
     fn route(&self, source: usize, hops: usize) -> impl Iterator<Item = usize> + use<> {
         let goes_up = self.goes_up;
-        let down = |segment: usize| if segment == 0 { ELEMENT_COUNT - 1 } else { segment - 1 };
-        let up = |segment: usize| if segment == ELEMENT_COUNT - 1 { 0 } else { segment + 1 };
-        let mut segment = if goes_up { source } else { down(source) };
+        let mut segment = if goes_up { source } else { segment_below(source) };
         (0..hops).map(move |_| {
             let here = segment;
-            segment = if goes_up { up(segment) } else { down(segment) };
+            segment = if goes_up {
+                if segment == ELEMENT_COUNT - 1 { 0 } else { segment + 1 }
+            } else {
+                segment_below(segment)
+            };
             here
         })
     }
@@ -175,6 +177,10 @@ impl Ring {
             ([0; ELEMENT_COUNT], [0; MOST_TRANSFERS], 0);
         (self.grants, self.busy_cycles) = (0, [0; ELEMENT_COUNT]);
     }
+}
+
+fn segment_below(segment: usize) -> usize {
+    if segment == 0 { ELEMENT_COUNT - 1 } else { segment - 1 }
 }
 
 #[cfg(test)]

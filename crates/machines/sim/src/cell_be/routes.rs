@@ -17,32 +17,25 @@ impl CellModel {
     #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         let elements = ELEMENT_COUNT as u16;
-        let on_ring = |node: u16, steps: u16| {
-            node / elements * elements + (node % elements + steps) % elements
-        };
-        let link = |from: u16, to: u16| Link { from, to, cycles: 1, busy: [1; LANES] };
-        let up = |node: u16| on_ring(node, 1);
-        let down = |node: u16| on_ring(node, elements - 1);
         let mut links = Vec::new();
         for chip in 0..self.chips as u16 {
             let nodes = chip * elements..(chip + 1) * elements;
-            links.extend(nodes.clone().map(|node| link(node, up(node))));
-            links.extend(nodes.map(|node| link(node, down(node))));
+            links.extend(nodes.clone().map(|node| link(node, on_ring(elements, node, 1))));
+            links.extend(nodes.map(|node| link(node, on_ring(elements, node, elements - 1))));
         }
         let bridge = self.position_of(BRIDGE)?;
         if self.chips > 1 {
             links.extend([link(bridge, bridge + elements), link(bridge + elements, bridge)]);
         }
-        let towards = |at: u16, to: u16| {
+        Fabric::new(self.chips * ELEMENT_COUNT, links, |at, to| {
             let here = at / elements * elements + bridge;
             let aim = if at / elements == to / elements { to } else { here };
             match (aim == at, 2 * ((aim + elements - at) % elements) <= elements) {
                 (true, _) => to / elements * elements + bridge,
-                (_, true) => up(at),
-                (_, false) => down(at),
+                (_, true) => on_ring(elements, at, 1),
+                (_, false) => on_ring(elements, at, elements - 1),
             }
-        };
-        Fabric::new(self.chips * ELEMENT_COUNT, links, towards)
+        })
     }
 
     /// The node of a PU; `None` if the chip has no such SPE or PPE.
@@ -61,6 +54,14 @@ impl CellModel {
     fn position_of(&self, element: &str) -> Option<u16> {
         self.ring.iter().position(|name| name == element).map(|position| position as u16)
     }
+}
+
+fn on_ring(elements: u16, node: u16, steps: u16) -> u16 {
+    node / elements * elements + (node % elements + steps) % elements
+}
+
+fn link(from: u16, to: u16) -> Link {
+    Link { from, to, cycles: 1, busy: [1; LANES] }
 }
 
 #[cfg(test)]

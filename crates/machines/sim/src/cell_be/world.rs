@@ -88,15 +88,19 @@ impl World {
     pub fn new(model: &CellModel) -> Self {
         let timing = Timing::new(model);
         let each = model.spes.len();
-        let spe = |number: usize| {
-            let place =
-                node(model, (number / each) as u8, &format!("SPE{}", model.spes[number % each]));
-            Spe::new(number as u16, place, &timing)
-        };
         World {
             out: Outbox::default(),
             memory: Memory::default(),
-            spes: (0..model.spes()).map(spe).collect(),
+            spes: (0..model.spes())
+                .map(|number| {
+                    let place = node(
+                        model,
+                        (number / each) as u8,
+                        &format!("SPE{}", model.spes[number % each]),
+                    );
+                    Spe::new(number as u16, place, &timing)
+                })
+                .collect(),
             interconnect: Interconnect::new(model, &timing),
             atomics: AtomicUnits::new(model.spes(), &timing),
             tasks: Vec::new(),
@@ -114,8 +118,12 @@ impl World {
         self.signals_gather = shape.signals_or;
         self.tasks = seats.iter().map(|seat| Task::new(*seat)).collect();
         for (number, spe) in self.spes.iter_mut().enumerate() {
-            let on_it = |seat: &Seat| *seat == Seat::Spe(number as u16);
-            spe.reset(seats.iter().position(on_it).map(|task| task as u16));
+            spe.reset(
+                seats
+                    .iter()
+                    .position(|seat| *seat == Seat::Spe(number as u16))
+                    .map(|task| task as u16),
+            );
         }
         self.interconnect.reset();
         self.atomics.reset();
@@ -161,12 +169,11 @@ impl World {
 
     /// The counts so far.
     pub fn count(&self, model: &CellModel) -> Counters {
-        let over_all = |count: fn(&Spe) -> u64| self.spes.iter().map(count).sum();
         Counters {
             events: self.out.sent(),
             cycles: self.out.now(),
-            mfc_commands: over_all(|spe| spe.mfc.commands()),
-            mfc_full: over_all(|spe| spe.mfc.full()),
+            mfc_commands: over_all(&self.spes, |spe| spe.mfc.commands()),
+            mfc_full: over_all(&self.spes, |spe| spe.mfc.full()),
             lost_reservations: self.atomics.lost(),
             ..self.interconnect.count(&model.ring)
         }
@@ -274,6 +281,10 @@ impl World {
             ),
         }
     }
+}
+
+fn over_all(spes: &[Spe], count: fn(&Spe) -> u64) -> u64 {
+    spes.iter().map(count).sum()
 }
 
 impl Machine for World {

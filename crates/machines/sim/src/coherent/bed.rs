@@ -65,15 +65,24 @@ impl CoherentBed {
             )));
         }
         let mut taken = std::collections::HashSet::new();
+        // A hardware thread of the model has one request under way, so that it runs one task.
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on PU {twice}, which runs one")));
         }
-        let cache = |pu: &u32| self.model.layout.cache_of_pu.get(*pu as usize).copied().flatten();
-        let missing = |pu: &u32| {
-            let known = seatmap_os::CpuList(self.pus.clone());
-            SimError::Seat(format!("{} has PUs {known}; there is no PU {pu}", self.model.name))
-        };
-        seats.iter().map(|pu| cache(pu).ok_or_else(|| missing(pu))).collect()
+        seats
+            .iter()
+            .map(|pu| {
+                self.model.layout.cache_of_pu.get(*pu as usize).copied().flatten().ok_or_else(
+                    || {
+                        let known = seatmap_os::CpuList(self.pus.clone());
+                        SimError::Seat(format!(
+                            "{} has PUs {known}; there is no PU {pu}",
+                            self.model.name
+                        ))
+                    },
+                )
+            })
+            .collect()
     }
 
     fn play<W: Workload>(
@@ -105,7 +114,9 @@ impl CoherentBed {
             )
         });
         let world = self.world.get_mut();
+        // Also after a failure: the counts of a deadlock tell where it stands.
         self.counters = Counters::of(world);
+        // A run that ended early leaves messages under way.
         if outputs.is_ok() {
             world.assert_idle();
         }
@@ -152,6 +163,7 @@ impl Bed for CoherentBed {
     ) -> Result<Vec<P::Output>, SimError> {
         let workload = OnLines::new(program, self.model.modules())
             .map_err(|error| SimError::Seat(error.to_string()))?;
+        // Local stores lie in the lines of memory, and begin empty, as on the Cell.
         self.world.get_mut().clear_memory();
         self.play(seats, &workload, seed)
     }

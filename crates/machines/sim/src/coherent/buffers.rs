@@ -65,6 +65,8 @@ impl Buffers {
         let found = memory.read(word);
         self.intake.release(message.at, &message, out.now());
         if matches!(operation, LineCall::WaitWhile(_, value) if value == found) {
+            // A poll that would find the same value again costs one event when the value changes,
+            // and none before.
             return out.park(&mut self.polls[message.line as usize], packet);
         }
         let mut kind = Kind::Line { exclusive: false };
@@ -83,6 +85,7 @@ impl Buffers {
         while let Some(packet) = out.unpark(&mut self.polls[line as usize]) {
             let poll = *out.message(packet);
             self.intake.readmit(poll.at);
+            // The store meets the poller at any point of its loop: half of a turn is the mean.
             out.schedule(Event::LookedUp(packet), self.poll_ticks(&poll) / 2);
         }
     }

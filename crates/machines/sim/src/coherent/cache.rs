@@ -113,6 +113,7 @@ impl Cache {
             self.id
         );
         self.threads.push(Thread { task, wait: Wait::Nothing });
+        // A run that uses few of a large machine's cores fills the tables of those only.
         self.states.resize(if self.layout.is_uncached { 0 } else { lines }, State::Invalid);
         thread as u16
     }
@@ -135,6 +136,8 @@ impl Cache {
     pub fn access(&mut self, thread: u16, line: u32, request: LineCall, out: &mut Outbox) -> bool {
         let writes = request.writes();
         let is_uncached = self.layout.is_uncached;
+        // Another thread of the core may have lost the line to a snoop that waits for its answer;
+        // that one comes first.
         if !is_uncached && self.permits(line, writes) && self.thread_expecting(line).is_none() {
             self.counts.hits += 1;
             return true;
@@ -162,6 +165,7 @@ impl Cache {
     /// A thread to which this line is on its way.
     #[inline]
     fn thread_expecting(&self, line: u32) -> Option<usize> {
+        // Nearly always: the look through the threads is left out.
         if self.coming == 0 {
             return None;
         }
@@ -177,10 +181,7 @@ impl Cache {
         let Wait::Asking(line) = *wait else {
             broken(
                 at_tick(NAME, now),
-                format_args!(
-                    "{}: thread {thread} asked for nothing",
-                    format_args!("cache {}", self.id)
-                ),
+                format_args!("cache {}: thread {thread} asked for nothing", self.id),
             )
         };
         *wait = Wait::Coming(line, None);
@@ -205,6 +206,7 @@ impl Cache {
                 self.snoop(packet, out);
             }
             Kind::Line { exclusive } | Kind::Grant { exclusive } => {
+                // The delivery below goes by value; the packet is free for the next message.
                 out.receive(packet);
                 return Some(self.deliver(message, exclusive, out));
             }
@@ -256,6 +258,8 @@ impl Cache {
             ),
         };
         self.coming -= 1;
+        // A thread beside it may have asked for the same line, and its answer may still be under
+        // way.
         let has_line = matches!(answer.kind, Kind::Line { .. })
             || self.state(line) != State::Invalid
             || self.thread_expecting(line).is_some();
@@ -266,6 +270,8 @@ impl Cache {
         );
         let right = if exclusive { State::Exclusive } else { State::Shared };
         let state = &mut self.states[line as usize];
+        // A sibling's grant to write may have come first; a later answer to read takes nothing
+        // away.
         *state = right.max(*state);
         Delivery { thread, value: None, held }
     }
@@ -277,6 +283,8 @@ impl Cache {
         let Some(expecting) = self.thread_expecting(line) else {
             return out.schedule(Event::Answer(self.id, packet), self.layout.timing.cache);
         };
+        // The home has granted the line, and the next request's snoop has overtaken it on another
+        // lane.
         self.counts.early_snoops += 1;
         let wait = &mut self.threads[expecting].wait;
         let is_first = *wait == Wait::Coming(line, None);

@@ -56,6 +56,7 @@ impl Copying {
     /// The first step that leaves the lines of the next one.
     fn leaves(&self) -> u32 {
         let words = self.words(self.begun).map(|word| WORDS_PER_LINE - word.0 % WORDS_PER_LINE);
+        // Steps of the nearer line end, in whole words: a load and its store are two steps.
         (2 * (self.begun / 2 + words[0].min(words[1]))).min(self.steps)
     }
 }
@@ -93,12 +94,15 @@ impl Core {
         let until = copying.leaves();
         let hit = self.layout.timing.hit;
         if self.layout.is_uncached
+            // Steps that take no time have no order among others.
             || hit == 0
             || !self.may_copy([from, to])
             || self.cache.is_wanted([from, to])
         {
             return false;
         }
+        // Copies of sibling threads over these lines stop here: each step of theirs that is due
+        // comes before ours.
         self.catch_up(to, true, memory, out);
         self.catch_up(from, false, memory, out);
         let since = out.now();
@@ -118,6 +122,7 @@ impl Core {
     /// that the event does not count.
     pub fn has_copied(&mut self, thread: u16, run: u16, memory: &mut Memory, now: u64) -> bool {
         let copying = &mut self.threads[thread as usize].copying;
+        // A cut has replaced the event.
         let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
         copying.ahead = None;
         copying.run = run.wrapping_add(1);
@@ -148,6 +153,7 @@ impl Core {
     fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut Memory, out: &mut Outbox) {
         let hit = self.layout.timing.hit;
         let now = out.now();
+        // The step that begins in this tick is due, too.
         let due = ahead.first + ((now - ahead.since) / hit) as u32 + 1;
         let until = due.min(ahead.until);
         self.begin_until(thread, until, memory, now);

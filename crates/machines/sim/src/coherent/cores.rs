@@ -42,6 +42,7 @@ impl Core {
 
     /// Goes back to the beginning: a cold cache, and no tasks.
     pub fn reset(&mut self) {
+        // On a machine of 1,000 cores a ranking seats few tasks, and resets for each run.
         if !self.threads.is_empty() {
             self.cache.reset();
             self.threads.clear();
@@ -110,6 +111,7 @@ impl Core {
             at_tick(NAME, out.now()),
             "{request}: the cache may not do this"
         );
+        // Before the word is read: a sibling's copy may have written it by now.
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
         if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
@@ -133,6 +135,8 @@ impl Core {
             Some(value) => self.done(thread, self.layout.timing.hit, value, out),
             None => self.perform(thread, request, memory, out),
         }
+        // After the request: the thread may use the line once, or two cores could steal it from
+        // each other for ever.
         if let Some(snoop) = held {
             self.cache.snoop(snoop, out);
         }

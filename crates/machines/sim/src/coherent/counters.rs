@@ -2,7 +2,7 @@
 
 use crate::coherent::cache;
 use crate::coherent::directory::Directory;
-use crate::coherent::fabric::{LANES, Lane, Link};
+use crate::coherent::fabric::{LANES, Lane};
 use crate::coherent::world::World;
 use crate::engine::Machine;
 use serde::Serialize;
@@ -84,17 +84,14 @@ impl Counters {
     pub(crate) fn of(world: &World) -> Self {
         let links = links(world);
         let of_directories = world.directory().map(Directory::counts).unwrap_or_default();
-        let of_caches = |count: fn(&cache::Counts) -> u64| {
-            world.cores().iter().map(|core| count(&core.cache().counts())).sum()
-        };
         Counters {
             events: world.events(),
             cycles: world.now(),
-            hits: of_caches(|counts| counts.hits),
-            misses: of_caches(|counts| counts.misses),
+            hits: of_caches(world, |counts| counts.hits),
+            misses: of_caches(world, |counts| counts.misses),
             invalidations: of_directories.invalidations,
             memory_reads: of_directories.memory_reads,
-            early_snoops: of_caches(|counts| counts.early_snoops),
+            early_snoops: of_caches(world, |counts| counts.early_snoops),
             lanes: Lane::ALL.map(|lane| lane_counters(world, &links, lane)).to_vec(),
             directories: directories(world),
             links,
@@ -102,24 +99,33 @@ impl Counters {
     }
 }
 
+fn of_caches(world: &World, count: fn(&cache::Counts) -> u64) -> u64 {
+    world.cores().iter().map(|core| count(&core.cache().counts())).sum()
+}
+
 fn links(world: &World) -> Vec<LinkCounters> {
-    let counters = |(at, link): (usize, &Link)| LinkCounters {
-        from: link.from,
-        to: link.to,
-        grants: Lane::ALL.map(|lane| world.network().wire(at, lane).grants),
-        wait_cycles: Lane::ALL.map(|lane| world.network().wire(at, lane).waits),
-    };
-    world.layout().fabric.links().iter().enumerate().map(counters).collect()
+    world
+        .layout()
+        .fabric
+        .links()
+        .iter()
+        .enumerate()
+        .map(|(at, link)| LinkCounters {
+            from: link.from,
+            to: link.to,
+            grants: Lane::ALL.map(|lane| world.network().wire(at, lane).grants),
+            wait_cycles: Lane::ALL.map(|lane| world.network().wire(at, lane).waits),
+        })
+        .collect()
 }
 
 fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCounters {
     let at = lane as usize;
-    let busy = |link: &Link| u64::from(link.busy[at]);
     let taken = links.iter().zip(world.layout().fabric.links());
     LaneCounters {
         lane: lane.name(),
         grants: links.iter().map(|link| link.grants[at]).sum(),
-        busy_cycles: taken.map(|(link, of)| link.grants[at] * busy(of)).sum(),
+        busy_cycles: taken.map(|(link, of)| link.grants[at] * u64::from(of.busy[at])).sum(),
         wait_cycles: links.iter().map(|link| link.wait_cycles[at]).sum(),
     }
 }

@@ -125,6 +125,7 @@ impl Directory {
     }
 
     fn requested(&mut self, packet: u32, request: Message, out: &mut Outbox) {
+        // Before the line is looked at: a home below the caches that share it does not serve it.
         if self.climbs(packet, request, out) {
             return;
         }
@@ -171,6 +172,7 @@ impl Directory {
         known.transaction = transaction;
         match known.owner {
             NO_CACHE => self.read_memory(transaction, out),
+            // The owner is among those that give the line up, and sends the data with it.
             _ if writes => self.invalidate(transaction, out),
             owner if wants_line => self.snoop(transaction, Kind::Forward, owner, out),
             _ => self.grant(transaction, out),
@@ -243,6 +245,7 @@ impl Directory {
             served.request
         );
         served.pending -= 1;
+        // Only the owner sends data; acknowledgements leave the source as it is.
         served.source = source.unwrap_or(served.source);
         if served.pending == 0 {
             self.grant(transaction, out);
@@ -267,6 +270,7 @@ impl Directory {
         let Transaction { request, writes, wants_line, source, .. } =
             self.transactions.take(transaction);
         let Message { line, cache: own, at, .. } = request;
+        // A line that nobody has is given with the right to write it (the E of MESI).
         let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
         let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
         invariant!(
@@ -286,6 +290,7 @@ impl Directory {
         } else {
             (Kind::Grant { exclusive }, 0)
         };
+        // The cache holds back snoops from now on, since one may overtake the grant.
         out.notice_coming(own, request.thread);
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
     }

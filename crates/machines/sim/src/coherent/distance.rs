@@ -14,17 +14,21 @@ pub const ROUTES: u64 = 6;
 
 /// The time from one PU's store until the other has seen it, and back.
 pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
-    let cache = |pu: u32| layout.cache_of_pu.get(pu as usize).copied().flatten();
-    let from = cache(a)?;
-    let to = cache(b)?;
+    let from = cache_of(layout, a)?;
+    let to = cache_of(layout, b)?;
     if a == b || layout.is_uncached {
         return None;
     }
     if from == to {
+        // Threads of one core: the line stays in its cache, and each turn is a look and a hit.
         return Some(2 * (layout.looks[from as usize] + layout.timing.hit));
     }
     let home = home(layout, from, to, line);
     Some(one_way(layout, from, to, home) + one_way(layout, to, from, home))
+}
+
+fn cache_of(layout: &Layout, pu: u32) -> Option<u16> {
+    layout.cache_of_pu.get(pu as usize).copied().flatten()
 }
 
 /// The time of a message between a cache and a node.
@@ -51,25 +55,28 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
 /// The time that a request spends in directories below the home.
 fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
-    let above =
-        |node: &u16| Some(parent[*node as usize]).filter(|up| *up != home && up < first_top);
     let from = layout.node_of_cache[from as usize];
-    let lookups = std::iter::successors(above(&from), |node| above(node)).count();
+    let lookups = std::iter::successors(Some(from), |node| Some(parent[*node as usize]))
+        .skip(1)
+        .take_while(|up| *up != home && up < first_top)
+        .count();
     lookups as u64 * layout.timing.directory
 }
 
 fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
     let timing = &layout.timing;
-    let route = |cache: u16, node: u16| route(layout, cache, node);
-    let request =
-        timing.miss + route(writer, home) + climbing(layout, writer, home) + timing.directory;
-    let give_up = route(reader, home) + timing.cache;
+    let request = timing.miss
+        + route(layout, writer, home)
+        + climbing(layout, writer, home)
+        + timing.directory;
+    let give_up = route(layout, reader, home) + timing.cache;
     // The reader sends its acknowledgement and, after its look, its request: the home takes one
     // after the other.
     let asks = layout.looks[reader as usize] + timing.miss + climbing(layout, reader, home);
-    let again = route(reader, home) + asks.max(timing.directory_busy) + timing.directory;
-    let forward = route(writer, home) + timing.cache + route(writer, home) + timing.directory;
-    let passed = layout.passing(writer, reader) + route(reader, home) + timing.hit;
+    let again = route(layout, reader, home) + asks.max(timing.directory_busy) + timing.directory;
+    let forward =
+        route(layout, writer, home) + timing.cache + route(layout, writer, home) + timing.directory;
+    let passed = layout.passing(writer, reader) + route(layout, reader, home) + timing.hit;
     request + give_up + again + forward + passed
 }
 
@@ -91,9 +98,11 @@ fn fixed_home(layout: &Layout, line: u32) -> Option<u16> {
 /// The PUs whose caches are nearest to the home of a line.
 pub fn nearest_pus(layout: &Layout, line: u32) -> Option<Vec<u32>> {
     let home = fixed_home(layout, line)?;
-    let away = |cache: u16| route(layout, cache, home);
-    let nearest = (0..layout.caches() as u16).map(away).min()?;
+    let nearest = (0..layout.caches() as u16).map(|cache| route(layout, cache, home)).min()?;
     let pus = layout.cache_of_pu.iter().enumerate();
-    let is_nearest = |cache: &Option<u16>| cache.is_some_and(|cache| away(cache) == nearest);
-    Some(pus.filter(|(_, cache)| is_nearest(cache)).map(|(os, _)| os as u32).collect())
+    Some(
+        pus.filter(|(_, cache)| cache.is_some_and(|cache| route(layout, cache, home) == nearest))
+            .map(|(os, _)| os as u32)
+            .collect(),
+    )
 }

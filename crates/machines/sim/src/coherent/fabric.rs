@@ -56,19 +56,20 @@ impl Fabric {
     /// neighbour without a link, or if a route never arrives.
     #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
-        let link =
-            |from: u16, to: u16| links.iter().position(|link| (link.from, link.to) == (from, to));
         let mut next = vec![0; nodes * nodes];
         for at in 0..nodes {
             for to in (0..nodes).filter(|to| *to != at) {
-                next[at * nodes + to] = link(at as u16, towards(at as u16, to as u16))? as u16;
+                next[at * nodes + to] =
+                    link_between(&links, at as u16, towards(at as u16, to as u16))? as u16;
             }
         }
         let fabric = Fabric { nodes, links, next };
-        let arrives = |from: u16| {
-            (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes)
-        };
-        (0..nodes as u16).all(arrives).then_some(fabric)
+        // A route that visits a node twice goes around for ever: `towards` comes from a file.
+        (0..nodes as u16)
+            .all(|from| {
+                (0..nodes as u16).all(|to| fabric.route(from, to).take(nodes).count() < nodes)
+            })
+            .then_some(fabric)
     }
 
     /// The number of nodes.
@@ -92,8 +93,11 @@ impl Fabric {
 
     /// The links from one node to another.
     pub fn route(&self, from: u16, to: u16) -> impl Iterator<Item = &Link> {
-        let step = move |at: u16| (at != to).then(|| &self.links[self.next(at, to)]);
-        std::iter::successors(step(from), move |link| step(link.to))
+        std::iter::successors(self.step(from, to), move |link| self.step(link.to, to))
+    }
+
+    fn step(&self, at: u16, to: u16) -> Option<&Link> {
+        (at != to).then(|| &self.links[self.next(at, to)])
     }
 
     /// Cycles that a message takes without other traffic.
@@ -103,57 +107,76 @@ impl Fabric {
     }
 }
 
+fn link_between(links: &[Link], from: u16, to: u16) -> Option<usize> {
+    links.iter().position(|link| (link.from, link.to) == (from, to))
+}
+
 /// A ring of stops with links in both directions; messages take the shorter direction, and
 /// clockwise if both are equal.
 #[must_use]
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
-    let up = |at: u16| (at + 1) % stops;
-    let down = |at: u16| (at + stops - 1) % stops;
-    let link = |from: u16, to: u16| Link { from, to, cycles, busy };
     let links = (0..stops)
-        .map(|at| link(at, up(at)))
-        .chain((0..stops).map(|at| link(at, down(at))))
+        .map(|at| Link { from: at, to: (at + 1) % stops, cycles, busy })
+        .chain((0..stops).map(|at| Link { from: at, to: (at + stops - 1) % stops, cycles, busy }))
         .collect();
-    let towards =
-        |at: u16, to: u16| if 2 * ((to + stops - at) % stops) <= stops { up(at) } else { down(at) };
-    Fabric::new(stops.into(), links, towards)
+    Fabric::new(stops.into(), links, |at, to| {
+        if 2 * ((to + stops - at) % stops) <= stops {
+            (at + 1) % stops
+        } else {
+            (at + stops - 1) % stops
+        }
+    })
 }
 
 /// A mesh of tiles, row by row; messages go along the row first, then along the column.
 #[must_use]
 pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let tiles = columns * rows;
-    let apart =
-        |a: u16, b: u16| (a % columns).abs_diff(b % columns) + (a / columns).abs_diff(b / columns);
-    let neighbours = |from: u16| (0..tiles).filter(move |to| apart(from, *to) == 1);
-    let link = |from: u16| neighbours(from).map(move |to| Link { from, to, cycles, busy });
-    let towards = |at: u16, to: u16| match ((at % columns).cmp(&(to % columns)), at < to) {
-        (std::cmp::Ordering::Less, _) => at + 1,
-        (std::cmp::Ordering::Greater, _) => at - 1,
-        (_, true) => at + columns,
-        (_, false) => at - columns,
-    };
-    Fabric::new(tiles.into(), (0..tiles).flat_map(link).collect(), towards)
+    Fabric::new(
+        tiles.into(),
+        (0..tiles)
+            .flat_map(|from| {
+                (0..tiles)
+                    .filter(move |to| tiles_apart(columns, from, *to) == 1)
+                    .map(move |to| Link { from, to, cycles, busy })
+            })
+            .collect(),
+        // Along the row first (dimension order): no cycle of waits can arise.
+        |at, to| match ((at % columns).cmp(&(to % columns)), at < to) {
+            (std::cmp::Ordering::Less, _) => at + 1,
+            (std::cmp::Ordering::Greater, _) => at - 1,
+            (_, true) => at + columns,
+            (_, false) => at - columns,
+        },
+    )
+}
+
+fn tiles_apart(columns: u16, a: u16, b: u16) -> u16 {
+    (a % columns).abs_diff(b % columns) + (a / columns).abs_diff(b / columns)
 }
 
 /// A tree: `up[n]` is the link from node n to its parent, which has a larger number; the last node
 /// is the root.
 #[must_use]
 pub fn tree(up: &[Link]) -> Option<Fabric> {
-    let root = up.len() as u16;
-    let down = |link: &Link| Link { from: link.to, to: link.from, ..*link };
-    let links = up.iter().copied().chain(up.iter().map(down)).collect();
-    let parent = |node: u16| up.get(node as usize).map_or(root, |link| link.to);
+    let links = up
+        .iter()
+        .copied()
+        .chain(up.iter().map(|link| Link { from: link.to, to: link.from, ..*link }))
+        .collect();
     // A child has a smaller number than its parent: going up from the target ends at, or passes,
     // the message's node.
-    let towards = |at: u16, to: u16| {
+    Fabric::new(up.len() + 1, links, |at, to| {
         let mut below = to;
-        while parent(below) < at {
-            below = parent(below);
+        while parent(up, below) < at {
+            below = parent(up, below);
         }
-        if to < at && parent(below) == at { below } else { parent(at) }
-    };
-    Fabric::new(up.len() + 1, links, towards)
+        if to < at && parent(up, below) == at { below } else { parent(up, at) }
+    })
+}
+
+fn parent(up: &[Link], node: u16) -> u16 {
+    up.get(node as usize).map_or(up.len() as u16, |link| link.to)
 }
 
 #[cfg(test)]

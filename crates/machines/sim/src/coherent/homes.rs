@@ -46,6 +46,7 @@ impl Climbing {
     pub fn up(&self, node: u16, line: u32) -> u16 {
         match (node >= self.first_top, self.parent[node as usize]) {
             (true, _) => node,
+            // Below the top a line has one way up; at the top its hash decides.
             (false, up) if up >= self.first_top && self.tops() > 1 => {
                 self.first_top + hashed(line, self.seed, self.tops()) as u16
             }
@@ -62,6 +63,8 @@ impl Homes {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
             Homes::Climbing(climbing) => {
+                // With one top, lines settle where their sharers meet, and have no home of their
+                // own.
                 Some(climbing.tops()).filter(|tops| *tops > 1).unwrap_or(0)
             }
         }
@@ -85,6 +88,8 @@ impl Homes {
 #[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));
+    // The upper half of the product: as even as a remainder, for any number of homes, and without a
+    // division.
     ((u128::from(mix) * homes as u128) >> 64) as usize
 }
 

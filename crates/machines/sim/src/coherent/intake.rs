@@ -49,6 +49,8 @@ impl Intake {
     pub fn receive(&mut self, packet: u32, out: &mut Outbox) {
         let &Message { kind, at, .. } = out.message(packet);
         let pipeline = &mut self.pipelines[at as usize];
+        // Only requests can be refused: an answer that had to wait for a place could wait for the
+        // request that waits for it.
         if let Kind::LineCall { writes } = kind {
             if pipeline.held >= self.layout.timing.directory_queue {
                 pipeline.nacks += 1;
@@ -57,6 +59,7 @@ impl Intake {
             pipeline.held += 1;
         }
         let start = pipeline.free.max(out.now());
+        // Pipelined: the next look-up begins before this one ends.
         pipeline.free = start + self.layout.timing.directory_busy;
         pipeline.lookups += 1;
         pipeline.waits += start - out.now();

@@ -82,6 +82,8 @@ impl Layout {
     pub fn extra(&self, cache: u16, node: u16) -> u64 {
         match &self.homes {
             Homes::Climbing(climbing) if !self.extra.is_empty() => {
+                // Only the way to a home at the top differs by home; nodes below it are shared
+                // ways.
                 match node.checked_sub(climbing.first_top) {
                     Some(top) if (top as usize) < climbing.tops() => {
                         self.extra[cache as usize * climbing.tops() + top as usize].into()

@@ -11,7 +11,7 @@ pub const IDLE: u32 = u32::MAX;
 /// The record of a line. The states modified and exclusive are one: the only sharer of a line may
 /// write it.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
+pub struct LineRecord {
     /// The cache that answers for the line: the last one that could write it. The owner may share
     /// the line with other caches.
     pub owner: u16,
@@ -21,13 +21,14 @@ pub struct Line {
     pub waiting: Queue,
 }
 
-const UNKNOWN: Line = Line { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
+const UNKNOWN: LineRecord =
+    LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
 
 /// The records of all lines, and for each line its sharers: the caches that have a copy, the owner
 /// among them.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
-    lines: Vec<Line>,
+    lines: Vec<LineRecord>,
     sharers: Vec<u64>,
     /// Words of `sharers` for each line.
     words: usize,
@@ -36,6 +37,7 @@ pub struct Lines {
 impl Lines {
     /// Resets the table to this many lines without sharers, on a machine with this many caches.
     pub fn reset(&mut self, lines: usize, caches: usize) {
+        // One table for all lines: a set for each line would be an allocation for each.
         self.words = caches.div_ceil(64).max(1);
         self.lines.clear();
         self.lines.resize(lines, UNKNOWN);
@@ -45,13 +47,13 @@ impl Lines {
 
     /// The record of a line.
     #[inline]
-    pub fn get(&self, line: u32) -> &Line {
+    pub fn get(&self, line: u32) -> &LineRecord {
         &self.lines[line as usize]
     }
 
     /// The record of a line, to be changed.
     #[inline]
-    pub fn get_mut(&mut self, line: u32) -> &mut Line {
+    pub fn get_mut(&mut self, line: u32) -> &mut LineRecord {
         &mut self.lines[line as usize]
     }
 
@@ -86,9 +88,13 @@ impl Lines {
     pub fn sharer_from(&self, line: u32, cache: u16) -> Option<u16> {
         let first = cache as usize / 64;
         let words = self.sharers.get(line as usize * self.words..)?.get(..self.words)?;
-        let mask = |at: usize| if at == first { u64::MAX << (cache % 64) } else { u64::MAX };
-        let found = (first..self.words).find(|at| words[*at] & mask(*at) != 0)?;
-        Some((found * 64) as u16 + (words[found] & mask(found)).trailing_zeros() as u16)
+        // In the first word, the caches before this one do not count.
+        let here = words.get(first)? & (u64::MAX << (cache % 64));
+        if here != 0 {
+            return Some((first * 64) as u16 + here.trailing_zeros() as u16);
+        }
+        let found = (first + 1..self.words).find(|at| words[*at] != 0)?;
+        Some((found * 64) as u16 + words[found].trailing_zeros() as u16)
     }
 
     /// Whether a line has no sharer but this cache.

@@ -18,6 +18,7 @@ impl Memory {
     /// Grows to this many lines; the lines that are there keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;
+        // Never smaller: a run may keep what the one before wrote.
         self.words.resize(self.words.len().max(words), 0);
     }
 

@@ -25,7 +25,7 @@
 //! | `buffers` | homes that keep their lines: the message buffers of the SCC |
 //! | `cache`, `cores`, `copy` | a cache and its states; the threads of a core; loads and stores in one call |
 //! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
-//! | `memory`, `slab`, `invariant` | the contents of memory; a table that allocates nothing; how a component stops |
+//! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
 //! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_port::Testbed) |
 //! | [`model`], `written`, [`Shape`] | a machine as written down |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |

@@ -61,14 +61,6 @@ impl Network {
 
     /// Goes back to the beginning.
     pub fn reset(&mut self) {
-        let wire = |link: &Link, lane: usize| Wire {
-            free: 0,
-            busy: link.busy[lane],
-            ticks: link.cycles,
-            end: link.to,
-            grants: 0,
-            waits: 0,
-        };
         self.wires.clear();
         self.wires.extend(
             self.layout
@@ -85,6 +77,8 @@ impl Network {
     /// come first; a Nack has none.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64, now: u64) -> Step {
+        // Offsets belong to a core's way to a home, not to a link, so that they are added where a
+        // message leaves.
         let after = after + self.extra(&message);
         let packet = self.packets.add(message);
         self.leave(packet, after, now)
@@ -103,6 +97,7 @@ impl Network {
     fn leave(&mut self, packet: u32, after: u64, now: u64) -> Step {
         self.sent += 1;
         match after {
+            // At once, without an event: it would come first in this tick anyway.
             0 => self.advance(packet, now),
             after => Step::Later { time: now + after, packet },
         }
@@ -134,6 +129,7 @@ impl Network {
         wire.free = start + u64::from(wire.busy);
         wire.grants += 1;
         wire.waits += start - now;
+        // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
         Step::Later { time: start + u64::from(wire.ticks), packet }
     }
@@ -181,6 +177,10 @@ impl Network {
             "the end: {sent} sent, {received} received, {under_way} under way"
         );
     }
+}
+
+fn wire(link: &Link, lane: usize) -> Wire {
+    Wire { free: 0, busy: link.busy[lane], ticks: link.cycles, end: link.to, grants: 0, waits: 0 }
 }
 
 #[cfg(test)]

@@ -122,6 +122,8 @@ impl Outbox {
     /// Sends a message that leaves after this many ticks.
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
+        // A message that arrived at once is still to be handled, and what is sent after it must not
+        // overtake it.
         if self.pending.len() > self.outer {
             return self.pending.push(Pending::Send(message, after));
         }
@@ -133,6 +135,7 @@ impl Outbox {
     #[inline(always)]
     pub fn answer(&mut self, packet: u32, answer: Message, after: u64) {
         if self.pending.len() > self.outer {
+            // Its place is free for others, since the answer gets one when it leaves.
             self.receive(packet);
             return self.pending.push(Pending::Send(answer, after));
         }

@@ -57,8 +57,11 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let cores = cores(model, &pus);
     let numbers: Vec<usize> = (0..cores.len()).collect();
-    let bed = || CoherentBed::new(Arc::clone(model));
-    let rows: Vec<Vec<f64>> = pool::try_map(&numbers, bed, |bed, core| row(bed, &cores, *core))?;
+    let rows: Vec<Vec<f64>> = pool::try_map(
+        &numbers,
+        || CoherentBed::new(Arc::clone(model)),
+        |bed, core| row(bed, &cores, *core),
+    )?;
     let core_of: HashMap<u32, usize> = cores
         .iter()
         .enumerate()
@@ -96,16 +99,17 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
 /// The distances from one core to those before it, and between its own threads; NaN if it has one
 /// thread.
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
-    let mut distance_ns = |other: usize| {
-        let pair = (cores[core].last(), cores[other].first());
-        let (Some(one), Some(other)) = pair else { return Ok(f64::NAN) };
-        if one == other {
-            return Ok(f64::NAN);
-        }
-        let ticks = bed.run(&[*one, *other], &RoundTrips)?[0];
-        Ok(ticks as f64 * Testbed::ns_per_tick(bed) / f64::from(ROUNDS[1]))
-    };
-    (0..=core).map(&mut distance_ns).collect()
+    (0..=core)
+        .map(|other| {
+            let pair = (cores[core].last(), cores[other].first());
+            let (Some(one), Some(other)) = pair else { return Ok(f64::NAN) };
+            if one == other {
+                return Ok(f64::NAN);
+            }
+            let ticks = bed.run(&[*one, *other], &RoundTrips)?[0];
+            Ok(ticks as f64 * Testbed::ns_per_tick(bed) / f64::from(ROUNDS[1]))
+        })
+        .collect()
 }
 
 /// The model d(i, j, home) = B + a_i(home) + a_j(home), by formula, if lines have homes of their
@@ -116,16 +120,16 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
     let first = *lines.first()?;
-    let offset = |pu: u32, line: u32| model.ways_to_home(pu, line).map(ns);
-    let offset_ns: Option<Vec<Vec<f64>>> =
-        pus.iter().map(|pu| lines.iter().map(|line| offset(*pu, *line)).collect()).collect();
+    let offset_ns: Option<Vec<Vec<f64>>> = pus
+        .iter()
+        .map(|pu| lines.iter().map(|line| model.ways_to_home(*pu, *line).map(ns)).collect())
+        .collect();
     let offset_ns = offset_ns?;
-    let core = |pu: u32| model.topology.pu(pu).and_then(|pu| pu.core);
-    let other = pus.iter().position(|pu| core(*pu) != core(pus[0]))?;
+    let other = pus.iter().position(|pu| core_of(model, *pu) != core_of(model, pus[0]))?;
     let base_ns = ns(model.round_trip_ticks(pus[0], pus[other], first)?)
         - offset_ns[0][0]
         - offset_ns[other][0];
-    let sibling = pus[1..].iter().find(|pu| core(**pu) == core(pus[0]));
+    let sibling = pus[1..].iter().find(|pu| core_of(model, **pu) == core_of(model, pus[0]));
     Some(HomeModel {
         groups: vec![pus.to_vec()],
         between_ns: Matrix::filled(1, base_ns),
@@ -148,4 +152,8 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
             checked: None,
         }),
     })
+}
+
+fn core_of(model: &CoherentModel, pu: u32) -> Option<u32> {
+    model.topology.pu(pu).and_then(|pu| pu.core)
 }

@@ -66,7 +66,6 @@ impl LineCall {
 
 impl fmt::Display for LineCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let place = |word: Addr| format!("word {} of line {}", word.0 % 8, word.line_index());
         match *self {
             LineCall::Load(word) => write!(f, "loads {}", place(word)),
             LineCall::Store(word, _) => write!(f, "stores to {}", place(word)),
@@ -89,4 +88,8 @@ impl fmt::Display for LineCall {
             }
         }
     }
+}
+
+fn place(word: Addr) -> String {
+    format!("word {} of line {}", word.0 % 8, word.line_index())
 }

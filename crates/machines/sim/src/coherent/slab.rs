@@ -80,6 +80,7 @@ impl<T: Copy> Slab<T> {
     pub fn take(&mut self, place: u32) -> T {
         let entry = &mut self.entries[place as usize];
         let Some(value) = entry.value.take() else { vacant(place) };
+        // The free places are a list through the table itself.
         entry.next = self.free;
         self.free = place;
         self.occupied -= 1;
@@ -100,6 +101,7 @@ impl<T: Copy> Slab<T> {
 
     /// Lets the value at a place wait at the end of a queue.
     pub fn push(&mut self, queue: &mut Queue, place: u32) {
+        // A place is in one queue at most, so that one link for each is enough.
         self.entries[place as usize].next = NONE;
         match std::mem::replace(&mut queue.last, place) {
             NONE => queue.first = place,

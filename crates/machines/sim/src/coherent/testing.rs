@@ -54,10 +54,15 @@ pub fn ring(directory_queue: u32) -> Layout {
 /// node 6.
 pub fn hierarchy(directory_queue: u32) -> Layout {
     let parent = vec![4, 4, 5, 5, 6, 6, 6];
-    let link = |from: u16| Link { from, to: parent[from as usize], cycles: LINK, busy: BUSY };
     let below = vec![(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (2, 4), (0, 4)];
     Layout {
-        fabric: fabric::tree(&[0, 1, 2, 3, 4, 5].map(link)).unwrap(),
+        fabric: fabric::tree(&[0, 1, 2, 3, 4, 5].map(|from| Link {
+            from,
+            to: parent[from as usize],
+            cycles: LINK,
+            busy: BUSY,
+        }))
+        .unwrap(),
         homes: Homes::Climbing(Climbing { parent: parent.clone(), below, first_top: 6, seed: 1 }),
         cache_of_pu: (0..4).map(Some).collect(),
         threads: 1,
@@ -136,9 +141,11 @@ fn at_once(out: &mut Outbox) -> Vec<Wish> {
 
 /// The kind, the cache and the destination of all messages among actions.
 pub fn sent(wishes: &[Wish]) -> Vec<(Kind, u16, u16)> {
-    let message = |wish: &Wish| match wish {
-        Wish::Sent(message, _) => Some((message.kind, message.cache, message.to)),
-        _ => None,
-    };
-    wishes.iter().filter_map(message).collect()
+    wishes
+        .iter()
+        .filter_map(|wish| match wish {
+            Wish::Sent(message, _) => Some((message.kind, message.cache, message.to)),
+            _ => None,
+        })
+        .collect()
 }

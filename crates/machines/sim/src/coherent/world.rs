@@ -163,12 +163,14 @@ impl World {
     }
 
     fn deliver_all(&mut self) {
+        // Notices first: they say what a message that is delivered below relies on.
         while let Some(notice) = self.outbox.next_notice() {
             self.notify(notice);
         }
         let own = self.outbox.begin_pending();
         for at in own.clone() {
             if let Some(packet) = self.outbox.carry_out(at) {
+                // A handler may send again, and what arrives at once is delivered before the rest.
                 self.receive(packet);
                 self.deliver();
             }

@@ -126,12 +126,11 @@ impl Figures {
     /// The first figure that is out of range. Most figures must not be zero: steps without time
     /// would stop the model's clock.
     pub(crate) fn flaw(&self) -> Option<String> {
-        let may_be_zero = |key: &str| ["atomic_cycles", "start_skew_cycles"].contains(&key);
-        let bad = |(key, figure): &(&str, &Figure)| {
-            let least = if may_be_zero(key) { 0.0 } else { 0.5 };
+        let (key, figure) = self.all().find(|(key, figure)| {
+            let least =
+                if ["atomic_cycles", "start_skew_cycles"].contains(&key) { 0.0 } else { 0.5 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
-        };
-        let (key, figure) = self.all().find(bad)?;
+        })?;
         Some(format!(
             "figures.{key} is {:?}; what takes no time, or never ends, cannot be run",
             figure.value
@@ -147,14 +146,13 @@ impl Written {
 
     /// The model of the machine.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
-        let impossible = |message| ModelError::Impossible { name: name.to_owned(), message };
         if let Some(flaw) = self.flaw() {
-            return Err(impossible(flaw));
+            return Err(impossible(name, flaw));
         }
         let fabric = self
             .fabric
             .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
-            .ok_or_else(|| impossible("a way between two stops leads nowhere".to_owned()))?;
+            .ok_or_else(|| impossible(name, "a way between two stops leads nowhere".to_owned()))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = Layout {
             homes: Homes::Hashed {
@@ -263,4 +261,8 @@ impl Written {
             }
         })
     }
+}
+
+fn impossible(name: &str, message: String) -> ModelError {
+    ModelError::Impossible { name: name.to_owned(), message }
 }

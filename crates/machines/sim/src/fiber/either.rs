@@ -57,14 +57,16 @@ impl<S> Fiber<S> {
     pub unsafe fn new(stack: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
         match stack {
             Stack::Coroutine(stack) => {
-                let task = |yielder: &coroutine::Yielder<S>| task(&Yielder::Coroutine(yielder));
                 // SAFETY: the caller's promise.
-                Fiber::Coroutine(unsafe { coroutine::Fiber::new(stack, task) })
+                Fiber::Coroutine(unsafe {
+                    coroutine::Fiber::new(stack, |yielder| task(&Yielder::Coroutine(yielder)))
+                })
             }
             Stack::Thread(stack) => {
-                let task = |yielder: &thread::Yielder<S>| task(&Yielder::Thread(yielder));
                 // SAFETY: the caller's promise.
-                Fiber::Thread(unsafe { thread::Fiber::new(stack, task) })
+                Fiber::Thread(unsafe {
+                    thread::Fiber::new(stack, |yielder| task(&Yielder::Thread(yielder)))
+                })
             }
         }
     }

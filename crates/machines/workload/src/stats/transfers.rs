@@ -53,11 +53,10 @@ impl Program for Transfers {
     fn shape(&self) -> Shape {
         let own = self.operation_bytes();
         let lent = if self.source == Source::FirstLocal { self.buffers_bytes() } else { 0 };
-        let bytes = |bytes: u64| u32::try_from(bytes + 128).unwrap_or(u32::MAX);
         Shape {
             tasks: self.tasks,
-            local_bytes: bytes(own.max(lent)),
-            memory_bytes: if lent == 0 { bytes(self.buffers_bytes()) } else { 128 },
+            local_bytes: with_header(own.max(lent)),
+            memory_bytes: if lent == 0 { with_header(self.buffers_bytes()) } else { 128 },
             signals_or: false,
         }
     }
@@ -72,11 +71,12 @@ impl Program for Transfers {
             Source::Memory(module) => Ea::Memory { module, offset },
             Source::FirstLocal => Ea::Local { rank: 0, offset },
         };
-        let element = |at: usize| Element {
-            ea: there.further(at as u32 * self.size_bytes),
-            size: self.size_bytes,
-        };
-        let list: Vec<Element> = (0..self.elements.unwrap_or(0)).map(element).collect();
+        let list: Vec<Element> = (0..self.elements.unwrap_or(0))
+            .map(|at| Element {
+                ea: there.further(at as u32 * self.size_bytes),
+                size: self.size_bytes,
+            })
+            .collect();
         let Transfers { warm_up, iterations, tasks, .. } = *self;
         Loop { warm_up, iterations, tasks: tasks - first, repeats: Some(1) }.timed_each(
             channels,
@@ -87,6 +87,10 @@ impl Program for Transfers {
             },
         )
     }
+}
+
+fn with_header(bytes: u64) -> u32 {
+    u32::try_from(bytes + 128).unwrap_or(u32::MAX)
 }
 
 impl Transfers {

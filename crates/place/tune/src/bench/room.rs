@@ -92,7 +92,7 @@ impl Room {
         hear: &mut dyn FnMut(BenchEvent<'_>),
     ) -> Result<Self, RoomError> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_cpuset()?;
+        let topology = topology::of_group()?;
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {

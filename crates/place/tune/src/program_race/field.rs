@@ -78,7 +78,7 @@ impl RaceField {
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, RaceError> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_cpuset()?;
+        let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
             Some(list) => {
                 Cpus::read()?.check(&list.0)?;

@@ -32,6 +32,7 @@ pub fn write(profile: &Profile) -> Result<String, ExportError> {
     if let Some(distances) = &profile.core_distance {
         out.distances(distances);
     }
+    // hwloc numbers kinds by efficiency, the least performing first.
     out.kind(&profile.topology, CoreKind::Efficiency);
     out.kind(&profile.topology, CoreKind::Performance);
     out.close("</topology>");
@@ -88,6 +89,7 @@ impl Document {
         let mut text = node.os_index.map(|os| format!(" os_index=\"{os}\"")).unwrap_or_default();
         text += &self.sets(node, &nodeset);
         if node.level == Tree::MACHINE {
+            // Only the root says what is allowed; objects below it inherit that.
             let cpuset = cpuset(&node.pus);
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
         }
@@ -104,6 +106,7 @@ impl Document {
     }
 
     fn sets(&mut self, node: &Node, nodeset: &CpuSet) -> String {
+        // Unique in a topology, as hwloc asks for.
         self.gp_index += 1;
         let cpuset = cpuset(&node.pus);
         let gp_index = self.gp_index;
@@ -125,6 +128,8 @@ impl Document {
     }
 
     fn numa_node(&mut self, node: &Node, numa: Option<u32>) {
+        // hwloc refuses a topology without a NUMA node; the placeholder is marked, so that import
+        // drops it again.
         let os = numa.unwrap_or(0);
         let sets = self.sets(node, &CpuSet::from_iter([os]));
         self.open(&format!("<object type=\"NUMANode\" os_index=\"{os}\"{sets}>"));
@@ -146,8 +151,10 @@ impl Document {
         ));
         self.numbers("indexes", distances.pus.iter().map(|os| u64::from(*os)));
         for i in 0..n {
-            let ps = |j: usize| if i == j { 0 } else { picoseconds(distances.median_ns[(i, j)]) };
-            self.numbers("u64values", (0..n).map(ps));
+            self.numbers(
+                "u64values",
+                (0..n).map(|j| if i == j { 0 } else { picoseconds(distances.median_ns[(i, j)]) }),
+            );
         }
         self.close("</distances2>");
     }

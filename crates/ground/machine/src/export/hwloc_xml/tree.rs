@@ -106,8 +106,9 @@ impl Tree {
     fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
         let mut objects: Vec<Node> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
+        // Before the sort: a node that fits no object adds a group, which must be inserted at its
+        // size.
         self.attach_numa_nodes(topology, &mut objects);
-        let rank = |node: &Node| LEVELS.iter().position(|(level, _)| *level == node.level);
         objects
             .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
         objects.into_iter().try_for_each(|object| self.insert(object))
@@ -120,6 +121,8 @@ impl Tree {
             self.nodes[Tree::ROOT].numa_nodes.push(None);
         }
         for numa in objects_of(topology, (GROUP, |pu| pu.numa)) {
+            // `chain` puts the machine behind the objects: a node that spans a package is the
+            // package's.
             let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
             match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
                 Some(object) => object.numa_nodes.push(numa.os_index),
@@ -138,9 +141,13 @@ impl Tree {
     }
 
     fn insert(&mut self, node: Node) -> Result<(), ExportError> {
-        let around = |os: &u32| self.innermost.get(os).copied().unwrap_or(Tree::ROOT);
-        let parent = node.pus.first().map_or(Tree::ROOT, around);
-        if node.pus.iter().any(|os| around(os) != parent) {
+        let parent = node
+            .pus
+            .first()
+            .map_or(Tree::ROOT, |os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT));
+        // All PUs of an object must lie in one object around it, or it crosses that one's border.
+        if node.pus.iter().any(|os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT) != parent)
+        {
             return Err(ExportError::Crossing { level: node.level, first_pu: node.pus[0] });
         }
         let at = self.nodes.len();
@@ -149,6 +156,10 @@ impl Tree {
         self.nodes.push(node);
         Ok(())
     }
+}
+
+fn rank(node: &Node) -> Option<usize> {
+    LEVELS.iter().position(|(level, _)| *level == node.level)
 }
 
 /// All OS indices, ascending.
@@ -167,10 +178,9 @@ fn objects_of(topology: &Topology, (level, number): Level) -> Vec<Node> {
     for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {
         pus.entry(number).or_default().insert(os);
     }
-    let node = |(number, pus): (u32, BTreeSet<u32>)| {
-        Node::new(level, Some(number), pus.into_iter().collect())
-    };
-    pus.into_iter().map(node).collect()
+    pus.into_iter()
+        .map(|(number, pus)| Node::new(level, Some(number), pus.into_iter().collect()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -29,16 +29,16 @@ pub(super) struct Distances {
 
 impl Distances {
     pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
-        let is =
-            |name, wanted| attribute(element, name).map(|value| value.as_deref() == Some(wanted));
         let kind = parsed(element, "kind", whole_number::<u64>)?;
-        let useful = is("type", "PU")?
-            && is("indexing", "os")?
+        // hwloc has distances between other objects, too, and bandwidths.
+        let useful = says(element, "type", "PU")?
+            && says(element, "indexing", "os")?
             && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
         Ok(Distances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
             objects: required(element, "nbobjs", |text| {
+                // A matrix that is not read may be of any size.
                 whole_number(text).filter(|n| !useful || *n <= MAX_PUS)
             })?,
             indexes: Vec::new(),
@@ -75,10 +75,10 @@ impl Distances {
 
     /// The first that is in a unit known here; notes on those that are not.
     pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<Note>) {
-        let is_ours =
-            |distances: &Self| distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME);
         let (ours, foreign): (Vec<_>, Vec<_>) =
-            all.into_iter().filter(|distances| distances.useful).partition(is_ours);
+            all.into_iter().filter(|distances| distances.useful).partition(|distances| {
+                distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME)
+            });
         let notes = foreign.into_iter().filter_map(|distances| distances.name);
         let notes = notes.map(|name| Note::ForeignDistances { name }).collect();
         (ours.into_iter().next().map(Self::into_core_distance), notes)
@@ -86,18 +86,24 @@ impl Distances {
 
     /// Zero between two PUs means unknown: hwloc's integers have no other word for it.
     fn into_core_distance(self) -> CoreDistance {
-        let ns = |i: usize, j: usize| match (self.values[i * self.objects + j], i == j) {
-            (_, true) => 0.0,
-            (0, _) => f64::NAN,
-            (ps, _) => ps as f64 / 1000.0,
-        };
-        let mut median_ns = Matrix::from_fn(self.objects, ns);
+        let mut median_ns = Matrix::from_fn(self.objects, |i, j| {
+            match (self.values[i * self.objects + j], i == j) {
+                (_, true) => 0.0,
+                (0, _) => f64::NAN,
+                (ps, _) => ps as f64 / 1000.0,
+            }
+        });
         for (i, j) in (0..self.objects).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            // Some tools write the two directions apart; a round trip has one value.
             let mean = (median_ns[(i, j)] + median_ns[(j, i)]) / 2.0;
             median_ns.set_both(i, j, mean);
         }
         CoreDistance::imported(self.indexes, median_ns)
     }
+}
+
+fn says(element: &BytesStart<'_>, name: &str, value: &str) -> Result<bool, String> {
+    attribute(element, name).map(|own| own.as_deref() == Some(value))
 }
 
 /// Appends the numbers of a text, but never more than there is room for.
@@ -106,8 +112,11 @@ fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result
         let number = whole_number::<u64>(word)
             .filter(|number| *number <= MAX_PS)
             .and_then(|number| number.try_into().ok());
-        let quoted = || word.chars().take(24).collect::<String>();
-        numbers.push(number.ok_or_else(|| format!("<distances2> holds '{}'", quoted()))?);
+        numbers.push(number.ok_or_else(|| {
+            format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
+        })?);
+        // Checked at each number: the text may be longer than the memory that a hostile file
+        // deserves.
         if numbers.len() > room {
             return Err(format!(
                 "<distances2> holds more than the {room} that its nbobjs announces",

@@ -44,8 +44,7 @@ pub(super) fn required<T>(
     name: &str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<T, String> {
-    let missing = || {
+    parsed(element, name, parse)?.ok_or_else(|| {
         format!("<{}> has no {name}", element.name().as_ref().chars().take(24).collect::<String>())
-    };
-    parsed(element, name, parse)?.ok_or_else(missing)
+    })
 }

@@ -57,16 +57,18 @@ pub(super) struct Kinds<'a> {
 
 impl<'a> Kinds<'a> {
     pub(super) fn of(raw: &'a [RawKind]) -> Self {
-        let told = raw.iter().any(|kind| kind.core_type.is_some());
+        let is_given = raw.iter().any(|kind| kind.core_type.is_some());
         let highest = raw.iter().filter_map(RawKind::class).max();
         let graded = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
-        let by_class = |kind: &RawKind| match kind.class() {
-            Some(class) if Some(class) == highest => Some(CoreKind::Performance),
-            class => class.map(|_| CoreKind::Efficiency),
-        };
         let kinds = match () {
-            () if told => raw.iter().map(|kind| kind.core_type).collect(),
-            () if graded => raw.iter().map(by_class).collect(),
+            () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
+            () if graded => raw
+                .iter()
+                .map(|kind| match kind.class() {
+                    Some(class) if Some(class) == highest => Some(CoreKind::Performance),
+                    class => class.map(|_| CoreKind::Efficiency),
+                })
+                .collect(),
             () => kinds_of(&raw.iter().map(|kind| kind.speed).collect::<Vec<_>>()),
         };
         Kinds { raw, kinds }

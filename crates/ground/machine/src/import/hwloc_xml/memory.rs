@@ -8,7 +8,6 @@ use super::scan::NumaNode;
 /// hwloc leaves the attribute out where a node has no memory. Near is what is in the same package,
 /// and among equals the first.
 pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
-    let has_memory = |node: &&NumaNode| node.memory_bytes.is_some_and(|bytes| bytes > 0);
     let own = nodes.iter().find(|node| node.os == own)?;
     if has_memory(&own) {
         return None;
@@ -17,6 +16,10 @@ pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     let nearest = with_memory
         .min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
     nearest.map(|node| node.os)
+}
+
+fn has_memory(node: &&NumaNode) -> bool {
+    node.memory_bytes.is_some_and(|bytes| bytes > 0)
 }
 
 #[cfg(test)]

@@ -69,8 +69,12 @@ fn convertible(error: ImportError, path: &str) -> ImportError {
 }
 
 fn topology(scan: &Scan) -> Topology {
-    let allowed = |pu: &&Pu| scan.allowed.as_ref().is_none_or(|set| set.contains(pu.os));
-    let mut pus: Vec<Pu> = scan.pus.iter().filter(allowed).cloned().collect();
+    let mut pus: Vec<Pu> = scan
+        .pus
+        .iter()
+        .filter(|pu| scan.allowed.as_ref().is_none_or(|set| set.contains(pu.os)))
+        .cloned()
+        .collect();
     pus.sort_by_key(|pu| pu.os);
     let kinds = Kinds::of(&scan.kinds);
     let mut threads_of_core = BTreeMap::<u32, u32>::new();

@@ -85,13 +85,15 @@ impl Scan {
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
-            let place = |offset: u64| Position::of(text.as_bytes(), offset as usize);
+            fn position(text: &str, offset: u64) -> Position {
+                Position::of(text.as_bytes(), offset as usize)
+            }
             let start = reader.buffer_position();
-            let event = reader
-                .read_event()
-                .map_err(|error| wrong(place(reader.error_position()), error.to_string()))?;
+            let event = reader.read_event().map_err(|error| {
+                wrong(position(text, reader.error_position()), error.to_string())
+            })?;
             let is_end = matches!(event, Event::Eof);
-            scan.take(event, &mut open).map_err(|problem| wrong(place(start), problem))?;
+            scan.take(event, &mut open).map_err(|problem| wrong(position(text, start), problem))?;
             if is_end {
                 return Ok(scan);
             }
@@ -139,31 +141,27 @@ impl Scan {
 
     /// Adds what an object contributes to the levels around it.
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
-        let next = |number: &mut u32| {
-            *number += 1;
-            Some(*number - 1)
-        };
         let mut inside = around.clone();
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {
             "Machine" => self.allowed = parsed(element, "allowed_cpuset", CpuSet::parse)?,
             "Package" => {
-                let running = next(&mut self.numbers.package);
+                let running = next_number(&mut self.numbers.package);
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
-            "Die" => inside.die = next(&mut self.numbers.die),
+            "Die" => inside.die = next_number(&mut self.numbers.die),
             "L3Cache" => {
-                inside.l3 = next(&mut self.numbers.l3);
+                inside.l3 = next_number(&mut self.numbers.l3);
                 inside.l3_bytes = cache_bytes(element)?;
             }
             "L2Cache" => {
-                inside.l2 = next(&mut self.numbers.l2);
+                inside.l2 = next_number(&mut self.numbers.l2);
                 inside.l2_bytes = cache_bytes(element)?;
             }
-            "Core" => inside.core = next(&mut self.numbers.core),
+            "Core" => inside.core = next_number(&mut self.numbers.core),
             "Group" => match attribute(element, "subtype")?.as_deref() {
-                Some("Cluster") => inside.cluster = next(&mut self.numbers.cluster),
-                Some("Book") => inside.book = next(&mut self.numbers.book),
-                Some("Drawer") => inside.drawer = next(&mut self.numbers.drawer),
+                Some("Cluster") => inside.cluster = next_number(&mut self.numbers.cluster),
+                Some("Book") => inside.book = next_number(&mut self.numbers.book),
+                Some("Drawer") => inside.drawer = next_number(&mut self.numbers.drawer),
                 _ => {}
             },
             "PU" => self.pu(element, around)?,
@@ -203,18 +201,16 @@ impl Scan {
     }
 
     fn info(&mut self, element: &BytesStart<'_>, parent: &Open) -> Result<Open, String> {
-        let value =
-            || attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned());
         match (parent, attribute(element, "name")?.as_deref()) {
             (Open::Object(_), Some("CPUModel")) => {
-                self.cpu_model = Some(value()?).filter(|model| !model.is_empty())
+                self.cpu_model = Some(value_of(element)?).filter(|model| !model.is_empty())
             }
             (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => {
-                self.version = Some(value()?)
+                self.version = Some(value_of(element)?)
             }
             (Open::NumaNode, Some(PLACEHOLDER_INFO)) => drop(self.numa_nodes.pop()),
             (Open::Kind, Some(name)) => {
-                let value = value()?;
+                let value = value_of(element)?;
                 self.kinds.last_mut().into_iter().for_each(|kind| kind.learn(name, &value));
             }
             _ => {}
@@ -236,6 +232,15 @@ impl Scan {
             _ => Ok(()),
         }
     }
+}
+
+fn value_of(element: &BytesStart<'_>) -> Result<String, String> {
+    attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned())
+}
+
+fn next_number(number: &mut u32) -> Option<u32> {
+    *number += 1;
+    Some(*number - 1)
 }
 
 fn topology(element: &BytesStart<'_>) -> Result<Open, String> {

@@ -12,7 +12,7 @@ fn timing() -> Timing {
 
 /// A transfer as requested.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct TransferRequest {
     time: u64,
     source: usize,
     target: usize,
@@ -21,7 +21,7 @@ struct Asked {
 /// A transfer as it took place.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
-    asked: Asked,
+    asked: TransferRequest,
     ring: usize,
     start: u64,
     arrives: u64,
@@ -44,7 +44,7 @@ impl Moved {
 }
 
 /// Runs all transfers to their ends, in the order of their starts.
-fn run(asked: &[Asked]) -> Vec<Moved> {
+fn run(asked: &[TransferRequest]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = Outbox::default();
     let mut moved = Vec::new();
@@ -56,7 +56,7 @@ fn run(asked: &[Asked]) -> Vec<Moved> {
     while let Some((now, event)) = out.deliver() {
         match event {
             Event::Command(id) => {
-                let Asked { source, target, .. } = asked[id as usize];
+                let TransferRequest { source, target, .. } = asked[id as usize];
                 arbiter.request(id, source, target, &mut out);
             }
             Event::Arbitrate(0) => {
@@ -81,13 +81,13 @@ fn overlaps(mut intervals: Vec<(u64, u64)>) -> bool {
     intervals.windows(2).any(|pair| pair[0].1 > pair[1].0)
 }
 
-fn traffic() -> impl Strategy<Value = Vec<Asked>> {
+fn traffic() -> impl Strategy<Value = Vec<TransferRequest>> {
     let one = (0_u64..12, 0_usize..12, 1_usize..12);
     proptest::collection::vec(one, 1..200).prop_map(|all| {
         let mut time = 0;
         let asked = |(gap, source, further): (u64, usize, usize)| {
             time += gap;
-            Asked { time, source, target: (source + further) % 12 }
+            TransferRequest { time, source, target: (source + further) % 12 }
         };
         all.into_iter().map(asked).collect()
     })
@@ -150,7 +150,7 @@ proptest! {
     fn an_element_sends_in_the_order_in_which_it_asked(asked in traffic()) {
         let moved = run(&asked);
         for element in 0..12 {
-            let of = |asked: &Asked| (asked.time, asked.target);
+            let of = |asked: &TransferRequest| (asked.time, asked.target);
             let sent = moved.iter().map(|one| &one.asked).filter(|one| one.source == element);
             let sent: Vec<_> = sent.map(of).collect();
             let wanted: Vec<_> = asked.iter().filter(|one| one.source == element).map(of).collect();
@@ -171,7 +171,7 @@ proptest! {
 /// The times at which each element starts a transfer to the next one up, requested at the given
 /// times. The routes have no segment in common, and two rings go up.
 fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
-    let asked = asked.iter().map(|(time, source)| Asked {
+    let asked = asked.iter().map(|(time, source)| TransferRequest {
         time: *time,
         source: *source,
         target: (source + 1) % 12,
@@ -201,7 +201,7 @@ fn memory_is_served_first_and_the_others_in_turn() {
 /// the memory without a pause.
 fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
     let asked = (0..each).flat_map(|_| {
-        sources.iter().map(|source| Asked { time: 0, source: *source, target: MEMORY })
+        sources.iter().map(|source| TransferRequest { time: 0, source: *source, target: MEMORY })
     });
     let mut moved = run(&asked.collect::<Vec<_>>());
     moved.sort_by_key(|one| one.start);

@@ -9,15 +9,19 @@ fn timing() -> Timing {
 }
 
 /// The network of two chips, its clock, and the commands that have had their slot, with the time.
-struct Bench {
+struct BusHarness {
     bus: CommandBus,
     out: Outbox,
     granted: Vec<(u32, u64)>,
 }
 
-impl Bench {
+impl BusHarness {
     fn new() -> Self {
-        Bench { bus: CommandBus::new(2, 0, &timing()), out: Outbox::default(), granted: Vec::new() }
+        BusHarness {
+            bus: CommandBus::new(2, 0, &timing()),
+            out: Outbox::default(),
+            granted: Vec::new(),
+        }
     }
 
     fn send(&mut self, transaction: u32, from: Node, reach: Reach) {
@@ -51,7 +55,7 @@ fn spe(chip: u8, element: u8) -> Node {
 
 #[test]
 fn a_chip_takes_one_command_a_slot() {
-    let mut bench = Bench::new();
+    let mut bench = BusHarness::new();
     let gap = bench.bus.gap;
     for (id, chip, reach) in [
         (1, 0, Reach::Chip),
@@ -72,7 +76,7 @@ fn a_chip_takes_one_command_a_slot() {
 
 #[test]
 fn both_chips_get_half_of_the_slots_for_global_commands() {
-    let mut bench = Bench::new();
+    let mut bench = BusHarness::new();
     let gap = bench.bus.gap;
     for id in 0..80 {
         bench.send(id, spe((id / 40) as u8, 1), Reach::Both);
@@ -84,11 +88,11 @@ fn both_chips_get_half_of_the_slots_for_global_commands() {
 
 #[test]
 fn commands_to_one_line_follow_each_other() {
-    let mut bench = Bench::new();
+    let mut bench = BusHarness::new();
     let snoop = bench.bus.snoop;
-    assert_eq!(bench.bus.answer(0, 7, 0), Answer::Response(snoop));
-    assert_eq!(bench.bus.answer(2, 8, 440), Answer::Response(2 + snoop + 440));
-    assert_eq!(bench.bus.answer(4, 7, 0), Answer::Response(2 * snoop));
+    assert_eq!(bench.bus.answer(0, 7, 0), CommandResponse::Response(snoop));
+    assert_eq!(bench.bus.answer(2, 8, 440), CommandResponse::Response(2 + snoop + 440));
+    assert_eq!(bench.bus.answer(4, 7, 0), CommandResponse::Response(2 * snoop));
     let counters = bench.bus.counters();
     assert_eq!((counters.same_line_commands, counters.same_line_wait_cycles), (1, snoop - 4));
 }
@@ -97,9 +101,9 @@ fn commands_to_one_line_follow_each_other() {
 fn a_network_that_refuses_has_commands_sent_again() {
     let mut bus = CommandBus::new(1, 0, &Timing { command_retry: 30, ..timing() });
     let snoop = bus.snoop;
-    assert_eq!(bus.answer(0, 7, 0), Answer::Response(snoop));
-    assert_eq!(bus.answer(10, 7, 0), Answer::Retry(10 + snoop + 30));
-    assert_eq!(bus.answer(40 + snoop, 7, 0), Answer::Response(40 + 2 * snoop));
+    assert_eq!(bus.answer(0, 7, 0), CommandResponse::Response(snoop));
+    assert_eq!(bus.answer(10, 7, 0), CommandResponse::Retry(10 + snoop + 30));
+    assert_eq!(bus.answer(40 + snoop, 7, 0), CommandResponse::Response(40 + 2 * snoop));
     assert_eq!((bus.counters().same_line_commands, bus.counters().same_line_wait_cycles), (1, 0));
 }
 
@@ -110,7 +114,7 @@ proptest! {
     fn two_commands_never_share_a_slot(
         sent in proptest::collection::vec((0_u64..30, 0_u8..2, 0_u8..12, any::<bool>()), 1..200)
     ) {
-        let mut bench = Bench::new();
+        let mut bench = BusHarness::new();
         let gap = bench.bus.gap;
         let mut time = 0;
         let mut of = Vec::new();

@@ -42,34 +42,28 @@ impl Tree {
     /// three, the farther half of each side has one of its own, which is one input of the nearer
     /// one.
     pub fn new(ppe: usize, levels: usize) -> Self {
-        let at = |offset: usize| Input::Element((ppe + offset) % ELEMENT_COUNT);
-        let elements =
-            |offsets: &[usize]| offsets.iter().map(|offset| at(*offset)).collect::<Vec<Input>>();
-        let with = |offsets: &[usize], below: usize| {
-            [elements(offsets), vec![Input::Concentrator(below)]].concat()
-        };
-        let root = vec![at(0), Input::Concentrator(1), Input::Concentrator(2)];
-        let inputs = match levels {
-            1 => vec![elements(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])],
-            2 => vec![root, elements(&[1, 2, 3, 4, 5]), elements(&[11, 10, 9, 8, 7, 6])],
-            _ => vec![
-                root,
-                with(&[1, 2], 3),
-                with(&[11, 10, 9], 4),
-                elements(&[3, 4, 5]),
-                elements(&[8, 7, 6]),
+        // By concentrator: the offsets of its elements from the PPE, and the concentrators below.
+        let inputs: &[(&[usize], &[usize])] = match levels {
+            1 => &[(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], &[])],
+            2 => &[(&[0], &[1, 2]), (&[1, 2, 3, 4, 5], &[]), (&[11, 10, 9, 8, 7, 6], &[])],
+            _ => &[
+                (&[0], &[1, 2]),
+                (&[1, 2], &[3]),
+                (&[11, 10, 9], &[4]),
+                (&[3, 4, 5], &[]),
+                (&[8, 7, 6], &[]),
             ],
         };
         let mut concentrators: Vec<Concentrator> = Vec::with_capacity(inputs.len());
         concentrators.resize_with(inputs.len(), Concentrator::default);
         // Those that are inputs of others come after them.
-        for (number, inputs) in inputs.into_iter().enumerate().rev() {
-            let below = |input: Input| match input {
-                Input::Element(element) => 1 << element,
-                Input::Concentrator(other) => concentrators[other].below(),
-            };
-            concentrators[number].inputs =
-                inputs.into_iter().map(|input| (input, below(input))).collect();
+        for (number, (offsets, below)) in inputs.iter().enumerate().rev() {
+            let elements = offsets.iter().map(|offset| (ppe + offset) % ELEMENT_COUNT);
+            let elements = elements.map(|element| (Input::Element(element), 1 << element));
+            let below = below
+                .iter()
+                .map(|other| (Input::Concentrator(*other), concentrators[*other].below()));
+            concentrators[number].inputs = elements.chain(below).collect();
         }
         let queues = std::array::from_fn(|_| VecDeque::with_capacity(WAITING));
         Tree { concentrators, queues, pending: 0 }

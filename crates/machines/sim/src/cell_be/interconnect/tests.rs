@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use seatmap_port::channels::Register;
 
 /// An interconnect, its clock, and the transactions that have been delivered.
-struct Bench {
+struct InterconnectHarness {
     interconnect: Interconnect,
     out: Outbox,
     timing: Timing,
@@ -15,12 +15,18 @@ struct Bench {
     delivered: Vec<(u64, Transaction)>,
 }
 
-impl Bench {
+impl InterconnectHarness {
     fn new() -> Self {
         let model = catalog::cell("cell-qs20").unwrap().unwrap();
         let timing = Timing::new(&model);
         let interconnect = Interconnect::new(&model, &timing);
-        Bench { interconnect, out: Outbox::default(), timing, model, delivered: Vec::new() }
+        InterconnectHarness {
+            interconnect,
+            out: Outbox::default(),
+            timing,
+            model,
+            delivered: Vec::new(),
+        }
     }
 
     fn spe(&self, spe: u16) -> Node {
@@ -84,7 +90,7 @@ impl Bench {
 
     /// The time of one transaction that has the machine to itself.
     fn time(purpose: Purpose, spe: u16, ea: Ea) -> u64 {
-        let mut bench = Bench::new();
+        let mut bench = InterconnectHarness::new();
         let transaction = bench.transaction(purpose, spe, ea);
         bench.interconnect.begin(transaction, &mut bench.out);
         bench.run();
@@ -101,16 +107,22 @@ fn local(rank: u16) -> Ea {
 
 #[test]
 fn a_transaction_alone_takes_the_sum_of_its_stages() {
-    let timing = Bench::new().timing;
+    let timing = InterconnectHarness::new().timing;
     // SPE0 and SPE2 are neighbours on the ring, and SPE0 is beside the MIC.
     let hop = timing.bus + timing.transfer;
-    assert_eq!(Bench::time(Purpose::Get, 0, local(2)), timing.snoop + hop);
-    assert_eq!(Bench::time(Purpose::Put, 0, local(2)), timing.snoop + hop);
+    assert_eq!(InterconnectHarness::time(Purpose::Get, 0, local(2)), timing.snoop + hop);
+    assert_eq!(InterconnectHarness::time(Purpose::Put, 0, local(2)), timing.snoop + hop);
     let crossing = 2 * timing.bif_latency;
     let read = timing.mic_line + timing.mic_latency;
-    assert_eq!(Bench::time(Purpose::Get, 0, NEAR), timing.snoop + crossing + read + hop);
-    assert_eq!(Bench::time(Purpose::Put, 0, NEAR), timing.snoop + crossing + hop + timing.mic_line);
-    let message = |register| Bench::time(Purpose::Message(register), 0, local(2));
+    assert_eq!(
+        InterconnectHarness::time(Purpose::Get, 0, NEAR),
+        timing.snoop + crossing + read + hop
+    );
+    assert_eq!(
+        InterconnectHarness::time(Purpose::Put, 0, NEAR),
+        timing.snoop + crossing + hop + timing.mic_line
+    );
+    let message = |register| InterconnectHarness::time(Purpose::Message(register), 0, local(2));
     let mailbox = timing.snoop + hop + timing.register;
     assert_eq!(message(MappedRegister::Mailbox), mailbox);
     assert_eq!(message(MappedRegister::Signal(Register::Two)), mailbox + timing.signal);
@@ -118,21 +130,21 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
 
 #[test]
 fn the_other_chip_is_further_by_the_link_and_its_rings() {
-    let timing = Bench::new().timing;
+    let timing = InterconnectHarness::new().timing;
     // SPE6 is beside the BIF on either chip.
     let hop = timing.bus + timing.transfer;
     let crossing = 2 * timing.bif_latency;
     // Both directions carry the command and the reflected command, then the responses.
     let commands = timing.bif(2 * timing.bif_packet);
     let link = timing.bif(128 + timing.bif_packet) + timing.bif_latency;
-    let time = Bench::time(Purpose::Get, 6, local(8 + 6));
+    let time = InterconnectHarness::time(Purpose::Get, 6, local(8 + 6));
     assert!(commands < timing.snoop, "the link is free again when the data gets there");
     assert_eq!(time, (timing.snoop + crossing + 2 * hop + link).next_multiple_of(timing.bus));
 }
 
 #[test]
 fn a_full_memory_has_commands_sent_again() {
-    let mut bench = Bench::new();
+    let mut bench = InterconnectHarness::new();
     for line in 0..200 {
         let ea = Ea::Memory { module: 0, offset: 128 * line };
         let transaction = bench.transaction(Purpose::Get, (line % 8) as u16, ea);
@@ -167,7 +179,7 @@ proptest! {
     /// has the machine to itself.
     #[test]
     fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
-        let mut bench = Bench::new();
+        let mut bench = InterconnectHarness::new();
         let mut begun = Vec::new();
         let mut time = 0;
         for (number, (purpose, spe, other, line, gap)) in all.into_iter().enumerate() {
@@ -189,7 +201,7 @@ proptest! {
         for (end, one) in bench.delivered.iter().step_by(10) {
             let (begin, purpose, spe, ea) = begun[one.value as usize];
             // A transaction alone can differ by one bus cycle.
-            let alone = Bench::time(purpose, spe, ea) - bench.timing.bus;
+            let alone = InterconnectHarness::time(purpose, spe, ea) - bench.timing.bus;
             prop_assert!(end - begin >= alone, "{:?} took {}, alone {}", one, end - begin, alone);
         }
         prop_assert_eq!(bench.out.deliver(), None);

@@ -44,6 +44,7 @@ impl Mfc {
         };
         list.elements.extend(rest.iter().rev());
         list.begin(*first);
+        // At least one cycle: an event in the same cycle could come before the one that caused it.
         list.from = out.now() + self.list_element.max(1);
         let from = list.from;
         self.issue_at(from, out);
@@ -53,6 +54,7 @@ impl Mfc {
     /// Has later commands of all tags wait until the earlier ones are complete. Takes an entry only
     /// if there are any; the caller has found [room](Self::finds_room) for it.
     pub fn enqueue_barrier(&mut self, tag: u8, out: &mut Outbox) {
+        // With nothing before it, a barrier is over at once.
         if !self.age.is_empty() {
             self.enqueue_empty(Work::Barrier, 0, tag, out);
         }
@@ -66,6 +68,8 @@ impl Mfc {
     }
 
     fn enqueue_empty(&mut self, work: Work, local: u32, tag: u8, out: &mut Outbox) -> u8 {
+        // `enqueue` takes no empty command; the byte is taken away again below, before it could be
+        // issued.
         let first = Element { ea: Ea::Memory { module: 0, offset: 0 }, size: 1 };
         let entry = self.enqueue(Command { work, local, first, tag, order: Order::Free }, &[], out);
         self.entries[entry as usize].left = 0;

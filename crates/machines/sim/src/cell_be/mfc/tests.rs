@@ -12,13 +12,13 @@ fn timing() -> Timing {
 
 /// A command of a test, by number.
 #[derive(Clone, Debug)]
-struct Asked {
+struct BusRequest {
     tag: u8,
     order: Order,
     elements: Vec<Element>,
 }
 
-impl Asked {
+impl BusRequest {
     /// The lines of the command, cut by hand: no line crosses a multiple of 128.
     fn lines(&self) -> Vec<(Ea, u32)> {
         let mut lines: Vec<(Ea, u32)> = Vec::new();
@@ -52,18 +52,18 @@ fn element() -> impl Strategy<Value = Element> {
     })
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn asked() -> impl Strategy<Value = BusRequest> {
     let order =
         prop_oneof![3 => Just(Order::Free), 1 => Just(Order::Fence), 1 => Just(Order::Barrier)];
     (0_u8..3, order, proptest::collection::vec(element(), 1..4))
-        .prop_map(|(tag, order, elements)| Asked { tag, order, elements })
+        .prop_map(|(tag, order, elements)| BusRequest { tag, order, elements })
 }
 
 /// An SPU that enqueues all commands as soon as it can, and a bus whose lines take their time.
-struct Bench {
+struct MfcHarness {
     mfc: Mfc,
     out: Outbox,
-    asked: Vec<Asked>,
+    asked: Vec<BusRequest>,
     /// The lines of each command.
     lines: Vec<Vec<(Ea, u32)>>,
     latencies: fastrand::Rng,
@@ -76,13 +76,13 @@ struct Bench {
     under_way: Vec<(usize, u8)>,
 }
 
-impl Bench {
-    fn new(asked: Vec<Asked>, seed: u64) -> Self {
+impl MfcHarness {
+    fn new(asked: Vec<BusRequest>, seed: u64) -> Self {
         let count = asked.len();
-        Bench {
+        MfcHarness {
             mfc: Mfc::new(0, &timing()),
             out: Outbox::default(),
-            lines: asked.iter().map(Asked::lines).collect(),
+            lines: asked.iter().map(BusRequest::lines).collect(),
             asked,
             latencies: fastrand::Rng::with_seed(seed),
             enqueued: 0,
@@ -163,7 +163,7 @@ proptest! {
     fn commands_keep_the_order_that_fences_and_barriers_ask_for(
         asked in proptest::collection::vec(asked(), 1..60), seed: u64
     ) {
-        let mut bench = Bench::new(asked, seed);
+        let mut bench = MfcHarness::new(asked, seed);
         bench.enqueue_all();
         // Every issued line is checked against the rules.
         while bench.step() {}
@@ -175,7 +175,7 @@ proptest! {
     fn the_queue_holds_sixteen_and_the_bus_as_many_lines(
         asked in proptest::collection::vec(asked(), 1..60), seed: u64
     ) {
-        let mut bench = Bench::new(asked, seed);
+        let mut bench = MfcHarness::new(asked, seed);
         let timing = timing();
         bench.enqueue_all();
         while bench.step() {
@@ -190,7 +190,7 @@ proptest! {
     fn a_tag_is_complete_exactly_when_all_its_commands_are(
         asked in proptest::collection::vec(asked(), 1..30), seed: u64
     ) {
-        let mut bench = Bench::new(asked, seed);
+        let mut bench = MfcHarness::new(asked, seed);
         bench.enqueue_all();
         while bench.step() {
             for tags in 0..8 {
@@ -205,7 +205,7 @@ proptest! {
     fn elements_of_a_list_are_asked_for_in_order_and_cut_at_lines(
         asked in proptest::collection::vec(asked(), 1..30), seed: u64
     ) {
-        let mut bench = Bench::new(asked, seed);
+        let mut bench = MfcHarness::new(asked, seed);
         bench.enqueue_all();
         while bench.step() {}
         prop_assert_eq!(bench.lines, bench.issued);
@@ -215,7 +215,7 @@ proptest! {
     fn waiting_for_tags_ends_with_their_last_command(
         asked in proptest::collection::vec(asked(), 1..16), seed: u64, tags in 1_u32..8
     ) {
-        let mut bench = Bench::new(asked, seed);
+        let mut bench = MfcHarness::new(asked, seed);
         bench.enqueue_all();
         let mut waits = !bench.mfc.finds_complete(tags);
         while let Some((now, event)) = bench.out.deliver() {
@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-fn one(size: u32) -> Asked {
-    Asked {
+fn one(size: u32) -> BusRequest {
+    BusRequest {
         tag: 5,
         order: Order::Free,
         elements: vec![Element { ea: Ea::Memory { module: 0, offset: 0 }, size }],

@@ -132,6 +132,7 @@ impl Channel {
 
     /// Keeps a place in the queue for a write whose data is to come. Returns whether there was one.
     pub fn expect_write(&mut self) -> bool {
+        // A place is kept from the command's response until its data has come over the rings.
         let has_place = self.writes.len() + self.expected < self.write_places;
         self.expected += usize::from(has_place);
         self.counters.retries += u64::from(!has_place);
@@ -195,6 +196,7 @@ impl Channel {
     /// When the first of the lines can be served that wait for their banks; `u64::MAX` if none
     /// waits.
     fn next_bank(&self) -> u64 {
+        // Only the heads of both queues can be chosen, so that no other bank matters.
         let at_head =
             self.reads.iter().take(self.window).chain(self.writes.iter().take(self.window));
         at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
@@ -202,13 +204,17 @@ impl Channel {
 
     /// The line to serve: its queue, and its place there.
     fn choose(&self, now: u64) -> Option<(Side, usize)> {
-        let of = |side: Side| self.ready(side, now).map(|place| (side, place));
-        let other = || of(self.side.other());
+        // A batch of one kind saves turns of the data pins; its end keeps the other kind from
+        // starving.
         if self.served >= self.batch {
-            other().or_else(|| of(self.side))
+            self.ready_of(self.side.other(), now).or_else(|| self.ready_of(self.side, now))
         } else {
-            of(self.side).or_else(other)
+            self.ready_of(self.side, now).or_else(|| self.ready_of(self.side.other(), now))
         }
+    }
+
+    fn ready_of(&self, side: Side, now: u64) -> Option<(Side, usize)> {
+        self.ready(side, now).map(|place| (side, place))
     }
 
     /// The place of the oldest line whose bank is free.
@@ -225,6 +231,7 @@ impl Channel {
         self.turn_to(side);
         self.banks[bank as usize].open(begins, access);
         self.last_bank = bank;
+        // The line is read over the pins first, and they turn for the write.
         let modifies = if access == Access::Modify { self.line + self.to_write } else { 0 };
         self.free = begins + modifies + self.line;
         self.count(access, self.free - begins);
@@ -274,6 +281,8 @@ impl Channel {
         if refresh.interval == 0 || refresh.due > now {
             return;
         }
+        // An idle channel sends itself no messages, so several refreshes may have passed; only the
+        // last one can still keep a bank busy.
         let missed = (now - refresh.due) / refresh.interval;
         let due = refresh.due + missed * refresh.interval;
         let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();

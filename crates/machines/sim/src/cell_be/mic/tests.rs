@@ -12,7 +12,7 @@ fn timing(name: &str) -> Timing {
 }
 
 /// A memory, its clock, and the ends of what it was asked for.
-struct Bench {
+struct MicHarness {
     mic: Mic,
     out: Outbox,
     timing: Timing,
@@ -20,9 +20,9 @@ struct Bench {
     ended: Vec<(u32, u64)>,
 }
 
-impl Bench {
+impl MicHarness {
     fn new(timing: Timing) -> Self {
-        Bench { mic: Mic::new(0, &timing), out: Outbox::default(), timing, ended: Vec::new() }
+        MicHarness { mic: Mic::new(0, &timing), out: Outbox::default(), timing, ended: Vec::new() }
     }
 
     /// Handles everything that happens until a time.
@@ -76,7 +76,7 @@ fn gbps(cycles: f64) -> f64 {
 #[test]
 fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
     for name in ["cell-qs20", "cell-qs22"] {
-        let mut bench = Bench::new(timing(name));
+        let mut bench = MicHarness::new(timing(name));
         let Timing { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
             bench.timing;
         // A channel that has not served a line lately turns in no time.
@@ -93,7 +93,7 @@ fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
 
 #[test]
 fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
-    let mut bench = Bench::new(timing("cell-qs20"));
+    let mut bench = MicHarness::new(timing("cell-qs20"));
     let Timing { mic_line: line, mic_latency: latency, bank_read, .. } = bench.timing;
     // Twice bank 0, then bank 2 of the same channel.
     for (id, offset) in [(0, 0), (1, 16 * LINE), (2, 2 * LINE)] {
@@ -112,7 +112,7 @@ fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
     let Timing { mic_line: line, mic_to_write, mic_to_read, mic_to_read_other_set, .. } = timing;
     // Banks 0, 4 and 8 are of one set of the first channel, bank 2 is of the other.
     let ends = |bank: u32| {
-        let mut bench = Bench::new(Timing { mic_batch: 1, ..timing.clone() });
+        let mut bench = MicHarness::new(Timing { mic_batch: 1, ..timing.clone() });
         for (id, bank, written) in [(0, 0, None), (1, 4, Some(128)), (2, bank, None)] {
             assert!(bench.ask(id, bank * LINE, written));
         }
@@ -127,7 +127,7 @@ fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
 
 #[test]
 fn full_queues_refuse_until_a_line_has_been_served() {
-    let mut bench = Bench::new(timing("cell-qs20"));
+    let mut bench = MicHarness::new(timing("cell-qs20"));
     let reads = (0..1000).take_while(|id| bench.ask(*id, 16 * LINE * id, None)).count() as u64;
     assert_eq!(reads, bench.timing.mic_read_queue + 1, "one is on the pins");
     let writes = (0..1000).take_while(|_| bench.mic.expect_write(0)).count() as u64;
@@ -140,7 +140,7 @@ fn full_queues_refuse_until_a_line_has_been_served() {
 #[test]
 #[should_panic(expected = "memory channel 0 at core cycle 0: Write of transaction 4 has no place")]
 fn a_write_is_announced() {
-    Bench::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut Outbox::default());
+    MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut Outbox::default());
 }
 
 /// Lines that follow each other, all read or all written.
@@ -150,12 +150,12 @@ fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
 
 #[test]
 fn refresh_and_turns_are_all_that_a_stream_loses() {
-    let xdr = || Bench::new(timing("cell-qs20"));
+    let xdr = || MicHarness::new(timing("cell-qs20"));
     // A refresh takes the place of a line: 10 of 488 ns.
     let reads = gbps(xdr().sustained(stream(None)));
     assert!((25.0..25.2).contains(&reads), "{reads}");
     let still = Timing { refresh_interval: 0, ..timing("cell-qs20") };
-    let unrefreshed = gbps(Bench::new(still).sustained(stream(None)));
+    let unrefreshed = gbps(MicHarness::new(still).sustained(stream(None)));
     assert!((25.5..=25.6).contains(&unrefreshed), "{unrefreshed}");
     let writes = gbps(xdr().sustained(stream(Some(128))));
     assert!((writes - reads).abs() < 0.1, "{writes}");
@@ -163,14 +163,14 @@ fn refresh_and_turns_are_all_that_a_stream_loses() {
         xdr().sustained((0..20_000).map(|line| (line * LINE, (line / 2 % 2 == 0).then_some(128)))),
     );
     assert!(mixed < 0.95 * reads, "{mixed}");
-    let ddr2 = gbps(Bench::new(timing("cell-qs22")).sustained(stream(None)));
+    let ddr2 = gbps(MicHarness::new(timing("cell-qs22")).sustained(stream(None)));
     assert!((24.5..25.5).contains(&ddr2), "{ddr2}");
 }
 
 #[test]
 fn lines_of_one_bank_get_a_sixteenth() {
     let one_bank = (0..2000).map(|line| (line * 16 * LINE, None));
-    let found = gbps(Bench::new(timing("cell-qs20")).sustained(one_bank));
+    let found = gbps(MicHarness::new(timing("cell-qs20")).sustained(one_bank));
     assert!((2.8..=3.2).contains(&found), "a line in 40 ns and the refresh of the bank: {found}");
 }
 
@@ -190,7 +190,7 @@ proptest! {
     /// two rows.
     #[test]
     fn nothing_is_lost_and_nothing_overlaps(requests in requests(), is_ddr2: bool) {
-        let mut bench = Bench::new(timing(if is_ddr2 { "cell-qs22" } else { "cell-qs20" }));
+        let mut bench = MicHarness::new(timing(if is_ddr2 { "cell-qs22" } else { "cell-qs20" }));
         let mut time = 0;
         let mut accepted = Vec::new();
         for (id, (gap, line, written)) in requests.into_iter().enumerate() {
@@ -225,7 +225,7 @@ proptest! {
 
 #[test]
 fn a_memory_that_is_reset_is_as_new() {
-    let mut bench = Bench::new(timing("cell-qs22"));
+    let mut bench = MicHarness::new(timing("cell-qs22"));
     for id in 0..20 {
         assert!(bench.ask(id, 0, None));
     }

@@ -26,7 +26,7 @@ enum Waits {
     /// Its command to be ordered.
     Order(Ea),
     /// The line.
-    Line,
+    AtomicLine,
     /// The answer to its claim.
     Claim,
     /// Its cache.
@@ -34,7 +34,7 @@ enum Waits {
 }
 
 /// The units, and a version of each line beside them, which every store raises.
-struct Bench {
+struct AtomicsHarness {
     units: AtomicUnits,
     out: Outbox,
     waits: [Waits; UNITS as usize],
@@ -50,10 +50,10 @@ fn index(at: Ea) -> usize {
     (at.offset() / LINE_BYTES) as usize
 }
 
-impl Bench {
+impl AtomicsHarness {
     fn new() -> Self {
         let (units, out) = units();
-        Bench {
+        AtomicsHarness {
             units,
             out,
             waits: [Waits::Nothing; UNITS as usize],
@@ -80,10 +80,10 @@ impl Bench {
             Waits::Order(ea) => {
                 self.units.order(unit, ea, self.out.now());
                 self.reserved[at] = self.versions[line];
-                self.waits[at] = Waits::Line;
+                self.waits[at] = Waits::AtomicLine;
                 return;
             }
-            Waits::Line => self.units.receive(unit, &mut self.out),
+            Waits::AtomicLine => self.units.receive(unit, &mut self.out),
             Waits::Claim => self.units.claimed(unit, &mut self.out),
             Waits::Half => self.units.half_done(unit, &mut self.out),
         };
@@ -122,7 +122,7 @@ proptest! {
     fn a_store_fails_exactly_if_the_line_has_changed(
         steps in proptest::collection::vec((0..UNITS, 0_u32..2, 0_u8..8), 1..400)
     ) {
-        let mut bench = Bench::new();
+        let mut bench = AtomicsHarness::new();
         for (unit, line, chance) in steps {
             if chance == 0 {
                 // A transfer writes bytes to the line.

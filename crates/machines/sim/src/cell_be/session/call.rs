@@ -35,7 +35,7 @@ pub enum CommandKind {
     StoreConditional,
     /// The line back in any case (putlluc).
     Store,
-    /// The same without a status (putqlluc).
+    /// The line back in any case, queued and without a status (putqlluc).
     StoreQueued,
     /// Later commands of all tags wait for the earlier ones (mfcbarrier, mfceieio, mfcsync).
     Barrier,
@@ -97,7 +97,7 @@ pub enum Count {
 
 /// A set of events of one context for which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WatchedEvents {
     /// The context's task.
     pub context: u16,
     /// Bits of [`ppe_event`](super::ppe_event).
@@ -196,7 +196,7 @@ pub enum Call {
     /// first. The sets stay where they are until the call ends.
     AwaitEvents {
         /// The first set.
-        wanted: *const Wanted,
+        watched_events: *const WatchedEvents,
         /// The number of sets.
         count: usize,
         /// When the wait is given up.

@@ -201,7 +201,6 @@ impl Context {
 
     /// The status of the mailboxes: interrupting << 16 | free inbound << 8 | outbound.
     pub fn mailbox_status(&self) -> u32 {
-        let waiting = |mailbox: &OutboundMailbox| u32::from(!mailbox.has_room());
         let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
         waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
     }
@@ -232,6 +231,10 @@ impl Context {
         }
         is_met
     }
+}
+
+fn waiting(mailbox: &OutboundMailbox) -> u32 {
+    u32::from(!mailbox.has_room())
 }
 
 pub fn index(register: Register) -> usize {

@@ -17,7 +17,7 @@ pub(crate) mod process;
 
 pub use account::{Account, Spent};
 pub use call::{
-    Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, Wanted,
+    Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, WatchedEvents,
 };
 pub use context::{ppe_event, spu_event};
 pub use process::{LocalStore, REGISTER_BYTES};
@@ -307,10 +307,12 @@ impl Session {
             .contexts()
             .map(|(task, context)| (task, "SPE context", context.number));
         let threads = self.threads.iter().map(|thread| (thread.task, "PPE thread", thread.number));
-        let doing = |(task, what, number)| {
-            Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)))
-        };
-        threads.chain(contexts).filter_map(doing).collect()
+        threads
+            .chain(contexts)
+            .filter_map(|(task, what, number)| {
+                Some(format!("{what} {number} {}", self.wait(self.world.calls(task)?)))
+            })
+            .collect()
     }
 
     /// Whether a task has a call.
@@ -328,12 +330,14 @@ impl Session {
 
     /// A call in words, with the number of the context that it is about.
     fn wait(&self, call: Call) -> String {
-        let number =
-            |task: u16| self.world.programs().context(task).map_or(0, |context| context.number);
-        let about = call.context().map(|task| format!(" SPE context {}", number(task)));
-        let ends = |key: u64| self.threads.iter().find(|thread| thread.key == key && key != 0);
+        let about = call.context().map(|task| {
+            format!(
+                " SPE context {}",
+                self.world.programs().context(task).map_or(0, |context| context.number)
+            )
+        });
         if let Call::Park { key, .. } = call
-            && let Some(thread) = ends(key)
+            && let Some(thread) = self.threads.iter().find(|thread| thread.key == key && key != 0)
         {
             return format!("waits for the end of PPE thread {}", thread.number);
         }
@@ -387,10 +391,9 @@ impl Session {
     /// Writes the decrementer.
     pub fn set_decrementer(&mut self, context: u16, value: u32) {
         let tick = self.ticks();
-        let set = |context: &mut Context| {
+        self.world.context_for(context, |context| {
             (context.decrementer, context.has_decremented) = ((value, tick), false)
-        };
-        self.world.context_for(context, set);
+        });
     }
 
     /// Reads the decrementer.
@@ -450,11 +453,15 @@ impl Session {
     #[must_use]
     pub fn stalled_lists(&self, context: u16, tag: u32) -> Vec<u8> {
         let Some(context) = self.world.programs().context(context) else { return Vec::new() };
-        let has_tag = |entry: &u8| {
-            context.commands[usize::from(*entry)]
-                .is_some_and(|command| u32::from(command.tag) == tag)
-        };
-        context.stalled_entries.iter().copied().filter(has_tag).collect()
+        context
+            .stalled_entries
+            .iter()
+            .copied()
+            .filter(|entry| {
+                context.commands[usize::from(*entry)]
+                    .is_some_and(|command| u32::from(command.tag) == tag)
+            })
+            .collect()
     }
 
     /// Lets the stalled list of an entry go on with these elements; if it is open, further ones

@@ -147,13 +147,13 @@ impl Process {
     pub fn number_of(&self, task: u16) -> u64 {
         let Some(store) = self.stores.get(&task) else { return 0 };
         // FNV-1a over words, with a turn so that high bits count.
-        let mixed = |number: u64, word: u64| {
-            (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
-        };
         let words = store.effective.cast::<u64>();
         // SAFETY: within the store, which is there as long as the context is.
-        (0..store.bytes as usize / 8)
-            .fold(0, |number, at| mixed(number, unsafe { words.add(at).read_volatile() }))
+        (0..store.bytes as usize / 8).fold(0, |number, at| {
+            (number ^ (unsafe { words.add(at).read_volatile() }))
+                .wrapping_mul(0x0000_0100_0000_01b3)
+                .rotate_left(23)
+        })
     }
 
     /// Copies bytes; false if an address cannot be read or written.

@@ -10,7 +10,7 @@ fn registers(n: u32) -> u64 {
 }
 
 /// A machine with a thread, and contexts whose local stores are 4 KiB each.
-struct Bench {
+struct SessionHarness {
     session: Session,
     thread: u16,
     contexts: Vec<u16>,
@@ -21,10 +21,10 @@ struct Bench {
 #[repr(align(128))]
 struct Lines([u64; 512]);
 
-impl Bench {
+impl SessionHarness {
     fn new(name: &str, contexts: u32) -> Self {
         let model = catalog::cell(name).unwrap().unwrap();
-        let mut bench = Bench {
+        let mut bench = SessionHarness {
             session: Session::new(&model, &[]),
             thread: 0,
             contexts: Vec::new(),
@@ -86,12 +86,12 @@ impl Bench {
 
 #[test]
 fn bytes_arrive_when_their_time_has_come_and_not_before() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([7; 512]));
     let there = memory.0.as_mut_ptr() as u64;
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
-    bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
+    bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
     assert_eq!(bench.stores[0].0[0], 0, "the command is only in the queue");
     bench.session.call(bench.contexts[0], Call::Work(500), 0);
     bench.await_turn(bench.contexts[0]);
@@ -102,7 +102,8 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
     assert_eq!((status, bench.stores[0].0), (1 << 3, [7; 512]));
     assert!(cycles > 0);
     bench.stores[0].0 = [9; 512];
-    bench.does(0, Bench::transfer(CommandKind::Put(Order::Free), 128, there + 128, 128, 4));
+    bench
+        .does(0, SessionHarness::transfer(CommandKind::Put(Order::Free), 128, there + 128, 128, 4));
     assert_eq!(
         bench.await_tags(0, 1 << 4 | 1 << 3, TagCondition::Any).0,
         1 << 3,
@@ -114,7 +115,7 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
 
 #[test]
 fn messages_and_signals_come_by_the_thread_and_by_transfers() {
-    let mut bench = Bench::new("cell-qs20", 2);
+    let mut bench = SessionHarness::new("cell-qs20", 2);
     let thread = bench.thread;
     let first = bench.contexts[0];
     let second = bench.contexts[1];
@@ -134,23 +135,27 @@ fn messages_and_signals_come_by_the_thread_and_by_transfers() {
     assert_eq!(read, [0, 1, 2, 3]);
     bench.session.call(first, Call::Read(Reading::Signal(Register::Two)), 0);
     bench.stores[1].0[0] = 5 << 32;
-    bench.does(1, Bench::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x1_c00c, 4, 0));
+    bench.does(
+        1,
+        SessionHarness::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x1_c00c, 4, 0),
+    );
     assert_eq!(bench.await_turn(first), 5);
-    let far = Bench::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x400c, 4, 0);
+    let far =
+        SessionHarness::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x400c, 4, 0);
     bench.does(1, far);
     assert_eq!(bench.does(0, Call::Read(Reading::Mailbox)), 5);
 }
 
 #[test]
 fn a_line_is_stored_only_if_nobody_else_has() {
-    let mut bench = Bench::new("cell-ps3", 2);
+    let mut bench = SessionHarness::new("cell-ps3", 2);
     let mut memory = Box::new(Lines([1; 512]));
     let there = memory.0.as_mut_ptr() as u64;
     bench.run(0);
     bench.run(1);
     bench.await_turn(bench.contexts[0]);
     bench.await_turn(bench.contexts[1]);
-    let line = |kind| Bench::transfer(kind, 0, there, 128, 0);
+    let line = |kind| SessionHarness::transfer(kind, 0, there, 128, 0);
     for at in [0, 1] {
         bench.does(at, line(CommandKind::Reserve));
         assert_eq!(bench.does(at, Call::Read(Reading::AtomicStatus)), 4);
@@ -179,7 +184,7 @@ fn a_line_is_stored_only_if_nobody_else_has() {
 
 #[test]
 fn a_list_stalls_until_it_is_acknowledged() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([7; 512]));
     let there = memory.0.as_mut_ptr() as u64;
     bench.run(0);
@@ -208,17 +213,17 @@ fn a_list_stalls_until_it_is_acknowledged() {
 
 #[test]
 fn commands_behind_a_barrier_wait_for_all_tags() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let memory = Box::new(Lines([7; 512]));
     let there = memory.0.as_ptr() as u64;
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let mut order = |has_barrier: bool| {
-        bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
+        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
         if has_barrier {
-            bench.does(0, Bench::transfer(CommandKind::Barrier, 0, 0, 0, 2));
+            bench.does(0, SessionHarness::transfer(CommandKind::Barrier, 0, 0, 0, 2));
         }
-        bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 16, 3));
+        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 16, 3));
         let first = bench.await_tags(0, 1 << 1 | 1 << 3, TagCondition::Any).0;
         bench.await_tags(0, 0xf, TagCondition::All);
         first
@@ -232,11 +237,11 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
     // then.
     let mut cycles = |has_barrier: bool| {
         let began = bench.session.now();
-        bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
+        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
         if has_barrier {
-            bench.does(0, Bench::transfer(CommandKind::Barrier, 0, 0, 0, 2));
+            bench.does(0, SessionHarness::transfer(CommandKind::Barrier, 0, 0, 0, 2));
         }
-        bench.does(0, Bench::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
+        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
         bench.await_tags(0, 0xf, TagCondition::All);
         bench.session.now() - began
     };
@@ -247,7 +252,7 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
 
 #[test]
 fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
-    let mut bench = Bench::new("cell-ps3", 7);
+    let mut bench = SessionHarness::new("cell-ps3", 7);
     for at in 0..7 {
         bench.run(at);
     }
@@ -267,7 +272,7 @@ fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
 
 #[test]
 fn a_bad_address_stops_the_context_that_used_it() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     assert_eq!(bench.session.take_fault(bench.contexts[0]), None);
@@ -289,13 +294,13 @@ fn a_bad_address_stops_the_context_that_used_it() {
 
 #[test]
 fn a_context_is_destroyed_when_its_transfers_are_complete() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([0; 512]));
     bench.stores[0].0 = [5; 512];
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let there = memory.0.as_mut_ptr() as u64;
-    bench.does(0, Bench::transfer(CommandKind::Put(Order::Free), 0, there, 4096, 0));
+    bench.does(0, SessionHarness::transfer(CommandKind::Put(Order::Free), 0, there, 4096, 0));
     bench.session.stopped(bench.contexts[0], true);
     bench.await_turn(bench.thread);
     assert_ne!(memory.0, [5; 512], "the program has ended before its transfer");
@@ -306,7 +311,7 @@ fn a_context_is_destroyed_when_its_transfers_are_complete() {
 
 #[test]
 fn threads_wait_for_keys_and_times() {
-    let mut bench = Bench::new("cell-ps3", 0);
+    let mut bench = SessionHarness::new("cell-ps3", 0);
     let first = bench.thread;
     let second = bench.session.add_thread(1);
     bench.session.call(first, Call::Park { key: 8, until: Some(1000) }, 0);
@@ -328,14 +333,15 @@ fn threads_wait_for_keys_and_times() {
 
 #[test]
 fn events_are_told_to_spus_and_threads() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let context = bench.contexts[0];
     let thread = bench.thread;
     let waiter = bench.session.add_thread(1);
-    let wanted = [Wanted { context, events: ppe_event::OUT_INTR_MBOX | ppe_event::STOPPED }];
+    let watched_events =
+        [WatchedEvents { context, events: ppe_event::OUT_INTR_MBOX | ppe_event::STOPPED }];
     bench.session.call(
         waiter,
-        Call::AwaitEvents { wanted: wanted.as_ptr(), count: 1, until: None },
+        Call::AwaitEvents { watched_events: watched_events.as_ptr(), count: 1, until: None },
         0,
     );
     bench.run(0);
@@ -359,15 +365,19 @@ fn events_are_told_to_spus_and_threads() {
     bench.session.set_ends(context, 1);
     bench.await_turn(thread);
     let until = Some(bench.session.now() + 5);
-    let stopped = [Wanted { context, events: ppe_event::TAG_GROUP }];
-    bench.session.call(waiter, Call::AwaitEvents { wanted: stopped.as_ptr(), count: 1, until }, 0);
+    let stopped = [WatchedEvents { context, events: ppe_event::TAG_GROUP }];
+    bench.session.call(
+        waiter,
+        Call::AwaitEvents { watched_events: stopped.as_ptr(), count: 1, until },
+        0,
+    );
     assert_eq!((bench.await_turn(waiter), Some(bench.session.now())), (0, until));
     assert_ne!(bench.session.happened(context) & ppe_event::STOPPED, 0);
 }
 
 #[test]
 fn proxy_commands_have_tags_and_a_queue_of_their_own() {
-    let mut bench = Bench::new("cell-ps3", 1);
+    let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([6; 512]));
     let context = bench.contexts[0];
     let thread = bench.thread;
@@ -384,7 +394,7 @@ fn proxy_commands_have_tags_and_a_queue_of_their_own() {
         bench.session.call(thread, Call::Proxy(context, command(tag)), 0);
         bench.await_turn(thread);
     }
-    let status = |bench: &mut Bench, mask, condition| {
+    let status = |bench: &mut SessionHarness, mask, condition| {
         bench.session.call(thread, Call::AwaitProxies { of: context, mask, condition }, 0);
         bench.await_turn(thread)
     };

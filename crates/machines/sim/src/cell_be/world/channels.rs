@@ -156,13 +156,15 @@ impl World {
     /// The places of a list's elements; `None` if one of them cannot be part of a list.
     fn list_elements(&mut self, elements: &[ListElement], writes: bool) -> Option<Vec<Element>> {
         let process = &mut self.programs.process;
-        let place = |element: &ListElement| match process.find(element.effective, element.bytes)? {
-            Place::Bytes(ea) if process.is_there(ea, element.bytes, writes) => {
-                Some(Element { ea, size: element.bytes })
-            }
-            _ => None,
-        };
-        elements.iter().map(place).collect()
+        elements
+            .iter()
+            .map(|element| match process.find(element.effective, element.bytes)? {
+                Place::Bytes(ea) if process.is_there(ea, element.bytes, writes) => {
+                    Some(Element { ea, size: element.bytes })
+                }
+                _ => None,
+            })
+            .collect()
     }
 
     /// Notes that a list needs an acknowledgement to go on.

@@ -75,13 +75,13 @@ impl World {
             },
         };
         let Some(is_stored) = stored else { return self.fault(task, command) };
-        let told = match command.kind {
+        let status = match command.kind {
             CommandKind::StoreQueued => None,
             CommandKind::Store => Some(status::STORED),
             _ => Some(u32::from(!is_stored) * status::FAILED),
         };
         let context = self.context_of(task);
-        context.atomic_status = told.or(context.atomic_status);
+        context.atomic_status = status.or(context.atomic_status);
         if is_stored {
             self.lines_changed();
             self.arrived(at);
@@ -104,9 +104,9 @@ impl World {
         if self.programs.line_waiters == 0 {
             return;
         }
-        let waits =
-            |task: &u16| matches!(self.waiting_call(*task), Some(Call::Read(Reading::Events)));
-        let waiting: Vec<u16> = (0..self.tasks.len() as u16).filter(waits).collect();
+        let waiting: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| matches!(self.waiting_call(*task), Some(Call::Read(Reading::Events))))
+            .collect();
         for task in waiting {
             self.nudge(task);
         }

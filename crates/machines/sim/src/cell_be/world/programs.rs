@@ -205,9 +205,12 @@ impl World {
 
     /// Tries the calls of all threads that wait for a change, in the order in which they were made.
     pub(super) fn nudge_threads(&mut self) {
-        let is_thread = |task: &u16| matches!(self.tasks[*task as usize].seat, Seat::Ppe(_));
-        let waits = |task: &u16| is_thread(task) && self.waiting_call(*task).is_some();
-        let mut waiting: Vec<u16> = (0..self.tasks.len() as u16).filter(waits).collect();
+        let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| {
+                matches!(self.tasks[*task as usize].seat, Seat::Ppe(_))
+                    && self.waiting_call(*task).is_some()
+            })
+            .collect();
         waiting.sort_by_key(|task| self.tasks[*task as usize].progress.number);
         for task in waiting {
             self.nudge(task);

@@ -73,9 +73,10 @@ impl World {
     /// Whether a context does not run, and has no transfers.
     pub(super) fn is_quiet(&self, context: u16) -> bool {
         let Some(state) = self.programs.context(context) else { return true };
-        let has_work =
-            |spe: u16| !self.spes[spe as usize].mfc.is_idle() || !self.atomics.is_idle(spe);
-        state.runner.is_none() && !state.seat.is_some_and(has_work)
+        state.runner.is_none()
+            && !state.seat.is_some_and(|spe| {
+                !self.spes[spe as usize].mfc.is_idle() || !self.atomics.is_idle(spe)
+            })
     }
 
     fn leave_seat(&mut self, context: u16) {

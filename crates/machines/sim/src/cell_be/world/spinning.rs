@@ -45,12 +45,13 @@ impl World {
     /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns
     /// whether there are any.
     fn wake_spinning(&mut self, changed: impl Fn(&World, u16, Spinning) -> bool) -> bool {
-        let is_spinning = |task: &u16| {
-            let spinning = self.programs.context(*task).and_then(|context| context.spinning);
-            matches!(self.waiting_call(*task), Some(Call::AwaitStore))
-                && spinning.is_some_and(|spinning| changed(self, *task, spinning))
-        };
-        let woken: Vec<u16> = (0..self.tasks.len() as u16).filter(is_spinning).collect();
+        let woken: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| {
+                let spinning = self.programs.context(*task).and_then(|context| context.spinning);
+                matches!(self.waiting_call(*task), Some(Call::AwaitStore))
+                    && spinning.is_some_and(|spinning| changed(self, *task, spinning))
+            })
+            .collect();
         for task in &woken {
             self.look_again_at_store(*task);
         }
@@ -60,10 +61,9 @@ impl World {
     /// Nothing can happen any more: programs that spin look at what has arrived. Returns whether
     /// there are any.
     pub fn look_at_arrivals(&mut self) -> bool {
-        let has_new = |world: &World, task, spinning: Spinning| {
+        self.wake_spinning(|world, task, spinning| {
             world.programs.context(task).is_some_and(|context| context.arrivals > spinning.seen)
-        };
-        self.wake_spinning(has_new)
+        })
     }
 
     /// A thread may have stored to local stores: programs that spin there look again.

@@ -6,7 +6,7 @@ use crate::cell_be::mailbox::INBOUND_ENTRIES;
 use crate::cell_be::mfc::PROXY_TAGS;
 use crate::cell_be::request::ChannelCall;
 use crate::cell_be::session::context::{ppe_event, spu_event};
-use crate::cell_be::session::{Call, Command, Count, Outbound, TagCondition, Wanted};
+use crate::cell_be::session::{Call, Command, Count, Outbound, TagCondition, WatchedEvents};
 use crate::cell_be::transaction::MappedRegister;
 
 /// The bit of an answer that says that a message was there.
@@ -34,10 +34,10 @@ impl World {
                     self.end_call(task, 0, 0);
                 }
             }
-            Call::AwaitEvents { wanted, count, until } => {
+            Call::AwaitEvents { watched_events, count, until } => {
                 // SAFETY: the thread that owns the sets waits until this call is done.
-                let wanted = unsafe { std::slice::from_raw_parts(wanted, count) };
-                self.await_events(task, wanted, until);
+                let watched_events = unsafe { std::slice::from_raw_parts(watched_events, count) };
+                self.await_events(task, watched_events, until);
             }
             Call::TimeBase => self.end_call(task, self.timing.channel, self.tick()),
             Call::Clock => self.end_call(task, self.timing.channel, self.out.now()),
@@ -167,8 +167,8 @@ impl World {
         }
     }
 
-    fn await_events(&mut self, task: u16, wanted: &[Wanted], until: Option<u64>) {
-        if wanted.iter().any(|one| self.happened(one.context) & one.events != 0) {
+    fn await_events(&mut self, task: u16, watched_events: &[WatchedEvents], until: Option<u64>) {
+        if watched_events.iter().any(|one| self.happened(one.context) & one.events != 0) {
             return self.end_call(task, self.timing.mailbox_call, 1);
         }
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
@@ -184,11 +184,10 @@ impl World {
     /// Events of a context that a thread can wait for.
     pub fn happened(&self, context: u16) -> u32 {
         let Some(state) = self.programs.context(context) else { return 0 };
-        let bit = |holds: bool, event: u32| if holds { event } else { 0 };
-        bit(!state.interrupting.has_room(), ppe_event::OUT_INTR_MBOX)
-            | bit(state.inbound.has_room(), ppe_event::IN_MBOX)
-            | bit(self.complete_proxies(context) != 0, ppe_event::TAG_GROUP)
-            | bit(state.ends > 0, ppe_event::STOPPED)
+        event_if(!state.interrupting.has_room(), ppe_event::OUT_INTR_MBOX)
+            | event_if(state.inbound.has_room(), ppe_event::IN_MBOX)
+            | event_if(self.complete_proxies(context) != 0, ppe_event::TAG_GROUP)
+            | event_if(state.ends > 0, ppe_event::STOPPED)
     }
 
     /// Tags of proxy commands that were given, are complete and were not taken.
@@ -265,12 +264,11 @@ impl World {
     /// how many. A thread that is still at work before it parks has looked before that at what it
     /// waits for, and does not park.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
-        let is_parked = |task: &u16| {
+        let mut parked: Vec<u16> = (0..self.tasks.len() as u16).filter(|task| {
             let state = &self.tasks[*task as usize];
             let parks = matches!(state.request, Some(ChannelCall::Program(Call::Park { key: at, .. })) if at == key);
             parks && !state.progress.is_woken
-        };
-        let mut parked: Vec<u16> = (0..self.tasks.len() as u16).filter(is_parked).collect();
+        }).collect();
         parked.sort_by_key(|task| self.tasks[*task as usize].progress.number);
         parked.truncate(most);
         for task in &parked {
@@ -282,4 +280,8 @@ impl World {
         }
         parked.len()
     }
+}
+
+fn event_if(holds: bool, event: u32) -> u32 {
+    if holds { event } else { 0 }
 }

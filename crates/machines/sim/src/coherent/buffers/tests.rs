@@ -6,21 +6,21 @@ use seatmap_port::Addr;
 
 const WORD: Addr = Addr(43);
 
-struct Bench {
+struct BuffersHarness {
     layout: Arc<Layout>,
     buffers: Buffers,
     memory: Memory,
     out: Outbox,
 }
 
-impl Bench {
+impl BuffersHarness {
     fn new(queue: u32) -> Self {
         let layout = Arc::new(Layout { is_uncached: true, ..ring(queue) });
         let mut buffers = Buffers::new(Arc::clone(&layout));
         let mut memory = Memory::default();
         buffers.reset(8);
         memory.grow(8);
-        Bench { out: testing::outbox(&layout), buffers, memory, layout }
+        BuffersHarness { out: testing::outbox(&layout), buffers, memory, layout }
     }
 
     fn arrive(&mut self, operation: LineCall, cache: u16) {
@@ -33,7 +33,7 @@ impl Bench {
     }
 
     fn serve(&mut self) -> Vec<Wish> {
-        let Bench { buffers, memory, .. } = self;
+        let BuffersHarness { buffers, memory, .. } = self;
         testing::run(&mut self.out, &mut |event, out| match event {
             Event::LookedUp(packet) => {
                 buffers.looked_up(packet, memory, out);
@@ -60,7 +60,7 @@ impl Bench {
 
 #[test]
 fn operations_are_done_where_the_word_is() {
-    let mut bench = Bench::new(8);
+    let mut bench = BuffersHarness::new(8);
     assert_eq!(bench.values(LineCall::Store(WORD, 4), 0), [(0, 0)]);
     assert_eq!(bench.values(LineCall::Add(WORD, 3), 1), [(1, 4)]);
     assert_eq!(bench.values(LineCall::Exchange { word: WORD, current: 4, new: 9 }, 2), [(2, 7)]);
@@ -71,7 +71,7 @@ fn operations_are_done_where_the_word_is() {
 
 #[test]
 fn a_poll_finds_a_change_after_half_the_time_between_two() {
-    let mut bench = Bench::new(8);
+    let mut bench = BuffersHarness::new(8);
     assert_eq!(bench.values(LineCall::WaitWhile(WORD, 0), 2), []);
     bench.arrive(LineCall::Store(WORD, 1), 0);
     let began = bench.out.now();
@@ -90,7 +90,7 @@ fn a_poll_finds_a_change_after_half_the_time_between_two() {
 
 #[test]
 fn a_full_buffer_sends_the_operation_back() {
-    let mut bench = Bench::new(1);
+    let mut bench = BuffersHarness::new(1);
     bench.arrive(LineCall::Load(WORD), 0);
     bench.arrive(LineCall::Store(WORD, 5), 1);
     let wishes = bench.serve();
@@ -102,7 +102,7 @@ fn a_full_buffer_sends_the_operation_back() {
 #[test]
 #[should_panic(expected = "buffers receive requests only")]
 fn a_buffer_has_no_use_for_acknowledgements() {
-    let mut bench = Bench::new(8);
+    let mut bench = BuffersHarness::new(8);
     let packet = arrive(&mut bench.out, message(&bench.layout, Kind::InvAck, 0, 0, 5));
     bench.buffers.handle(packet, &mut bench.out);
 }

@@ -10,18 +10,18 @@ const SHARED: Kind = Kind::Line { exclusive: false };
 const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
 
 /// Cache 1 of the ring, at stop 2, with tasks 7 and 8.
-struct Bench {
+struct CacheHarness {
     layout: Arc<Layout>,
     cache: Cache,
     out: Outbox,
 }
 
-impl Bench {
+impl CacheHarness {
     fn new() -> Self {
         let layout = Arc::new(ring(8));
         let mut cache = Cache::new(Arc::clone(&layout), 1);
         assert_eq!([7, 8].map(|task| cache.seat(task, 8)), [0, 1]);
-        Bench { out: testing::outbox(&layout), cache, layout }
+        CacheHarness { out: testing::outbox(&layout), cache, layout }
     }
 
     /// Whether a thread's access hits.
@@ -60,7 +60,7 @@ impl Bench {
 
 #[test]
 fn a_miss_asks_the_home_and_the_answer_is_kept() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     assert!(!bench.access(0, false));
     let asked = wishes(&mut bench.out);
     let [Wish::Sent(request, time)] = asked[..] else { panic!("{asked:?}") };
@@ -78,7 +78,7 @@ fn a_miss_asks_the_home_and_the_answer_is_kept() {
 
 #[test]
 fn an_owner_answers_and_goes_on_reading() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
     assert!(bench.access(0, true));
     assert_eq!(bench.receive(Kind::Forward, 0), None);
@@ -94,7 +94,7 @@ fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
         (ALONE[0], true, Kind::Data),
         (ALONE[0], false, Kind::InvAck),
     ] {
-        let mut bench = Bench::new();
+        let mut bench = CacheHarness::new();
         bench.get(0, false, kind);
         bench.receive(Kind::Invalidate { wants_line }, 0);
         let answers = bench.answers();
@@ -113,7 +113,7 @@ fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
 
 #[test]
 fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
     bench.receive(Kind::Forward, 0);
     bench.answers();
@@ -129,7 +129,7 @@ fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
 
 #[test]
 fn a_snoop_after_the_grant_waits_for_the_answer() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
     bench.cache.expect(0, 0);
@@ -145,7 +145,7 @@ fn a_snoop_after_the_grant_waits_for_the_answer() {
 
 #[test]
 fn a_grant_may_overtake_the_line_of_another_thread() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     assert!(!bench.access(0, false) && !bench.access(1, true));
     wishes(&mut bench.out);
     bench.cache.expect(0, 0);
@@ -163,7 +163,7 @@ fn a_grant_may_overtake_the_line_of_another_thread() {
 
 #[test]
 fn a_request_that_is_sent_back_goes_out_again() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     assert!(!bench.access(1, true));
     let first = sent(&wishes(&mut bench.out));
     bench.receive(Kind::Nack { writes: true }, 1);
@@ -177,7 +177,7 @@ fn a_request_that_is_sent_back_goes_out_again() {
 
 #[test]
 fn sleepers_look_again_when_their_line_changes() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     bench.get(0, false, SHARED);
     bench.cache.watch(0, LINE);
     bench.cache.watch(1, LINE + 1);
@@ -191,7 +191,7 @@ fn sleepers_look_again_when_their_line_changes() {
 #[test]
 #[should_panic(expected = "another cache answers for it")]
 fn a_sharer_is_not_asked_for_the_line() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     bench.get(0, false, SHARED);
     bench.receive(Kind::Forward, 0);
     bench.answers();
@@ -200,13 +200,13 @@ fn a_sharer_is_not_asked_for_the_line() {
 #[test]
 #[should_panic(expected = "the thread waits for Nothing")]
 fn a_line_that_nobody_asked_for_stops_the_simulation() {
-    Bench::new().receive(SHARED, 0);
+    CacheHarness::new().receive(SHARED, 0);
 }
 
 #[test]
 #[should_panic(expected = "the line is not here")]
 fn a_snoop_for_a_line_that_is_not_here_stops_the_simulation() {
-    let mut bench = Bench::new();
+    let mut bench = CacheHarness::new();
     bench.receive(INVALIDATE, 0);
     bench.answers();
 }
@@ -214,5 +214,5 @@ fn a_snoop_for_a_line_that_is_not_here_stops_the_simulation() {
 #[test]
 #[should_panic(expected = "thread 0 asked for nothing")]
 fn a_notice_without_request_stops_the_simulation() {
-    Bench::new().cache.expect(0, 0);
+    CacheHarness::new().cache.expect(0, 0);
 }

@@ -12,18 +12,18 @@ const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
 const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];
 const SHARED: Kind = Kind::Line { exclusive: false };
 
-struct Bench {
+struct DirectoryHarness {
     layout: Arc<Layout>,
     directory: Directory,
     out: Outbox,
 }
 
-impl Bench {
+impl DirectoryHarness {
     fn new(layout: Layout) -> Self {
         let layout = Arc::new(layout);
         let mut directory = Directory::new(Arc::clone(&layout));
         directory.reset(8);
-        Bench { out: testing::outbox(&layout), directory, layout }
+        DirectoryHarness { out: testing::outbox(&layout), directory, layout }
     }
 
     fn arrive(&mut self, home: u16, kind: Kind, cache: u16) {
@@ -59,7 +59,7 @@ impl Bench {
 
 #[test]
 fn the_first_reader_gets_the_line_from_memory_and_alone() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.arrive(0, READ, 2);
     let began = bench.out.now();
     let wishes = bench.serve();
@@ -73,7 +73,7 @@ fn the_first_reader_gets_the_line_from_memory_and_alone() {
 
 #[test]
 fn another_reader_gets_it_from_the_owner() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     assert_eq!(bench.receive(READ, 1), [(Kind::Forward, 0, 1)]);
     assert_eq!(bench.receive(Kind::Data, 0), [(SHARED, 1, 2)]);
@@ -83,7 +83,7 @@ fn another_reader_gets_it_from_the_owner() {
 
 #[test]
 fn a_write_miss_takes_the_line_from_every_sharer() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
     bench.receive(Kind::Data, 0);
@@ -96,7 +96,7 @@ fn a_write_miss_takes_the_line_from_every_sharer() {
 
 #[test]
 fn an_upgrade_is_granted_without_the_line() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
     bench.receive(Kind::Data, 0);
@@ -112,7 +112,7 @@ fn an_upgrade_is_granted_without_the_line() {
 
 #[test]
 fn one_request_for_a_line_is_served_at_a_time() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     assert_eq!(bench.receive(WRITE, 1), [(INVALIDATE, 0, 1)]);
     assert_eq!(bench.receive(READ, 2), []);
@@ -129,7 +129,7 @@ fn one_request_for_a_line_is_served_at_a_time() {
 
 #[test]
 fn a_full_directory_sends_requests_back() {
-    let mut bench = Bench::new(ring(2));
+    let mut bench = DirectoryHarness::new(ring(2));
     for cache in 0..3 {
         bench.arrive(0, READ, cache);
     }
@@ -145,7 +145,7 @@ fn a_full_directory_sends_requests_back() {
 
 #[test]
 fn messages_are_looked_up_one_after_the_other() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     for cache in 0..3 {
         bench.arrive(0, READ, cache);
     }
@@ -157,7 +157,7 @@ fn messages_are_looked_up_one_after_the_other() {
 
 #[test]
 fn a_request_climbs_until_all_sharers_are_below() {
-    let mut bench = Bench::new(hierarchy(8));
+    let mut bench = DirectoryHarness::new(hierarchy(8));
     bench.arrive(4, READ, 0);
     assert_eq!(sent(&bench.serve()), [(ALONE[0], 0, 0)], "no sharer is elsewhere");
     bench.arrive(4, READ, 1);
@@ -174,13 +174,13 @@ fn a_request_climbs_until_all_sharers_are_below() {
     expected = "directory at tick 1: InvAck of line 5, cache 0, thread 0, at node 0 from 1 to 0: no request"
 )]
 fn an_answer_that_nobody_asked_for_stops_the_simulation() {
-    Bench::new(ring(8)).receive(Kind::InvAck, 0);
+    DirectoryHarness::new(ring(8)).receive(Kind::InvAck, 0);
 }
 
 #[test]
 #[should_panic(expected = "the cache has the line: true")]
 fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
-    let mut bench = Bench::new(ring(8));
+    let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(WRITE, 1);
     bench.receive(Kind::InvAck, 0);
@@ -189,5 +189,5 @@ fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
 #[test]
 #[should_panic(expected = "cache 1 gives up a line that it does not have")]
 fn a_line_is_given_up_by_caches_that_have_it() {
-    Bench::new(ring(8)).directory.gone(1, LINE, 0);
+    DirectoryHarness::new(ring(8)).directory.gone(1, LINE, 0);
 }

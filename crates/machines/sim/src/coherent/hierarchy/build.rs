@@ -22,13 +22,11 @@ impl Hierarchy {
     /// [`ModelError`], with the reason why it cannot be run; `name` is the name of the file in its
     /// message.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
-        let impossible =
-            |message: String| ModelError::Impossible { name: name.to_owned(), message };
         if let Some(flaw) = self.flaw() {
-            return Err(impossible(flaw));
+            return Err(impossible(name, &flaw));
         }
-        let layout = layout(&Tree::of(&self))
-            .ok_or_else(|| impossible("its levels make no tree".to_owned()))?;
+        let layout =
+            layout(&Tree::of(&self)).ok_or_else(|| impossible(name, "its levels make no tree"))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
             shape: None,
@@ -43,23 +41,35 @@ impl Hierarchy {
     }
 }
 
+/// Why a description cannot be run.
+pub(super) fn impossible(name: &str, message: &str) -> ModelError {
+    ModelError::Impossible { name: name.to_owned(), message: message.to_owned() }
+}
+
 fn topology(cores: &[CoreWritten]) -> Topology {
-    let threads = |(at, core): (usize, &CoreWritten)| {
-        let pu = |(smt, os): (usize, &u32)| Pu {
-            os: *os,
-            core: Some(at as u32),
-            smt: Some(smt as u32),
-            l2: core.l2,
-            l3: core.l3,
-            die: core.die,
-            numa: core.numa,
-            package: core.package,
-            kind: core.kind,
-            ..Pu::default()
-        };
-        core.pus.iter().enumerate().map(pu).collect::<Vec<_>>()
-    };
-    let mut pus: Vec<Pu> = cores.iter().enumerate().flat_map(threads).collect();
+    let mut pus: Vec<Pu> = cores
+        .iter()
+        .enumerate()
+        .flat_map(|(at, core)| {
+            core.pus
+                .iter()
+                .enumerate()
+                .map(|(smt, os)| Pu {
+                    os: *os,
+                    core: Some(at as u32),
+                    smt: Some(smt as u32),
+                    l2: core.l2,
+                    l3: core.l3,
+                    die: core.die,
+                    numa: core.numa,
+                    package: core.package,
+                    kind: core.kind,
+                    ..Pu::default()
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    // The file lists threads by core, a topology by number.
     pus.sort_by_key(|pu| pu.os);
     Topology { pus }
 }
@@ -68,6 +78,7 @@ fn layout(tree: &Tree) -> Option<Layout> {
     let levels = tree.levels;
     let mut timing = levels.figures.timing(levels.ticks_per_cycle);
     let extra = tree.extra();
+    // After the extra time: looks and timing share what is left of each distance.
     let looks = tree.fit_timing(&mut timing, &extra);
     let reach = tree.reach(&timing, &looks, &extra);
     let (up, homes) = nodes(tree, &reach)?;
@@ -119,12 +130,19 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
         inner.clone_from(groups);
     }
     let first_top = above.len();
+    // Several homes meet in one node above them, or a core's way to each would be a tree of its
+    // own.
     let hub = if homes > 1 { first_top + homes } else { first_top };
     let seed = tree.levels.homes.as_ref().map_or(0, |homes| homes.hash_seed.into());
-    let settled = |at: &usize| above.get(*at).filter(|(level, _)| *level < tree.settling);
-    let parent = |at: usize| settled(&at).map_or(first_top, |(_, to)| *to) as u16;
     let climbing = Climbing {
-        parent: (0..first_top + homes).map(parent).collect(),
+        parent: (0..first_top + homes)
+            .map(|at| {
+                above
+                    .get(at)
+                    .filter(|(level, _)| *level < tree.settling)
+                    .map_or(first_top, |(_, to)| *to) as u16
+            })
+            .collect(),
         below,
         first_top: first_top as u16,
         seed,
@@ -149,6 +167,7 @@ fn link(
     let inner = if level == 0 { 0 } else { reach[level - 1] };
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
     let cycles = (reach[level] - inner).saturating_sub(to_top).max(1) as u32;
+    // A machine of one package has no link between packages; its last level is on the die.
     let packages = levels.cores.iter().any(|core| core.package != levels.cores[0].package);
     let busy = if level == last && packages {
         levels
@@ -167,12 +186,13 @@ fn passing(tree: &Tree, layout: &Layout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {
         let [one, other] = [a, b].map(|core| tree.core(core).pus[0]);
-        let left = tree.wanted(a, b).saturating_sub(distance::round_trip(
+        let left = tree.target_ticks(a, b).saturating_sub(distance::round_trip(
             layout,
             one,
             other,
             MEASURED_LINE,
         )?) as u32;
+        // A round trip passes the line once each way; an odd tick goes to one of them.
         passing[a * tree.cores() + b] = left / 2;
         passing[b * tree.cores() + a] = left - left / 2;
     }

@@ -62,14 +62,13 @@ impl Hierarchy {
             ));
         }
         let mut seen = BTreeSet::new();
-        let core_flaw = |(at, core): (usize, &CoreWritten)| {
+        let flaw = self.cores.iter().enumerate().find_map(|(at, core)| {
             let flaw = self.core_flaw(core).or_else(|| {
                 let twice = core.pus.iter().find(|os| !seen.insert(**os))?;
                 Some(format!("PU {twice} is there twice"))
             });
             flaw.map(|flaw| format!("cores[{at}]: {flaw}"))
-        };
-        let flaw = self.cores.iter().enumerate().find_map(core_flaw);
+        });
         flaw.or_else(|| (seen.len() > MAX_PUS as usize).then(|| format!("more than {MAX_PUS} PUs")))
     }
 
@@ -94,6 +93,7 @@ impl Hierarchy {
             return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));
         }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
+        // An offset may be negative: it is a difference to the mean of a group.
         let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
         wild.map(|ns| format!("{ns:?} ns is not a part of a round trip"))
     }
@@ -140,6 +140,8 @@ impl Hierarchy {
         }
         let measured = self.home_of(super::MEASURED_LINE);
         let is_same = one == other && self.settles();
+        // A pair that settles a line between itself never goes to another home, so that no other
+        // distance of it must be sound.
         let mut homes = (0..self.home_count()).filter(|home| !is_same || *home == measured);
         let wild = homes.find_map(|home| {
             Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns))
@@ -150,9 +152,9 @@ impl Hierarchy {
             ));
         }
         let apart = self.round_trip_ns(a, b, measured);
-        let far =
-            |core: &usize| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS);
-        let core = [a, b].into_iter().find(far)?;
+        let core = [a, b]
+            .into_iter()
+            .find(|core| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS))?;
         let sibling = self.cores[core].sibling_ns?;
         Some(format!(
             "cores[{core}]: sibling_ns is {sibling:?}, but cores {a} and {b} are {apart:?} ns apart; the threads of one core are never further apart than two cores"

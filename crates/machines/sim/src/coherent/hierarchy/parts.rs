@@ -1,6 +1,7 @@
 //! A profile in parts: cores, groups, offsets, and the rest.
 
 use super::MEASURED_LINE;
+use super::build::impossible;
 use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
 use crate::ModelError;
 use crate::coherent::FORMAT;
@@ -46,19 +47,20 @@ impl Parts {
     /// # Errors
     /// [`ModelError`], for a profile without distances, or with distances within one core only.
     pub fn levels(&self, profile: &Profile) -> Result<Hierarchy, ModelError> {
-        let impossible = |message: &str| ModelError::Impossible {
-            name: profile.name.clone(),
-            message: message.to_owned(),
-        };
-        let distance =
-            profile.core_distance.as_ref().ok_or_else(|| impossible("it has no core distances"))?;
+        let distance = profile
+            .core_distance
+            .as_ref()
+            .ok_or_else(|| impossible(&profile.name, "it has no core distances"))?;
         if self.group_of.len() < 2 {
-            return Err(impossible("distances between two cores are needed, and it has one core"));
+            return Err(impossible(
+                &profile.name,
+                "distances between two cores are needed, and it has one core",
+            ));
         }
         let between_cores = self.between_cores(distance);
         let between_ns = self
             .between(&between_cores)
-            .ok_or_else(|| impossible("it knows no distance between two cores"))?;
+            .ok_or_else(|| impossible(&profile.name, "it knows no distance between two cores"))?;
         let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),
@@ -113,25 +115,33 @@ impl Parts {
             let [one, other] = [a, b].map(|core| self.group_of[core] as usize);
             left[one.min(other)][one.max(other)].push(ns - self.offset(a) - self.offset(b));
         }
-        let known = |a: usize, b: usize| middle(&left[a.min(b)][a.max(b)]);
-        let all = (0..groups).flat_map(|a| (0..groups).map(move |b| (a, b)));
-        let largest = all.filter_map(|(a, b)| known(a, b)).max_by(f64::total_cmp)?;
-        let several =
-            |a: usize| self.group_of.iter().filter(|group| **group as usize == a).count() > 1;
-        let unknown = |a: usize, b: usize| if a != b || several(a) { largest } else { f64::NAN };
-        let cell = |a: usize, b: usize| known(a, b).unwrap_or(unknown(a, b));
-        Some((0..groups).map(|a| (0..groups).map(|b| cell(a, b)).collect()).collect())
+        let known: Vec<Vec<Option<f64>>> = (0..groups)
+            .map(|a| (0..groups).map(|b| middle(&left[a.min(b)][a.max(b)])).collect())
+            .collect();
+        let largest = known.iter().flatten().copied().flatten().max_by(f64::total_cmp)?;
+        let mut between: Vec<Vec<f64>> =
+            known.iter().map(|row| row.iter().map(|ns| ns.unwrap_or(largest)).collect()).collect();
+        for (group, row) in between.iter_mut().enumerate() {
+            // A group of one core has no distance within it.
+            let cores = self.group_of.iter().filter(|other| **other as usize == group).count();
+            if cores < 2 && known[group][group].is_none() {
+                row[group] = f64::NAN;
+            }
+        }
+        Some(between)
     }
 
     /// The rest that B and offsets leave of each pair of cores; empty if it is small.
     fn rest(&self, cores: &Matrix, between_ns: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let rest = |a: usize, b: usize| {
-            let base = between_ns[self.group_of[a] as usize][self.group_of[b] as usize];
-            let left = cores[(a, b)] - base - self.offset(a) - self.offset(b);
-            if left.is_finite() { (100.0 * left).round() / 100.0 } else { 0.0 }
-        };
-        let rows: Vec<Vec<f64>> =
-            (0..cores.n()).map(|a| (0..a).map(|b| rest(a, b)).collect()).collect();
+        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(cores.n());
+        for a in 0..cores.n() {
+            let of_pairs = (0..a).map(|b| {
+                let base = between_ns[self.group_of[a] as usize][self.group_of[b] as usize];
+                let left = cores[(a, b)] - base - self.offset(a) - self.offset(b);
+                if left.is_finite() { (100.0 * left).round() / 100.0 } else { 0.0 }
+            });
+            rows.push(of_pairs.collect());
+        }
         let known = cores.pairs().filter(|(_, _, ns)| ns.is_finite());
         let (left, shares): (Vec<f64>, Vec<f64>) =
             known.map(|(a, b, ns)| (rows[b][a], rows[b][a] / ns.max(f64::MIN_POSITIVE))).unzip();
@@ -140,28 +150,33 @@ impl Parts {
 
     fn cores(&self, profile: &Profile, distance: &CoreDistance) -> Vec<CoreWritten> {
         let known: BTreeMap<u32, &Pu> = profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
-        let core = |core: usize| {
-            let rows: Vec<usize> =
-                (0..self.core_of.len()).filter(|row| self.core_of[*row] == core).collect();
-            let pairs =
-                rows.iter().flat_map(|i| rows.iter().map(move |j| (*i, *j))).filter(|(i, j)| i < j);
-            let siblings: Vec<f64> =
-                pairs.map(|pair| distance.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
-            let pu = rows.first().and_then(|row| known.get(&distance.pus[*row]));
-            CoreWritten {
-                pus: rows.iter().map(|row| distance.pus[*row]).collect(),
-                group: self.group_of[core],
-                l2: pu.and_then(|pu| pu.l2),
-                l3: pu.and_then(|pu| pu.l3),
-                die: pu.and_then(|pu| pu.die),
-                numa: pu.and_then(|pu| pu.numa),
-                package: pu.and_then(|pu| pu.package).or(self.package_of[core]),
-                kind: pu.and_then(|pu| pu.kind),
-                sibling_ns: middle(&siblings),
-                offset_ns: self.offset_ns[core].clone(),
-            }
-        };
-        (0..self.group_of.len()).map(core).collect()
+        (0..self.group_of.len())
+            .map(|core| {
+                let rows: Vec<usize> =
+                    (0..self.core_of.len()).filter(|row| self.core_of[*row] == core).collect();
+                let pairs = rows
+                    .iter()
+                    .flat_map(|i| rows.iter().map(move |j| (*i, *j)))
+                    .filter(|(i, j)| i < j);
+                let siblings: Vec<f64> = pairs
+                    .map(|pair| distance.median_ns[pair])
+                    .filter(|ns| ns.is_finite())
+                    .collect();
+                let pu = rows.first().and_then(|row| known.get(&distance.pus[*row]));
+                CoreWritten {
+                    pus: rows.iter().map(|row| distance.pus[*row]).collect(),
+                    group: self.group_of[core],
+                    l2: pu.and_then(|pu| pu.l2),
+                    l3: pu.and_then(|pu| pu.l3),
+                    die: pu.and_then(|pu| pu.die),
+                    numa: pu.and_then(|pu| pu.numa),
+                    package: pu.and_then(|pu| pu.package).or(self.package_of[core]),
+                    kind: pu.and_then(|pu| pu.kind),
+                    sibling_ns: middle(&siblings),
+                    offset_ns: self.offset_ns[core].clone(),
+                }
+            })
+            .collect()
     }
 }
 

@@ -10,26 +10,25 @@ impl Hierarchy {
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::from(HEAD);
-        let line = |text: &mut String, line: String| text.extend([line.as_str(), "\n"]);
-        line(&mut text, format!("format = {}", quoted(&self.format)));
-        line(&mut text, format!("name = {}", quoted(&self.name)));
-        line(&mut text, format!("summary = {}", quoted(&self.summary)));
+        add_line(&mut text, format!("format = {}", quoted(&self.format)));
+        add_line(&mut text, format!("name = {}", quoted(&self.name)));
+        add_line(&mut text, format!("summary = {}", quoted(&self.summary)));
         let sources: Vec<String> =
             self.sources.iter().map(|source| format!("    {},\n", quoted(source))).collect();
-        line(&mut text, format!("sources = [\n{}]", sources.concat()));
-        line(&mut text, format!("frequency_ghz = {}", figure(&self.frequency_ghz)));
-        line(&mut text, "# Distances are whole numbers of ticks.".to_owned());
-        line(&mut text, format!("ticks_per_cycle = {}\n", self.ticks_per_cycle));
-        line(&mut text, CORES.to_owned());
+        add_line(&mut text, format!("sources = [\n{}]", sources.concat()));
+        add_line(&mut text, format!("frequency_ghz = {}", figure(&self.frequency_ghz)));
+        add_line(&mut text, "# Distances are whole numbers of ticks.".to_owned());
+        add_line(&mut text, format!("ticks_per_cycle = {}\n", self.ticks_per_cycle));
+        add_line(&mut text, CORES.to_owned());
         let cores: String = self.cores.iter().map(core).collect();
-        line(&mut text, format!("cores = [\n{cores}]\n"));
-        line(&mut text, self.ties_text());
-        line(&mut text, self.homes_text());
-        line(&mut text, self.distances_text());
+        add_line(&mut text, format!("cores = [\n{cores}]\n"));
+        add_line(&mut text, self.ties_text());
+        add_line(&mut text, self.homes_text());
+        add_line(&mut text, self.distances_text());
         text.push_str("[figures]\n");
         self.figures
             .all()
-            .for_each(|(key, value)| line(&mut text, format!("{key} = {}", figure(value))));
+            .for_each(|(key, value)| add_line(&mut text, format!("{key} = {}", figure(value))));
         text
     }
 
@@ -66,6 +65,10 @@ impl Hierarchy {
         }
         text
     }
+}
+
+fn add_line(text: &mut String, line: String) {
+    text.extend([line.as_str(), "\n"])
 }
 
 const HEAD: &str = "\

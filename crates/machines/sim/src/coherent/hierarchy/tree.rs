@@ -55,13 +55,12 @@ impl<'a> Tree<'a> {
     /// The number of each core's group, with this many levels of its place taken into account.
     fn grouped(&self, depth: usize) -> Vec<usize> {
         let mut numbers = BTreeMap::new();
-        let mut number = |key| {
-            let next = numbers.len();
-            *numbers.entry(key).or_insert(next)
-        };
         self.order
             .iter()
-            .map(|core| number(place(&self.levels.cores[*core])[..depth].to_vec()))
+            .map(|core| {
+                let next = numbers.len();
+                *numbers.entry(place(&self.levels.cores[*core])[..depth].to_vec()).or_insert(next)
+            })
             .collect()
     }
 
@@ -91,7 +90,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Ticks of a pair's round trip for the measured line.
-    pub fn wanted(&self, a: usize, b: usize) -> u64 {
+    pub fn target_ticks(&self, a: usize, b: usize) -> u64 {
         let home = self.levels.home_of(MEASURED_LINE);
         let ns = self.levels.round_trip_ns(self.order[a], self.order[b], home);
         (ns * self.levels.ticks_per_ns()).round() as u64
@@ -137,61 +136,78 @@ impl<'a> Tree<'a> {
     fn nearest(&self, from_level: usize, extra: &[u32]) -> f64 {
         let homes = self.levels.home_count();
         let home = self.levels.home_of(MEASURED_LINE);
-        let offset = |core: usize| extra.get(core * homes + home).copied().unwrap_or(0);
-        let left = |(a, b): (usize, usize)| {
-            let level = self.level(a, b);
-            let ways = if level == self.last() {
-                ROUTES / 2 * u64::from(offset(a) + offset(b))
-            } else {
-                0
-            };
-            (level >= from_level).then(|| (self.wanted(a, b) / 2) as f64 - ways as f64)
-        };
-        self.pairs().filter_map(left).fold(f64::INFINITY, f64::min)
+        self.pairs()
+            .filter_map(|(a, b)| {
+                let level = self.level(a, b);
+                let ways = if level == self.last() {
+                    ROUTES / 2
+                        * u64::from(
+                            extra.get(a * homes + home).copied().unwrap_or(0)
+                                + extra.get(b * homes + home).copied().unwrap_or(0),
+                        )
+                } else {
+                    0
+                };
+                (level >= from_level).then(|| (self.target_ticks(a, b) / 2) as f64 - ways as f64)
+            })
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
     /// each core's look: from its threads' distance, which involves no directory, else the assumed
     /// time.
     pub fn fit_timing(&self, timing: &mut Timing, extra: &[u32]) -> Vec<u64> {
-        let ticks = |ns: f64| (ns * self.levels.ticks_per_ns() / 2.0).round() as u64;
-        let told: Vec<Option<u64>> =
-            (0..self.cores()).map(|core| self.core(core).sibling_ns.map(ticks)).collect();
+        let sibling_ticks: Vec<Option<u64>> = (0..self.cores())
+            .map(|core| {
+                self.core(core)
+                    .sibling_ns
+                    .map(|ns| (ns * self.levels.ticks_per_ns() / 2.0).round() as u64)
+            })
+            .collect();
         let assumed = self.levels.figures.look_cycles.ticks(self.levels.ticks_per_cycle);
-        let longest = told.iter().copied().flatten().max();
-        let share_at = |level| {
-            let left = MOST_FIXED * self.nearest(level, extra) - longest.unwrap_or(0) as f64;
-            let look = if longest.is_some() { 0 } else { assumed };
-            left / fixed(timing, look, self.passed(level)) as f64
-        };
-        let share = (0..=self.last()).map(share_at).fold(1.0, f64::min).max(0.0);
-        let shrink = |part: u64| ((part as f64 * share) as u64).max(1);
+        let longest = sibling_ticks.iter().copied().flatten().max();
+        let share = (0..=self.last())
+            .map(|level| {
+                let left = MOST_FIXED * self.nearest(level, extra) - longest.unwrap_or(0) as f64;
+                let look = if longest.is_some() { 0 } else { assumed };
+                left / fixed(timing, look, self.passed(level)) as f64
+            })
+            .fold(1.0, f64::min)
+            .max(0.0);
         let parts = [&mut timing.hit, &mut timing.miss, &mut timing.cache, &mut timing.directory];
-        parts.into_iter().for_each(|part| *part = shrink(*part));
-        let look = |told: Option<u64>| {
-            told.map_or(shrink(assumed), |one_way| one_way.saturating_sub(timing.hit).max(1))
-        };
-        told.into_iter().map(look).collect()
+        parts.into_iter().for_each(|part| *part = ((*part as f64 * share) as u64).max(1));
+        sibling_ticks
+            .into_iter()
+            .map(|sibling_ticks| {
+                sibling_ticks.map_or(((assumed as f64 * share) as u64).max(1), |one_way| {
+                    one_way.saturating_sub(timing.hit).max(1)
+                })
+            })
+            .collect()
     }
 
     /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it
     /// needs beside them.
     pub fn reach(&self, timing: &Timing, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
-        let spare = |level: usize| {
-            let left = self.nearest(level, extra) - fixed(timing, look, self.passed(level)) as f64;
-            (left / ROUTES as f64) as u64
-        };
         // Above the last level there is one more link to each of several homes.
-        let step =
-            |level: usize| if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 };
-        let mut reach: Vec<u64> = (0..=self.last()).map(spare).collect();
+        let mut reach: Vec<u64> = (0..=self.last())
+            .map(|level| {
+                let left =
+                    self.nearest(level, extra) - fixed(timing, look, self.passed(level)) as f64;
+                (left / ROUTES as f64) as u64
+            })
+            .collect();
         for level in (0..self.last()).rev() {
-            reach[level] = reach[level].min(reach[level + 1].saturating_sub(step(level + 1)));
+            reach[level] = reach[level].min(reach[level + 1].saturating_sub(
+                if (level + 1) == self.last() && self.levels.home_count() > 1 { 2 } else { 1 },
+            ));
         }
         for level in 0..reach.len() {
             let inner = if level == 0 { 0 } else { reach[level - 1] };
-            reach[level] = reach[level].max(inner + step(level));
+            reach[level] = reach[level].max(
+                inner + (if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 }),
+            );
         }
         reach
     }
