@@ -78,7 +78,8 @@
 
   const draw = () => {
     const ratio = window.devicePixelRatio || 1;
-    side = Math.max(120, canvas.parentElement.clientWidth - LEFT);
+    // The squares of few CPUs need not fill the page.
+    side = Math.min(n * 200, Math.max(120, canvas.parentElement.clientWidth - LEFT));
     canvas.style.width = `${side + LEFT}px`;
     canvas.width = Math.round((side + LEFT) * ratio);
     canvas.height = Math.round((side + TOP) * ratio);

@@ -28,6 +28,10 @@ pub fn text(results: &Results) -> String {
 pub(crate) fn page(results: &Results) -> Page {
     let names = names(results);
     let comparisons = comparisons(results);
+    let found = results.comparisons.iter().map(|found| {
+        let ends = found.ratio_low.zip(found.ratio_high);
+        (found.with, percent(found.ratio), ends.map(|(low, high)| [low, high].map(percent)))
+    });
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
@@ -44,7 +48,7 @@ pub(crate) fn page(results: &Results) -> Page {
         lead: vec![about(results)],
         sections: vec![
             Section::page(format!("The difference of '{}' from the others", names[0]))
-                .with(Block::Intervals { rows: differences(results), title: "difference, %" }),
+                .with(differences(&names, found)),
             Section::new("Readings").unit(direction(results)).with(table(results)),
             Section::new("In words").with(said),
             Section::page("Every block").with(blocks(results)),
@@ -102,28 +106,22 @@ fn table(results: &Results) -> Table {
 
 /// The quartiles of some readings.
 fn middle_half(results: &Results, values: &[f64]) -> String {
-    match (quantile(values, 0.25), quantile(values, 0.75)) {
-        (Some(low), Some(high)) => {
-            format!("{} to {}", reading(results, low), reading(results, high))
-        }
-        _ => String::new(),
-    }
+    let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
+    let known = quartiles.iter().flatten().map(|value| reading(results, *value));
+    known.collect::<Vec<_>>().join(" to ")
 }
 
-fn differences(results: &Results) -> Vec<Interval> {
-    let names = names(results);
-    results
-        .comparisons
-        .iter()
-        .map(|found| Interval {
-            name: format!("from '{}'", names[found.with]),
-            centre: percent(found.ratio),
-            ends: found
-                .ratio_low
-                .zip(found.ratio_high)
-                .map(|(low, high)| [percent(low), percent(high)]),
-        })
-        .collect()
+/// Differences in percent from some of the names, with the ends of their intervals.
+pub(crate) fn differences(
+    names: &[String],
+    found: impl Iterator<Item = (usize, f64, Option<[f64; 2]>)>,
+) -> Block {
+    let rows = found.map(|(with, centre, ends)| Interval {
+        name: format!("from '{}'", names[with]),
+        centre,
+        ends,
+    });
+    Block::Intervals { rows: rows.collect(), title: "difference, %" }
 }
 
 /// Each command's reading in each block.

@@ -193,33 +193,29 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<Section> {
     let columns =
         Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
     let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
-    let pairs = Section::new("Through MPI").narrow().with(format!("Through {}:", mpi.library));
+    let pairs =
+        Section::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
     let together = Section::new("Through MPI, all together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
 /// The times of each operation by size: 8 B, 1 KiB and 64 KiB; a barrier has none but the first.
-fn collectives(mpi: &Mpi) -> Vec<(String, [String; 3])> {
+fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
         (Operation::Barrier, "barrier"),
         (Operation::Broadcast, "broadcast"),
         (Operation::Allreduce, "allreduce"),
         (Operation::Alltoall, "alltoall"),
     ];
-    let of = |operation: Operation, sizes: &[u32]| {
-        let mut found = mpi.collectives.iter().filter(|one| one.operation == operation);
-        found
-            .find(|one| sizes.contains(&one.size_bytes))
-            .map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
-    };
-    let row = |(operation, name)| {
-        (
-            String::from(name),
-            [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| of(operation, sizes)),
-        )
-    };
-    names.into_iter().map(row).collect()
+    names.map(|(operation, name)| {
+        let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
+            let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
+            let timed = timed.find(|one| sizes.contains(&one.size_bytes));
+            timed.map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
+        });
+        (name.to_owned(), times)
+    })
 }
 
 /// The round trips of each pair; `None` where none were measured.
@@ -233,20 +229,12 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
         brackets: if cluster.held_back.is_some() { " (in brackets: predicted)" } else { "" },
         short: order.iter().map(|node| short[*node].clone()).collect(),
         names: order.iter().map(|node| cluster.nodes[*node].name.clone()).collect(),
-        begins: groups
-            .iter()
-            .scan(0, |row, nodes| {
-                *row += nodes.len();
-                Some(*row)
-            })
-            .filter(|row| *row < n)
-            .collect(),
+        begins: (1..groups.len()).map(|group| groups[..group].concat().len()).collect(),
         times_ns: Square::from_fn(n, |row, column| fit.value(order[row], order[column])),
         is_measured: Square::from_fn(n, |row, column| {
             let pair = [order[row].min(order[column]), order[row].max(order[column])];
             cluster.pairs.iter().any(|measured| measured.nodes == pair)
         }),
-        word: time,
     })
 }
 

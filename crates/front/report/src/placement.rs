@@ -5,7 +5,7 @@ use crate::floor::{self, Comparison};
 use crate::page::draw::text_table;
 use crate::page::{Page, Section, Table, TableCell};
 use crate::svg::traffic::Labelled;
-use crate::traffic::{short, three_digits};
+use crate::traffic::three_digits;
 use crate::{Grid, Order, sentence, svg};
 use maud::{Markup, html};
 use seatmap_document::visible;
@@ -60,7 +60,7 @@ fn gains(plan: &Plan) -> Table {
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
     table.rows(rows.into_iter().map(|row| {
-        [row.what.into(), TableCell::bar(short(row.cost), row.cost / most), row.more.into()]
+        [row.what.into(), TableCell::bar(number(row.cost), row.cost / most), row.more.into()]
     }))
 }
 
@@ -83,8 +83,10 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 }
 
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
-    let name = |task: &usize| names.get(*task).cloned().unwrap_or_else(|| task.to_string());
-    let names: Option<Vec<String>> = tasks.map(|tasks| tasks.iter().map(name).collect());
+    let names: Option<Vec<String>> = tasks.map(|tasks| {
+        let named = tasks.iter().map(|task| (task, names.get(*task)));
+        named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
+    });
     html! {
         span.seat.(if names.is_some() { "used" } else { "free" }) {
             span { "CPU " (os) }

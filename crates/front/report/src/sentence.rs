@@ -25,13 +25,17 @@ const MOST_BYTES: f64 = 0.9;
 
 /// A machine's distances.
 pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> String {
-    let far_home_ns = findings(profile).into_iter().find_map(|finding| match finding {
-        Finding::FarHome { far_ns, .. } => Some(far_ns),
+    let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
+        Finding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
     });
-    let mut cores = classes
-        .iter()
-        .filter(|class| class.name != "SMT siblings" && !is_by_far_home(class, far_home_ns));
+    let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
+    let mut cores = classes.iter().filter(|class| {
+        // One part of the machine that looks slow because the line's home is in another says nothing
+        // about where threads should sit.
+        let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
+        class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
+    });
     let Some(near) = cores.next().or(classes.first()) else {
         return format!(
             "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
@@ -49,13 +53,6 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
          ({}), {times:.1} times as long: seat threads that talk to each other in the nearest.",
         near.name, far.name
     )
-}
-
-/// Whether the class is one part of the machine that looks slow because the line's home is in
-/// another: it says nothing about where threads should sit.
-fn is_by_far_home(class: &DistanceClass, far_home_ns: Option<f64>) -> bool {
-    class.name.starts_with("same ")
-        && far_home_ns.is_some_and(|far_ns| (class.median_ns / far_ns - 1.0).abs() < FAR_HOME)
 }
 
 /// Where no class is far: whether its pairs are alike, too. `None` where a class is.

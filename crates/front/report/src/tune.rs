@@ -1,9 +1,8 @@
 //! A race of ways to seat a program, in words.
 
 use crate::about::counted;
-use crate::bench::{amount, digits, interval, reading_of, readings_by_block, short};
+use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
 use crate::page::{Block, Page, Section, Table, TableCell, draw};
-use crate::svg::intervals::Interval;
 use crate::traffic;
 use seatmap_statistics::median;
 use seatmap_tune::Tuned;
@@ -30,13 +29,13 @@ pub(crate) fn page(tuned: &Tuned) -> Page {
         };
     };
     let said = sentences(tuned, verdict);
+    let found = verdict.confirmed.iter();
+    let found = found.map(|found| (found.with, found.percent, found.interval_percent));
     Page {
         lead: vec![about(tuned, verdict)],
         sections: vec![
-            Section::page("The winner against others, by fresh runs").with(Block::Intervals {
-                rows: differences(tuned, verdict),
-                title: "difference, %",
-            }),
+            Section::page("The winner against others, by fresh runs")
+                .with(differences(&names(tuned), found)),
             Section::new("Candidates").with(table(tuned, verdict)),
             Section::new("In words").with(said.clone()),
             Section::page("Every block").with(blocks(tuned, verdict)),
@@ -116,19 +115,6 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
             fate(tuned, verdict, at).into(),
         ]
     }))
-}
-
-fn differences(tuned: &Tuned, verdict: &Verdict) -> Vec<Interval> {
-    let names = names(tuned);
-    verdict
-        .confirmed
-        .iter()
-        .map(|found| Interval {
-            name: format!("from '{}'", names[found.with]),
-            centre: found.percent,
-            ends: found.interval_percent,
-        })
-        .collect()
 }
 
 /// The readings of the best candidates in the race, block by block.

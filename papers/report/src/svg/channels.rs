@@ -1,27 +1,19 @@
 //! Distances over CPUs and gains over comparisons, as in the figures of Liu et al. 2015.
 
-use maud::{Markup, html};
+use maud::Markup;
 use seatmap_experiments::channels::curve::Point;
 use seatmap_experiments::channels::slices::Spread;
 use seatmap_experiments::channels::{Figures, Found};
 use seatmap_report::Unit;
-use seatmap_report::svg::Title;
 use seatmap_report::svg::curves::{Curve, WIDTH, curves, drawing, height};
-use seatmap_report::svg::number;
+use seatmap_report::svg::{Title, standalone};
 
 /// An experiment's result, as a standalone picture.
 #[must_use]
 pub fn channels(found: &Found) -> String {
     let (them, across, up) = drawn(found);
-    let height = number(height(&them));
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height)
-            role="img" font-family="system-ui, sans-serif" font-size="12" {
-            rect width=(WIDTH) height=(height) fill="#fff" {}
-            @if let Some(drawing) = drawing(&them, across, up) { (drawing) }
-        }
-    };
-    picture.into_string() + "\n"
+    let drawing = drawing(&them, across, up).unwrap_or_default();
+    standalone([WIDTH, height(&them)], &drawing)
 }
 
 /// The same for a page.

@@ -165,27 +165,26 @@ impl Drawing<'_> {
     /// The task in a seat, `T3` where that has room; where there is none, the CPU's number, faintly.
     fn number(&self, seat: &Seat) -> Markup {
         let tasks = self.tasks(seat.os);
-        let has_room = 1.45 * seat.size > 3.0 * SMALLEST;
-        let mark = if has_room { "T" } else { "" };
-        let text = match tasks {
+        let plain = match tasks {
             [] => seat.os.to_string(),
-            [task] => format!("{mark}{task}"),
-            [first, others @ ..] => format!("{mark}{first}+{}", others.len()),
+            [task] => task.to_string(),
+            [first, others @ ..] => format!("{first}+{}", others.len()),
         };
+        let has_mark = !tasks.is_empty() && 1.45 * seat.size >= SMALLEST * (plain.len() + 1) as f64;
+        let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
         let size = (1.45 * seat.size / text.len().max(2) as f64).min(0.6 * seat.size).min(widest);
-        let (class, fill) = match tasks.first() {
-            Some(task) => ("task", self.colours(*task).1),
-            None => ("cpu", "#8b949e"),
+        let [class, fill, halo, weight] = match tasks.first() {
+            Some(task) => ["task", self.colours(*task).1, "none", "600"],
+            None => ["cpu", "#8b949e", "#ffffff", "400"],
         };
         let (x, y) = seat.at;
         let lower = if seat.element.is_empty() { 0.0 } else { 0.16 * seat.size };
         html! {
             @if size >= SMALLEST {
-                g.(class) fill=(fill) text-anchor="middle" pointer-events="none" {
-                    text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size))
-                        stroke=[tasks.is_empty().then_some("#ffffff")] stroke-width="2" paint-order="stroke"
-                        font-weight=[(!tasks.is_empty()).then_some("600")] { (text) }
+                g.(class) fill=(fill) stroke=(halo) stroke-width="3" paint-order="stroke" font-weight=(weight)
+                    text-anchor="middle" pointer-events="none" {
+                    text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size)) { (text) }
                     @if lower > 0.0 { text x=(number(x)) y=(number(y - lower)) font-size="8" { (seat.element) } }
                 }
             }

@@ -32,11 +32,11 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
             text x=(number(wide + 4.0)) y="12.5" {
                 @if many { "T3: task 3; tasks that talk share a colour" } @else { "T3: task 3" }
             }
-            @let next = wide + if many { 275.0 } else { 110.0 };
+            @let next = wide + if many { 230.0 } else { 80.0 };
             rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff" stroke="#c4cad1" {}
             text x=(number(next + 18.0)) y="12.5" { "3: CPU 3, free" }
             @if comparison.has_lines() {
-                @let at = next + 90.0;
+                @let at = next + 105.0;
                 path.line d=(format!("M{0} 2l6.5 6.5l-6.5 6.5l-6.5 -6.5Z", number(at + 6.0))) fill=(HOME) {}
                 text x=(number(at + 17.0)) y="12.5" { "lines at home" }
             }

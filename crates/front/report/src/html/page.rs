@@ -24,7 +24,7 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
-    let none = Section::new("Core distances").with("This profile holds none.".to_owned());
+    let none = Section::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
     let sections = [
         in_figures(&classes, digits),
         explained(profile, digits),
@@ -99,7 +99,7 @@ fn explained(profile: &Profile, digits: Digits) -> Section {
     match &profile.home_model {
         None => section,
         Some(model) => {
-            section.with(about::information(profile)).with(tables::groups(model, digits))
+            section.with(vec![about::information(profile)]).with(tables::groups(model, digits))
         }
     }
 }

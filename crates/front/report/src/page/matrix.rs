@@ -1,8 +1,9 @@
 //! The times between things that have names: figures in a terminal, a heat map on a page.
 
 use super::Medium;
+use crate::cluster::time;
 use crate::svg::cells::Fill;
-use crate::svg::heat::{HeatMap, distances, swatch};
+use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
 use crate::{Scale, Unit};
 use maud::{Markup, html};
@@ -13,6 +14,9 @@ use seatmap_machine::{Matrix, Square};
 const MOST_ROWS: usize = 24;
 /// More rows have squares smaller than a dot.
 const MOST_DRAWN: usize = 256;
+
+/// The pale colour of the middle of the scale.
+const PALE: &str = "#218f8d73";
 
 /// A time for each pair.
 pub(crate) struct PairTimes {
@@ -30,8 +34,6 @@ pub(crate) struct PairTimes {
     pub times_ns: Matrix,
     /// Whether they were measured; the others are predicted.
     pub is_measured: Square<bool>,
-    /// A time in words.
-    pub word: fn(f64) -> String,
 }
 
 impl PairTimes {
@@ -71,7 +73,7 @@ impl PairTimes {
         let Some(scale) = Scale::of(self.times_ns.pairs().map(|(_, _, ns)| *ns)) else {
             return html! {};
         };
-        let is_whole = (0..n).all(|i| (0..i).all(|j| self.is_measured[(i, j)]));
+        let is_whole = self.is_measured.pairs().all(|(_, _, measured)| *measured);
         let unit = if scale.log { "log" } else { "" };
         let map = HeatMap {
             title: self.title,
@@ -80,13 +82,13 @@ impl PairTimes {
             n,
             fill: &|row, column| self.fill(scale, row, column),
             ground: None,
-            figure: &|row, column| (self.word)(self.times_ns[(row, column)]),
+            figure: &|row, column| time(self.times_ns[(row, column)]),
             tip: &|row, column| self.tip(row, column),
             label: &|row| self.short[row].clone(),
             begins: self.begins.clone(),
             legend: html! {
-                (distances(&bar_ticks(scale, Unit::Time, self.word, APART), unit))
-                @if !is_whole { (swatch(1, true, "url(#ramp)", "pale: predicted")) }
+                (bar(&bar_ticks(scale, Unit::Time, time, APART), unit, true))
+                @if !is_whole { (swatch(0, true, PALE, "predicted")) }
             },
             below: String::new(),
         };
@@ -103,7 +105,7 @@ impl PairTimes {
             return String::new();
         }
         let how = if self.is_measured[(row, column)] { "" } else { ", predicted" };
-        let time = (self.word)(self.times_ns[(row, column)]);
+        let time = time(self.times_ns[(row, column)]);
         format!("{} and {}: {time}{how}", self.names[row], self.names[column])
     }
 }

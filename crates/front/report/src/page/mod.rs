@@ -168,9 +168,3 @@ impl From<Vec<String>> for Block {
         Block::Text(lines)
     }
 }
-
-impl From<String> for Block {
-    fn from(line: String) -> Self {
-        Block::Text(vec![line])
-    }
-}

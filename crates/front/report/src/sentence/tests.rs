@@ -38,6 +38,13 @@ fn distances_say_where_to_sit() {
     );
 }
 
+#[test]
+fn a_class_that_a_far_home_makes_slow_is_no_reason_for_a_seat() {
+    let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+    let said = shown(&profile);
+    assert!(said.contains("394.4 ns in the farthest (other package)"), "{said}");
+}
+
 fn plan(cost: f64, os: f64, compact: f64) -> Plan {
     let random = Random { mean: 400.0, best: 300.0 };
     let baselines = Some(Baselines { os, compact, scatter: 500.0, random });

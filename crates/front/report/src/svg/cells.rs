@@ -63,7 +63,8 @@ impl Fill {
 
     /// The colour of text on it.
     pub fn ink(self) -> &'static str {
-        if is_light(self.rgb()) { "#1b1f24" } else { "#ffffff" }
+        let is_light = self.opacity().is_some() || is_light(self.rgb());
+        if is_light { "#1b1f24" } else { "#ffffff" }
     }
 
     fn rgb(self) -> Rgb {

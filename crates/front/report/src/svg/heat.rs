@@ -2,7 +2,7 @@
 
 use super::cells::{Fill, paths};
 use super::number;
-use crate::palette::{UNKNOWN, colour, hex};
+use crate::palette::{colour, hex};
 use maud::{Markup, html};
 
 /// Side of the square of cells, in user units.
@@ -11,8 +11,8 @@ const SIDE: f64 = 640.0;
 const TITLE: f64 = 50.0;
 /// Room for labels of CPUs or tasks: left, and above. Names need more.
 const LABELS: [f64; 2] = [56.0, 22.0];
-/// Room for the legend, right.
-const RIGHT: f64 = 116.0;
+/// Room for the legend, right, with the letters of a telephone.
+const RIGHT: f64 = 132.0;
 /// Room below.
 const BOTTOM: f64 = 24.0;
 /// The width of a letter: a wide one, since the page's font is the reader's own.
@@ -93,7 +93,7 @@ impl HeatMap<'_> {
                 @for (fill, path) in paths(n, self.fill) {
                     path fill=(fill.hex()) fill-opacity=[fill.opacity()] d=(path) {}
                 }
-                g.cuts stroke=(self.ground.map_or("#fff", |_| "#8b949e")) stroke-width=(number(2.0 / cell)) {
+                g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e")) stroke-width=(number(2.0 / cell)) {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
                 }
                 @if n <= MOST_TIPS {
@@ -120,7 +120,7 @@ impl HeatMap<'_> {
         let has_room = figure.chars().count() as f64 * LETTER + AIR < cell;
         html! {
             @if let Some(fill) = (self.fill)(row, column).filter(|_| has_room && !figure.is_empty()) {
-                text x=(number((column as f64 + 0.5) * cell)) y=(number((row as f64 + 0.5) * cell + 4.5))
+                text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell)) y=(number((row as f64 + 0.5) * cell + 4.5))
                     fill=(fill.ink()) { (figure) }
             }
         }
@@ -167,7 +167,7 @@ impl HeatMap<'_> {
 
 /// A bar of colours with (position, text) beside it, and the unit below. `from_dark` says which end
 /// is the low one.
-pub(super) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
+pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
         defs {
@@ -196,9 +196,4 @@ pub(crate) fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> M
         rect x="0" y=(y) width="14" height="14" fill=(fill) {}
         text.quiet x="20" y=(y + 11.0) fill="#57606a" { (text) }
     }
-}
-
-/// The scale of distances.
-pub(crate) fn distances(ticks: &[(f64, String)], unit: &str) -> Markup {
-    html! { (bar(ticks, unit, true)) (swatch(0, true, &hex(UNKNOWN), "not known")) }
 }

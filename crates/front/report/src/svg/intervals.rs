@@ -47,7 +47,7 @@ fn drawn(row: &Interval, top: f64, frame: &Frame) -> Markup {
     let zero = number(frame.x(0.0));
     html! {
         // Below the name, which it would cross.
-        line.rule x1=(zero) x2=(zero) y1=(number(y - 9.0)) y2=(number(top + ROW)) stroke="#57606a" stroke-width="1.5" {}
+        line.zero x1=(zero) x2=(zero) y1=(number(y - 9.0)) y2=(number(top + ROW)) stroke="#57606a" stroke-width="1.5" {}
         text.name x="0" y=(number(top + 14.0)) { (row.name) }
         g {
             @if let Some([low, high]) = row.ends {

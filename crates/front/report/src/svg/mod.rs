@@ -18,9 +18,10 @@ pub use noise::noise;
 pub use traffic::traffic;
 
 use crate::axis::{Axis, Tick, Unit};
+use crate::palette::{UNKNOWN, hex};
 use crate::{Digits, Grid, Order, Scale};
 use cells::Fill;
-use heat::HeatMap;
+use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
 use seatmap_machine::Profile;
 
@@ -40,11 +41,8 @@ pub fn heatmap(profile: &Profile, order: Order) -> String {
 pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     let Some((grid, scale)) = grid.and_then(|grid| Some((grid, Scale::of(grid.values_ns())?)))
     else {
-        return html! {
-            svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox="0 0 320 40" width="320" height="40" {
-                text.quiet x="0" y="24" font-size="13" fill="#57606a" { "No core distances known." }
-            }
-        };
+        let notice = html! { text.ink x="0" y="24" fill="#1b1f24" { "No core distances known." } };
+        return frame::chart([480.0, 40.0], "Core distances", &notice);
     };
     let digits = Digits::of(profile);
     let n = grid.os.len();
@@ -64,7 +62,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
         tip: &|_, _| String::new(),
         label: &|row| grid.os[row].to_string(),
         begins: (1..n).filter(|row| grid.ends_group(row - 1)).collect(),
-        legend: heat::distances(&ticks, unit),
+        legend: html! { (bar(&ticks, unit, true)) (swatch(0, true, &hex(UNKNOWN), "not known")) },
         below: String::new(),
     };
     map.picture()

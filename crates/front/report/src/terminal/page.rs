@@ -37,7 +37,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("What the pair view holds", wrap(&about::information(profile), options.width, 2)),
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
         ("Threads that sleep, round trip of two wakeups in ns", wakeups(profile)),
-        ("Under load, round trip in ns", loaded(profile, digits)),
+        ("Under load, round trip in ns", text_table(&tables::loaded(&profile.loaded, digits))),
     ];
     let titled = |(title, body): (&str, String)| {
         if body.is_empty() {
@@ -165,9 +165,6 @@ fn wakeups(profile: &Profile) -> String {
         .as_ref()
         .map(|wakeups| wakeups.classes(&profile.topology))
         .unwrap_or_default();
-    if classes.is_empty() {
-        return String::new();
-    }
     let table = Table::default().words(["on"]).figures(["pairs", "median", "95 % interval"]);
     text_table(&table.rows(classes.iter().map(wakeup_row)))
 }
@@ -183,13 +180,6 @@ fn wakeup_row(class: &WakeupClass) -> [String; 4] {
         format!("{:.0}", class.median_ns()),
         format!("{low:.0} to {high:.0}"),
     ]
-}
-
-fn loaded(profile: &Profile, digits: Digits) -> String {
-    if profile.loaded.is_empty() {
-        return String::new();
-    }
-    text_table(&tables::loaded(&profile.loaded, digits))
 }
 
 #[cfg(test)]

@@ -148,13 +148,14 @@ fn pages_fit_into_500_pixels() {
         ("profile", sample::page()),
         ("placement", sample::placement()),
         ("noise", sample::noise()),
+        ("cluster", sample::cluster()),
     ] {
         let file = folder.join(format!("{name}-500.html"));
         std::fs::write(&file, text).unwrap();
         page.navigate(&format!("file://{}", file.display()));
         page.screenshot(&folder.join(format!("{name}-500.png")));
         assert_eq!(page.eval("document.documentElement.scrollWidth"), 500, "{name}");
-        let letters = "Math.min(...[...document.querySelectorAll('.chart text')].filter(e => e.checkVisibility())
+        let letters = "Math.min(...[...document.querySelectorAll('.chart text, .picture text')].filter(e => e.checkVisibility())
             .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))";
         let smallest = page.eval(letters);
         assert!(smallest.as_f64().is_none_or(|pixels| pixels >= 9.0), "{name}: {smallest}");

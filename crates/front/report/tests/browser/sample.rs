@@ -178,3 +178,9 @@ pub fn placement() -> String {
     let comparison = Comparison::new(&profile, Some(&model), &pattern, &plan, seatings);
     seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
 }
+
+/// The page of the cluster that the guide measures.
+pub fn cluster() -> String {
+    let text = include_str!("../../../../../examples/cluster.json");
+    seatmap_report::html::cluster(&seatmap_cluster::Cluster::from_json(text).expect("a cluster"))
+}

@@ -30,8 +30,11 @@ fn lines(texts: &[String], mark: &str) -> String {
     texts.iter().map(|text| format!("{mark}{}\n", visible(text))).collect()
 }
 
-/// A table with two blanks before and between its columns.
+/// A table with two blanks before and between its columns; nothing where it has no rows.
 pub(crate) fn table(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
     let shown = table.shown(Medium::Terminal);
     let head = shown.iter().map(|at| table.columns[*at].head.clone()).collect::<Vec<_>>();
     let cells = table.rows.iter().map(|row| shown.iter().map(|at| visible(&row[*at].text)));
@@ -78,10 +81,10 @@ mod tests {
         let page = Page {
             lead: vec!["2 nodes.".to_owned()],
             sections: vec![
-                Section::page("a").with("no".to_owned()),
+                Section::page("a").with(vec!["no".to_owned()]),
                 Section::new("b").with(Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
                 Section::new("c").with(Vec::new()),
-                Section::new("d").with("three".to_owned()),
+                Section::new("d").with(vec!["three".to_owned()]),
             ],
             ..Page::new("title", "headline")
         };

@@ -13,19 +13,27 @@ struct Column {
     is_text: bool,
 }
 
+const fn words(sort: Sort, title: &'static str, width: usize) -> Column {
+    Column { sort, title, width, is_text: true }
+}
+
+const fn figures(sort: Sort, title: &'static str, width: usize) -> Column {
+    Column { is_text: false, ..words(sort, title, width) }
+}
+
 /// The widths of the narrowest table; together with the mark they fit into 80 columns.
 const COLUMNS: [Column; 11] = [
-    Column { sort: Sort::Pid, title: "PID", width: 7, is_text: false },
-    Column { sort: Sort::Tid, title: "TID", width: 7, is_text: false },
-    Column { sort: Sort::Name, title: "NAME", width: 12, is_text: true },
-    Column { sort: Sort::Cpu, title: "CPU", width: 4, is_text: false },
-    Column { sort: Sort::Mask, title: "MASK", width: 6, is_text: true },
-    Column { sort: Sort::Seat, title: "SEAT", width: 5, is_text: true },
-    Column { sort: Sort::Load, title: "LOAD%", width: 6, is_text: false },
-    Column { sort: Sort::Wait, title: "WAIT%", width: 5, is_text: false },
-    Column { sort: Sort::Switches, title: "SW/s", width: 5, is_text: false },
-    Column { sort: Sort::Migrations, title: "MIG/s", width: 5, is_text: false },
-    Column { sort: Sort::Wakeups, title: "WAKE/s", width: 6, is_text: false },
+    figures(Sort::Pid, "PID", 7),
+    figures(Sort::Tid, "TID", 7),
+    words(Sort::Name, "NAME", 12),
+    figures(Sort::Cpu, "CPU", 4),
+    words(Sort::Mask, "MASK", 6),
+    words(Sort::Seat, "SEAT", 5),
+    figures(Sort::Load, "LOAD%", 6),
+    figures(Sort::Wait, "WAIT%", 5),
+    figures(Sort::Switches, "SW/s", 5),
+    figures(Sort::Migrations, "MIG/s", 5),
+    figures(Sort::Wakeups, "WAKE/s", 6),
 ];
 
 /// The most columns that further space adds to the name, to the mask and to the seat.
