@@ -21,7 +21,6 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     (
         "rank",
         &[
-            "cpus",
             "long",
             "unidirectional",
             "symmetry",
@@ -38,10 +37,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
     ),
     (
         "stats",
-        &[
-            "cpus", "private", "warm_up", "between", "stride", "elements", "syscall", "trace",
-            "class",
-        ],
+        &["private", "warm_up", "between", "stride", "elements", "syscall", "trace", "class"],
     ),
 ];
 

@@ -53,8 +53,8 @@ impl Notify {
     }
 
     /// Waits until `look` finds something; `None` where the thread has been the only one of its
-    /// process that could change anything for a moment, by `is_alone`. Another thread may come later
-    /// as long as there is one that can make it.
+    /// process that could change anything for a moment, by `is_alone`. Another thread may come
+    /// later as long as there is one that can make it.
     pub fn wait_for_others<T>(
         &self,
         is_alone: fn() -> bool,

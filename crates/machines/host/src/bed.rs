@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering;
 const PAGE_WORDS: u32 = 512;
 
 /// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the
-/// NUMA node of its task. The memory modules are the NUMA nodes of the CPUs that tasks can be seated
-/// on, in ascending order; with one node only, all of memory is one module.
+/// NUMA node of its task. The memory modules are the NUMA nodes of the CPUs that tasks can be
+/// seated on, in ascending order; with one node only, all of memory is one module.
 ///
 /// Each run gets fresh memory. The threads are kept.
 pub struct HostBed {

@@ -9,8 +9,8 @@ use seatmap_watch::RemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The test that executes a kind of remedy; or what `scripts/lab/remedies` says of it, on a computer
-/// that systemd runs and that has two NUMA nodes.
+/// The test that executes a kind of remedy; or what `scripts/lab/remedies` says of it, on a
+/// computer that systemd runs and that has two NUMA nodes.
 fn executed_by(kind: RemedyKind) -> &'static str {
     match kind {
         RemedyKind::Bind => "a_thread_is_bound",
