@@ -114,6 +114,7 @@ pub fn run(
         },
     };
     let end = session.run(&request.length, &mut results);
+    // Others get these CPUs back before anything else is done.
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);

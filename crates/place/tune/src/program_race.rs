@@ -57,6 +57,7 @@ pub fn run(
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<RaceEnd, RaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
+    // An earlier race has left candidates out already, and goes on with the same ones.
     if request.earlier.is_none() {
         limit::keep_to(request, &mut field, stop, hear)?;
     }
@@ -133,6 +134,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<Run>, RaceEr
         let record = request.record.display().to_string();
         return Err(RaceError::OtherRace { record, difference });
     }
+    // The race began with its first run, which an earlier process made.
     tuned.begun.clone_from(&earlier.begun);
     Ok(earlier.runs.clone())
 }
@@ -185,6 +187,8 @@ impl Racing<'_> {
 
     /// The cost of a run, which is on file by then.
     fn turn(&mut self, turn: Turn) -> Result<Cost, Cut> {
+        // With the same readings a race takes the same way, and asks for the recorded runs in
+        // their order.
         let run = match self.recorded.next() {
             Some(run) if run.turn == turn => run,
             _ => self.made(turn)?,

@@ -190,6 +190,7 @@ impl RaceField {
 
     /// How long a run may take after the longest one so far: a start of a job may hang for ever.
     pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
+        // Before the first run has ended, nothing is known of the length of one.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }

@@ -53,7 +53,7 @@ pub enum RaceGround {
     /// On this computer.
     Host(HostGround),
     /// On the nodes of a cluster.
-    Cluster(ClusterGround),
+    Cluster(Box<ClusterGround>),
 }
 
 /// A race on this computer.
@@ -61,7 +61,7 @@ pub struct HostGround {
     /// The CPUs to seat the program on; all that this process may use where nothing is said.
     pub cpus: Option<CpuList>,
     /// The traffic in the program. Orders and groups of CPUs race where nobody knows it.
-    pub traffic: Option<Traffic>,
+    pub traffic: Option<Box<Traffic>>,
     /// Switches of the kernel that race as well.
     pub switches: Vec<Switch>,
 }
@@ -76,12 +76,16 @@ pub struct Traffic {
     pub objective: Objective,
 }
 
+/// The nodes of a cluster as places for the ranks of a pattern, whose messages decide which
+/// distances count.
+pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<Nodes, Box<dyn Error>>>;
+
 /// A race on a cluster: a run is one start of a job, by its own launcher.
 pub struct ClusterGround {
     /// The pattern of the job's ranks; `None` has one start of the job observed.
     pub pattern: Option<Pattern>,
-    /// The nodes as places for the ranks of a pattern, whose messages decide which distances count.
-    pub nodes: Box<dyn Fn(&Pattern) -> Result<Nodes, Box<dyn Error>>>,
+    /// The nodes.
+    pub nodes: NodesFor,
     /// The wishes for ranks.
     pub wishes: RankWishes,
     /// Writes the file with the hosts, as the launcher reads it.

@@ -33,7 +33,7 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     verbs::run::check_sole(SoleWork::Tune)?;
     let earlier = typed.resume.then(|| earlier(&typed.record())).transpose()?;
     let ground = match &typed.on {
-        Some(name) => RaceGround::Cluster(on_cluster(typed, name)?),
+        Some(name) => RaceGround::Cluster(Box::new(on_cluster(typed, name)?)),
         None => RaceGround::Host(on_host(typed, earlier.is_some())?),
     };
     Ok(RaceRequest {
@@ -90,7 +90,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     let has_traffic = !is_resumed && (pattern.is_some() || typed.observe);
     let traffic = if has_traffic {
         let profile = input::profile("host")?;
-        Some(Traffic { pattern, profile, objective: typed.objective.into() })
+        Some(Box::new(Traffic { pattern, profile, objective: typed.objective.into() }))
     } else {
         None
     };
