@@ -38,12 +38,14 @@ pub enum RehearsalError {
     Lacks(#[from] Lacks),
     /// The machine is this computer.
     #[error(
-        "--objective simulated runs the messages on a model; 'seatmap model fit host -o twin.toml' makes one of this host"
+        "--objective simulated runs the messages on a model; \
+         'seatmap model fit host -o twin.toml' makes one of this host"
     )]
     Host,
     /// A size of messages for a machine whose messages all have one size.
     #[error(
-        "--packet changes nothing on {0}, whose tasks hand over one cache line at a time; leave --packet out"
+        "--packet changes nothing on {0}, whose tasks hand over one cache line at a time; \
+         leave --packet out"
     )]
     PacketOfLines(String),
     /// Nothing is sent, or by more tasks than the message library takes.

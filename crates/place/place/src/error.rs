@@ -116,8 +116,8 @@ pub enum PlaceError {
     SharedSections,
     /// No home to choose for a line.
     #[error(
-        "the profile of {machine} tells no homes of lines apart, so that there are none to choose from; \
-         place without homes{}",
+        "the profile of {machine} tells no homes of lines apart, \
+         so that there are none to choose from; place without homes{}",
         if *.is_measurable { ", or look for homes with 'seatmap measure --homes 64'" } else { "" }
     )]
     NoHomes {
@@ -130,7 +130,7 @@ pub enum PlaceError {
     #[error(
         "--kind {}: {} on {machine}; leave --kind out",
         .kind.word(),
-        if *.is_hybrid { "none of its CPUs here is of that kind" } else { "its CPUs are all of one kind" }
+        why_none(*.is_hybrid)
     )]
     NoneOfKind {
         /// The kind.
@@ -169,8 +169,8 @@ pub enum PlaceError {
     NoCacheSizes(String),
     /// A time is the objective, and the work of a task is not known.
     #[error(
-        "a time adds up work and messages, and it is not known how long a load of 1 takes on the fastest CPU; \
-         give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
+        "a time adds up work and messages, \
+         and it is not known how long a load of 1 takes on the fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
     )]
     NoLoadTime,
     /// A method that knows no times.
@@ -178,12 +178,17 @@ pub enum PlaceError {
     TimeByDistance,
     /// Tasks sleep, and the cost of waking them is not known.
     #[error(
-        "--waiting needs the cost of wakeups, and {0} has none; 'seatmap measure' on that computer finds them"
+        "--waiting needs the cost of wakeups, and {0} has none; \
+         'seatmap measure' on that computer finds them"
     )]
     NoWakeups(String),
     /// The threads of a running program cannot be seated.
     #[error("{0}")]
     Unfit(String),
+}
+
+fn why_none(is_hybrid: bool) -> &'static str {
+    if is_hybrid { "none of its CPUs here is of that kind" } else { "its CPUs are all of one kind" }
 }
 
 fn of_kind(kind: Option<CoreKind>) -> String {
