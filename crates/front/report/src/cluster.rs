@@ -1,4 +1,4 @@
-//! A cluster in the terminal: its groups, a table of round trips, and what is odd.
+//! A cluster: its groups, the round trips between its nodes, and what is odd.
 
 use crate::counted;
 use crate::page::{Block, Page, PairTimes, Section, Table, draw};
@@ -48,15 +48,13 @@ pub(crate) fn blocks(cluster: &Cluster) -> Page {
         matrix(cluster, &groups)
             .map(|times| Section::new("Round trips of 64 KiB").with(Block::Matrix(times))),
     );
-    let mut ends = Vec::from_iter((!odd.is_empty()).then(|| "Odd:".to_owned()));
-    ends.extend(odd.iter().map(|sentence| format!("- {sentence}")));
-    ends.extend(noisy);
+    let title = Vec::from_iter(odd.first().map(|_| "Odd:".to_owned()));
     sections.extend([
         Section::new("Streams at one time").narrow().with(loaded(cluster)),
         Section::page("Nodes")
             .narrow()
             .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
-        Section::terminal().with(ends),
+        Section::terminal().with(title).with(Block::List(odd)).with(Vec::from_iter(noisy)),
     ]);
     Page {
         lead: std::iter::once(measured(cluster, groups.len()) + ".")
@@ -121,14 +119,10 @@ fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
 fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     let every = nodes * nodes.saturating_sub(1) / 2;
-    let started = cluster
-        .launcher
-        .iter()
-        .chain(&cluster.date)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let started = if started.is_empty() { String::new() } else { format!(" ({started})") };
+    let started: Vec<&str> =
+        cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect();
+    let started =
+        if started.is_empty() { String::new() } else { format!(" ({})", started.join(", ")) };
     format!(
         "{} in {}; {} of {} measured{started}",
         counted(nodes, "node"),
@@ -251,17 +245,16 @@ fn loaded(cluster: &Cluster) -> Table {
             loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
         let slowest = rates.iter().copied().reduce(f64::min);
         let figures = [slowest, median(&rates), Some(rates.iter().sum()), median(&alone)];
-        row((name_of(loaded), figures.map(|value| value.map_or("-".to_owned(), rate))))
+        row((name_of(loaded).to_owned(), figures.map(|value| value.map_or("-".to_owned(), rate))))
     }))
 }
 
-fn name_of(loaded: &Loaded) -> String {
-    let name = match loaded.exchange {
+fn name_of(loaded: &Loaded) -> &'static str {
+    match loaded.exchange {
         Exchange::Bisection => "halves, both ways",
         Exchange::Neighbours => "each to the next",
         Exchange::Incast => "all to one",
-    };
-    name.to_owned()
+    }
 }
 
 /// The facts in which nodes may differ.

@@ -23,8 +23,9 @@
 //!
 //! All pictures stand on the same five ideas: [`Grid`] (a matrix in the order in which it is
 //! shown), [`Scale`] (the colour of a distance), [`Digits`] (the number of significant digits),
-//! [`palette`], and `axis` (the round values beside a chart). All pages begin with a `sentence`
-//! that states their result, and explain each term of the field from one `glossary`.
+//! [`palette`], and `axis` (the round values beside a chart). A verb makes one `page` of blocks,
+//! which is drawn as text and as HTML. All pages begin with a `sentence` that states their result,
+//! and explain each term of the field from one `glossary`.
 #![deny(missing_docs)]
 
 mod about;

@@ -1,4 +1,4 @@
-//! Noise in the terminal.
+//! Noise in the terminal, and its page.
 
 pub(crate) mod trace;
 
@@ -68,7 +68,7 @@ pub(crate) fn page(report: &NoiseReport) -> Page {
     }
 }
 
-/// What the detour loop and the quanta found on each CPU.
+/// The findings of the detour loop and of the quanta on each CPU.
 fn table(report: &NoiseReport) -> Table {
     let heads = ["CPU", "stolen", "gaps/s", "longest"];
     let quanta = ["FWQ median", "p99", "p99.9", "slowest", "excess", "steal"];
@@ -102,7 +102,7 @@ fn of_the_meters(report: &NoiseReport) -> Table {
     }))
 }
 
-/// What came while a CPU was watched.
+/// The events that came while a CPU was watched.
 fn events(noise: &CpuNoise) -> Table {
     let table = Table::default().words(["event"]);
     let table = table.figures(["count", "a second", "behind at most, of the gaps"]);

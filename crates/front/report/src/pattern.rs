@@ -1,4 +1,4 @@
-//! Patterns in the terminal: their kind, and the traffic between tasks.
+//! Patterns: their kind, and the traffic between tasks.
 
 use crate::page::{Page, Section, Table, TableCell};
 use crate::traffic::{Traffic, counted, short};

@@ -1,4 +1,4 @@
-//! Plans in the terminal: where each task sits, and how good that is.
+//! Plans: where each task sits, and how good that is.
 
 use crate::counted;
 use crate::floor::{self, Comparison};

@@ -81,17 +81,16 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
 /// Distance over the number of pairs at once: the curves of its quantiles. Nothing for fewer than
 /// two points, which the table already shows.
 pub(super) fn loaded(points: &[Loaded]) -> Block {
-    let quantiles: [(&str, fn(&Loaded) -> f64); 3] = [
-        ("p90", |point| point.p90_ns),
-        ("median", |point| point.median_ns),
-        ("p10", |point| point.p10_ns),
-    ];
-    let curve = |(at, (name, of)): (usize, (&str, fn(&Loaded) -> f64))| {
-        let points = points.iter().map(|point| (f64::from(point.pairs), of(point)));
+    let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
+    let curves = names.iter().enumerate().map(|(at, name)| {
+        let points = points.iter().map(|point| {
+            let ns = [point.p90_ns, point.median_ns, point.p10_ns][at];
+            (f64::from(point.pairs), ns)
+        });
         Curve::new(at, name, points.collect())
-    };
+    });
     Block::Curves {
-        curves: quantiles.into_iter().filter(|_| points.len() > 1).enumerate().map(curve).collect(),
+        curves: curves.collect(),
         across: Title { text: "pairs at once", unit: Unit::Whole },
         up: Title { text: "round trip", unit: Unit::Time },
     }

@@ -22,7 +22,7 @@ const PALE: &str = "#218f8d73";
 pub(crate) struct PairTimes {
     /// The title.
     pub title: &'static str,
-    /// What brackets in a terminal mean, where there are any.
+    /// The meaning of brackets in a terminal, where there are any.
     pub brackets: &'static str,
     /// The short name of each row.
     pub short: Vec<String>,

@@ -99,9 +99,10 @@ impl Section {
         self
     }
 
-    fn is_drawn(&self, medium: Medium) -> bool {
-        self.only.is_none_or(|only| only == medium)
-            && !self.blocks.iter().all(|block| block.is_empty(medium))
+    /// The blocks that a medium shows; none where it leaves the section out.
+    fn drawn(&self, medium: Medium) -> impl Iterator<Item = &Block> {
+        let is_shown = self.only.is_none_or(|only| only == medium);
+        self.blocks.iter().filter(move |block| is_shown && !block.is_empty(medium))
     }
 }
 

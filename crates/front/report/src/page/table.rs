@@ -51,8 +51,8 @@ impl Table {
     }
 
     /// Facts with their names.
-    pub fn facts<N: Into<TableCell>, V: Into<TableCell>>(
-        rows: impl IntoIterator<Item = (N, V)>,
+    pub fn facts(
+        rows: impl IntoIterator<Item = (impl Into<TableCell>, impl Into<TableCell>)>,
     ) -> Self {
         let facts = Table { is_facts: true, ..Table::default() };
         facts.words([""; 2]).rows(rows.into_iter().map(|(name, value)| [name.into(), value.into()]))
@@ -63,9 +63,7 @@ impl Table {
         mut self,
         rows: impl IntoIterator<Item = R>,
     ) -> Self {
-        self.rows.extend(
-            rows.into_iter().map(|row| row.into_iter().map(Into::into).collect::<Vec<_>>()),
-        );
+        self.rows.extend(rows.into_iter().map(|row| row.into_iter().map(Into::into).collect()));
         self
     }
 
@@ -73,10 +71,9 @@ impl Table {
     pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
         Table {
             columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
-            rows: Vec::new(),
+            rows: self.rows.iter().map(|row| columns.map(|at| row[at].clone()).into()).collect(),
             ..*self
         }
-        .rows(self.rows.iter().map(|row| columns.map(|at| row[at].clone())))
     }
 
     /// The places of the columns that a medium shows.
@@ -96,7 +93,7 @@ pub(super) struct TableColumn {
     pub(super) is_page_only: bool,
 }
 
-/// What a cell says.
+/// One cell: its text, and how a page shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TableCell {
     pub(super) text: String,

@@ -1,7 +1,7 @@
 //! Curves over two axes, for figures like those of papers.
 
 use super::frame::{Frame, Title, across_most, chart, up_most};
-use super::legend::{self, Entry};
+use super::legend;
 use super::number;
 use crate::axis::{Axis, Unit};
 use maud::{Markup, html};
@@ -46,16 +46,7 @@ impl Curve {
         Curve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
     }
 
-    fn entry(&self) -> Entry<'_> {
-        Entry {
-            name: &self.name,
-            class: self.class(),
-            colour: COLOURS[self.colour],
-            width: self.width,
-        }
-    }
-
-    fn class(&self) -> String {
+    pub(super) fn class(&self) -> String {
         format!("series-{}", self.colour)
     }
 }
@@ -73,16 +64,15 @@ pub fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
 /// The height of a picture of these curves, in user units.
 #[must_use]
 pub fn height(curves: &[Curve]) -> f64 {
-    legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH) + ABOVE + PLOT + BELOW
+    legend::height(curves, WIDTH) + ABOVE + PLOT + BELOW
 }
 
 /// The drawing inside the frame of [`curves`]; `None` where there is no point.
 #[must_use]
 pub fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
-    let entries: Vec<Entry> = curves.iter().map(Curve::entry).collect();
     Some(html! {
-        (legend::legend(&entries, WIDTH))
+        (legend::legend(curves, WIDTH))
         (frame.title_up(up.text))
         (frame.ticks_up())
         (frame.ticks_across())
@@ -93,7 +83,7 @@ pub fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
 
 fn frame(curves: &[Curve], across: Unit, up: Unit) -> Option<Frame> {
     let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let legend = legend::height(curves.iter().map(|curve| curve.name.as_str()), WIDTH);
+    let legend = legend::height(curves, WIDTH);
     let width = WIDTH - LEFT - RIGHT;
     let x = Axis::of(all().map(|point| point.0), across)?;
     Some(Frame {

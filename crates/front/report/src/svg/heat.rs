@@ -27,13 +27,13 @@ const MOST_TIPS: usize = 64;
 const LEAST_SQUARE: f64 = 36.0;
 const AIR: f64 = 12.0;
 
-/// What one picture shows.
+/// All that one picture shows.
 pub(crate) struct HeatMap<'a> {
     /// Its title.
     pub title: &'a str,
-    /// What rows and columns are.
+    /// The things that rows and columns stand for.
     pub about: &'a str,
-    /// What else there is to say, for those who do not see it.
+    /// A description for those who do not see the picture; empty for none.
     pub desc: String,
     /// Rows and columns.
     pub n: usize,
@@ -43,7 +43,7 @@ pub(crate) struct HeatMap<'a> {
     pub ground: Option<&'static str>,
     /// The figure in a square, where squares are large enough; empty for none.
     pub figure: &'a dyn Fn(usize, usize) -> String,
-    /// What is said of a square of a small matrix that somebody points at; empty for nothing.
+    /// The words about a square of a small matrix that somebody points at; empty for none.
     pub tip: &'a dyn Fn(usize, usize) -> String,
     /// The label of a row and column; not all have room.
     pub label: &'a dyn Fn(usize) -> String,

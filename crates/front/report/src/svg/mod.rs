@@ -1,4 +1,4 @@
-//! A heatmap as a standalone SVG, for papers and slides.
+//! Pictures: heatmaps, curves and intervals, for pages and, standalone, for papers and slides.
 //!
 //! Vector all through: cells of one colour are one path, neighbours in a row one rectangle of it. A
 //! picture of 512 PUs takes some megabytes at worst instead of the tens that a `<rect>` a cell

@@ -12,20 +12,20 @@ pub(crate) fn html(page: &Page) -> String {
     document(&page.title, &markup(page), "", "null")
 }
 
-/// What stands in the body of the file.
+/// The body of the file.
 fn markup(page: &Page) -> Markup {
     let lead = html! { @for line in &page.lead { p.lead { (line) } } };
     html! {
         (head(&page.title, &page.headline, &lead))
         main { (sections(&page.sections)) }
-        @if !page.footer.is_empty() { footer { (page.footer) } }
+        footer { (page.footer) }
     }
 }
 
 /// Sections below each other; narrow ones in columns, where there are several.
 pub(crate) fn sections(sections: &[Section]) -> Markup {
     let drawn: Vec<&Section> =
-        sections.iter().filter(|section| section.is_drawn(Medium::Html)).collect();
+        sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
     html! {
         @for group in drawn.chunk_by(|a, b| a.is_narrow == b.is_narrow) {
             @if group[0].is_narrow && group.len() > 1 {
@@ -43,7 +43,7 @@ fn section(section: &Section) -> Markup {
             @if !section.title.is_empty() {
                 h2 { (section.title) @if !section.unit.is_empty() { span.unit { (section.unit) } } }
             }
-            @for one in &section.blocks { (block(one)) }
+            @for one in section.drawn(Medium::Html) { (block(one)) }
         }
     }
 }

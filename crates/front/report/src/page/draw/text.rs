@@ -1,18 +1,15 @@
 //! A page as text.
 
-use crate::page::{Block, Medium, Page, Section, Table};
+use crate::page::{Block, Medium, Page, Table};
 use seatmap_document::visible;
 
 /// The page without its title and headline: lines, sections with a blank line between two.
 pub(crate) fn text(page: &Page) -> String {
     let lead = lines(&page.lead, "");
-    let drawn = page.sections.iter().filter(|section| section.is_drawn(Medium::Terminal));
-    let parts = std::iter::once(lead).chain(drawn.map(section));
+    let sections = page.sections.iter();
+    let drawn = sections.map(|section| section.drawn(Medium::Terminal).map(block).collect());
+    let parts = std::iter::once(lead).chain(drawn);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
-}
-
-fn section(section: &Section) -> String {
-    section.blocks.iter().map(block).collect()
 }
 
 fn block(block: &Block) -> String {
@@ -66,6 +63,7 @@ pub(crate) fn table(table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Section;
     #[test]
     fn figures_stand_below_each_other() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
