@@ -73,19 +73,19 @@ impl CpuChoice {
         Ok(self.free.iter().rev().take(free - 1).collect())
     }
 
-    /// The best CPUs for a cell: `wanted` CPUs, or the best core where no number is given.
+    /// The best CPUs for a cell: `size` CPUs, or the best core where no number is given.
     ///
     /// # Errors
     /// There are too few: one must stay for the rest of the system.
-    pub fn best(&self, wanted: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
+    pub fn best(&self, size: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
         let free = self.free.len();
-        let wanted = wanted.unwrap_or_else(|| self.usual_size());
-        if wanted == 0 || wanted >= free {
-            return Err(CellError::TooMany { wanted, free });
+        let size = size.unwrap_or_else(|| self.usual_size());
+        if size == 0 || size >= free {
+            return Err(CellError::TooMany { wanted: size, free });
         }
         let mut chosen = CpuSet::default();
-        while chosen.len() < wanted {
-            let missing = wanted - chosen.len();
+        while chosen.len() < size {
+            let missing = size - chosen.len();
             let open = self.cores.iter().filter(|core| !core.meets(&chosen));
             let Some(core) = open.min_by(|a, b| {
                 let costs = [a, b].map(|core| self.cost(core, missing, &chosen, near));

@@ -167,8 +167,8 @@ impl Journal {
         }
     }
 
-    /// What may follow in the life of a cell that this process makes or undoes. Journals that are
-    /// only read may hold anything: they may be damaged or planted.
+    /// Checks that an entry may follow in the life of a cell that this process makes or undoes.
+    /// Journals that are only read may hold anything: they may be damaged or planted.
     fn check(&self, line: &JournalEntry) {
         let cell = &self.header.cell;
         match line {
@@ -187,7 +187,7 @@ impl Journal {
             JournalEntry::Rebase { path, .. } => invariant!(
                 self.of_path(path).is_some(),
                 JOURNAL,
-                "cell {cell} moves the change of {path}, which it has not noted"
+                "the change of {path} moves, and cell {cell} has not noted it"
             ),
             JournalEntry::Done => invariant!(
                 self.stage == Stage::Building,

@@ -141,6 +141,7 @@ impl Queue {
                 }
             }
         }
+        // Only now: a ticket whose turn is over must not start again in the step that suspended it.
         still.extend(suspended);
         self.waiting = still;
         self.check();
@@ -221,7 +222,7 @@ impl Queue {
         cpus
     }
 
-    /// What holds between any two calls: a ticket waits or holds CPUs, and no CPU has two holders.
+    /// Between any two calls, a ticket waits or holds CPUs, and no CPU has two holders.
     fn check(&self) {
         let mut held = CpuSet::default();
         for holding in &self.holding {

@@ -181,6 +181,10 @@ impl<'a> Scheduler<'a> {
 
     fn adopt(&mut self, entry: Entry) {
         let Ok(record) = self.host.cell(&entry.name) else { return };
+        // A ledger that was damaged may name a cell twice.
+        if self.queue.held().meets(&record.set()) {
+            return;
+        }
         let id = self.number();
         let wants = Wants::Cpus(record.set());
         let ticket =

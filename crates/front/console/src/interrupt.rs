@@ -16,14 +16,14 @@ impl Interrupt {
     /// # Errors
     /// The system refuses the handlers.
     pub fn listen() -> Result<Self, CliError> {
-        let asked = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             // The order matters: the second signal finds the flag set and takes the default action.
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&asked))
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
                 .map_err(CliError::work)?;
-            signal_hook::flag::register(signal, Arc::clone(&asked)).map_err(CliError::work)?;
+            signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(CliError::work)?;
         }
-        Ok(Interrupt(asked))
+        Ok(Interrupt(stop))
     }
 
     /// Whether the program was asked to stop.

@@ -37,11 +37,10 @@ use seatmap_os::{CpuList, Root};
 #[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
-    let asked = CpuList(cpus.to_vec());
+    let list = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
-        let found = format!(
-            "CPUs {asked}: a cell needs at least one CPU, and must leave one to the system"
-        );
+        let found =
+            format!("CPUs {list}: a cell needs at least one CPU, and must leave one to the system");
         return vec![finding(
             "isolation",
             Severity::No,

@@ -123,13 +123,13 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
     if binding.is_empty() {
         diagnosis("variables", Severity::Ok, "none of this environment binds threads", None)
     } else {
-        let told = format!(
+        let found = format!(
             "{} will bind threads of programs started here, whatever their seats",
             binding.join(", ")
         );
         let remedy =
             Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
-        diagnosis("variables", Severity::Fix, told, Some(remedy))
+        diagnosis("variables", Severity::Fix, found, Some(remedy))
     }
 }
 

@@ -40,9 +40,9 @@ pub fn curve<P: Probe>(
     if pus.len() < 2 {
         return Err(MeasureError::TooFew(pus.len()));
     }
-    let wanted = lines_needed(pus.len());
-    if wanted > probe.lines() {
-        return Err(MeasureError::TooFewLines { wanted, offered: probe.lines() });
+    let needed = lines_needed(pus.len());
+    if needed > probe.lines() {
+        return Err(MeasureError::TooFewLines { wanted: needed, offered: probe.lines() });
     }
     curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
 }

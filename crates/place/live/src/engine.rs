@@ -121,8 +121,8 @@ impl Engine {
         decisions
     }
 
-    /// What holds after each event, whatever it says: the last decision is the one that the state
-    /// waits for, and candidates are those of this attempt.
+    /// After each event, whatever it says, the last decision is the one that the state waits for,
+    /// and candidates are those of this attempt.
     fn check(&self, decisions: &[Decision]) {
         let candidate = match &self.state {
             State::Trying(trial) => Some(trial.candidate),

@@ -170,8 +170,8 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// What holds after each sweep: a seat is a part of the mask that is given back for it, and a
-    /// thread that chose its own mask has none.
+    /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that
+    /// chose its own mask has none.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };

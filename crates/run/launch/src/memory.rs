@@ -82,23 +82,23 @@ impl MemoryWish {
         near: &CpuSet,
         plan: Option<&Plan>,
     ) -> Result<ProgramMemory, MemoryWishError> {
-        let asked = self.to_string();
+        let wish = self.to_string();
         let (policy, nodes) = match self {
             MemoryWish::Local => (MemoryPolicy::local(), near.clone()),
-            MemoryWish::Nodes(wanted) => {
-                (MemoryPolicy::bind(wanted.clone()), checked(nodes, wanted.clone())?)
+            MemoryWish::Nodes(named) => {
+                (MemoryPolicy::bind(named.clone()), checked(nodes, named.clone())?)
             }
-            MemoryWish::Interleave(wanted) => {
-                let chosen = checked(nodes, chosen(nodes, wanted))?;
+            MemoryWish::Interleave(named) => {
+                let chosen = checked(nodes, chosen(nodes, named))?;
                 (MemoryPolicy::interleave(chosen.clone()), chosen)
             }
-            MemoryWish::Weighted(wanted) => {
-                let chosen = checked(nodes, chosen(nodes, wanted))?;
+            MemoryWish::Weighted(named) => {
+                let chosen = checked(nodes, chosen(nodes, named))?;
                 (MemoryPolicy::weighted_interleave(chosen.clone()), chosen)
             }
-            MemoryWish::Plan => return planned(asked, nodes, plan.ok_or(MemoryWishError::NoPlan)?),
+            MemoryWish::Plan => return planned(wish, nodes, plan.ok_or(MemoryWishError::NoPlan)?),
         };
-        Ok(ProgramMemory { asked, tasks: Vec::new(), all: Some(policy), nodes: Some(nodes) })
+        Ok(ProgramMemory { asked: wish, tasks: Vec::new(), all: Some(policy), nodes: Some(nodes) })
     }
 }
 

@@ -83,7 +83,7 @@ impl Report {
         let meant: Vec<&ProcessMemory> =
             memory.processes.iter().filter(|process| are_meant(process)).collect();
         let mut lines: Vec<String> =
-            meant.iter().take(MOST_PROCESSES).map(|process| process.told()).collect();
+            meant.iter().take(MOST_PROCESSES).map(|process| process.sentence()).collect();
         if let Some(more) = meant.len().checked_sub(MOST_PROCESSES).filter(|more| *more > 0) {
             lines.push(format!("memory of {}: see --report", counted(more, "more process")));
         }

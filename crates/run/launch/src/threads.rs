@@ -182,7 +182,7 @@ impl Threads {
         }
     }
 
-    /// What holds after each change: the counts agree with the records.
+    /// After each change, the counts agree with the records.
     fn check(&self) {
         let records = self.records.len();
         invariant!(

@@ -182,7 +182,7 @@ impl ProcessMemory {
 
     /// A line for people: how much memory, and on which nodes.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
         let parts: Vec<String> = self
             .nodes
@@ -233,9 +233,9 @@ mod tests {
     #[test]
     fn people_are_told_how_much_is_where() {
         let own = [(0, 3 << 20), (1, 1 << 20)];
-        insta::assert_snapshot!(process(&own, Some("0")).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) elsewhere than asked");
-        insta::assert_snapshot!(process(&own, Some("0-1")).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none elsewhere than asked");
-        insta::assert_snapshot!(process(&own[..1], None).told(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
+        insta::assert_snapshot!(process(&own, Some("0")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) elsewhere than asked");
+        insta::assert_snapshot!(process(&own, Some("0-1")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none elsewhere than asked");
+        insta::assert_snapshot!(process(&own[..1], None).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
         assert_eq!([9 << 10, 5 << 29].map(size), ["9 KiB", "2.5 GiB"]);
     }
 

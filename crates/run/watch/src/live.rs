@@ -362,8 +362,8 @@ impl Live {
         }
     }
 
-    /// What holds after each look: threads are of this look, and each process that is shown has a
-    /// first thread that was read and the number of threads that are shown.
+    /// After each look, threads are of this look, and each process that is shown has a first thread
+    /// that was read and the number of threads that are shown.
     fn check(&self) {
         for ((pid, tid), seen) in &self.seen {
             invariant!(
@@ -434,7 +434,7 @@ impl Seen {
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
-            // What was read at the look before stays until it is read again.
+            // Figures of the look before stay until they are read again.
             (moves, mask) = (before.moves, before.mask);
         }
         let whole_ns = at_ns;

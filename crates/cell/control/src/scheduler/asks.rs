@@ -128,6 +128,7 @@ impl Scheduler<'_> {
     /// it.
     fn own(&self, uid: u32, name: &Name) -> Result<Option<u64>, Say> {
         // SAFETY: the call cannot fail and touches nothing.
+        // The controller's own user may do as root does, or an unprivileged one could not clean up.
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
         match found {

@@ -159,7 +159,6 @@ impl Handler {
                 count += 1;
             }
         });
-        // Forks and moves come first: the faults behind them may lie on pages that have moved.
         for are_faults in [false, true] {
             events
                 .into_iter()
@@ -317,7 +316,7 @@ impl Handler {
 
     /// Leaves memory alone that a thread wants to change.
     fn make_way(&mut self) {
-        let Some((start, end)) = hold::asked() else { return };
+        let Some((start, end)) = hold::requested() else { return };
         let open = self.stash.within(start, end);
         let later =
             open.filter(|slot| self.stash.close(&self.faults, *slot) == Return::Later).count();

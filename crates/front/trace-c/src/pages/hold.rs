@@ -21,7 +21,7 @@ static START: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
 
 /// The memory that a thread wants to be left alone, once.
-pub fn asked() -> Option<(usize, usize)> {
+pub fn requested() -> Option<(usize, usize)> {
     (STATE.load(Acquire) == ASKED).then(|| (START.load(Acquire), END.load(Acquire)))
 }
 

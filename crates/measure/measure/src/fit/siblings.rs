@@ -20,8 +20,8 @@ const AS_NEAR: f64 = 1.05;
 #[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
-        // A PU whose core is not known gets one of its own, numbered down from the far end, where no
-        // real core is.
+        // A PU whose core is not known gets one of its own, numbered down from the far end, where
+        // no real core is.
         let first_alone = usize::MAX - topology.pus.len() - distance.pus.len();
         return renumbered(
             &distance

@@ -30,8 +30,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             .iter()
             .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
             .collect();
-        // Only a hypervisor stacks vCPUs. What the first pass has not found is not looked for
-        // again.
+        // Only a hypervisor stacks vCPUs. Where the first pass has found none, later ones save the
+        // looks.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }
