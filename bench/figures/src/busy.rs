@@ -44,22 +44,23 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         let seconds = began.elapsed().as_secs_f64() / CHIPS as f64;
         let about =
             format!("xeon-phi-5110p at {utilisation_percent} %, {LINES} lines of {CHIPS} chips");
+        // In the order of the three rates above.
         let whats = [
             "same-home pairs found",
             "pairs said to share a home that do",
             "nearest core (FindTD)",
         ];
         for (what, rate) in whats.into_iter().zip(all) {
-            let percent = 100.0 * rate.right as f64 / rate.of.max(1) as f64;
+            let percent = seatmap_statistics::words::percent(rate.right, rate.of);
             let [low, high] = interval(rate);
             let got = format!(
                 "{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a chip"
             );
-            let wanted = format!(">= {wanted_percent} %");
+            let target = format!(">= {wanted_percent} %");
             rows.push(Row::held(
                 format!("{about}: {what}"),
                 got,
-                wanted,
+                target,
                 percent >= wanted_percent,
             ));
         }
@@ -71,6 +72,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 fn interval(rate: Rate) -> [f64; 2] {
     let n = rate.of.max(1) as f64;
     let share = rate.right as f64 / rate.of.max(1) as f64;
+    // Wilson's interval of a share: it stays between 0 and 1, near the ends as well.
     let middle = share + Z * Z / (2.0 * n);
     let reach = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     [middle - reach, middle + reach].map(|end| 100.0 * end / (1.0 + Z * Z / n))
@@ -79,6 +81,7 @@ fn interval(rate: Rate) -> [f64; 2] {
 /// The homes that `seatmap measure --homes 64 --utilisation N` finds on one chip, and the number of
 /// visits behind them.
 fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), Box<dyn Error>> {
+    // Another chip is another distribution of homes.
     let text = MODEL.replace(HASH, &format!("hash_seed = {chip}\n"));
     let model = Arc::new(CoherentModel::from_toml("chip", &text)?);
     let pus: Vec<u32> = model.topology.os_indices().collect();
@@ -99,8 +102,9 @@ fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), B
         TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed)?;
     let candidates = probe.spread(LINES);
     let samples = Samples::new(pus.clone());
-    let mut go_on = |_: &survey::Step| ControlFlow::Continue(());
-    let ended = survey::survey(&mut probe, &model.topology, &request, None, samples, &mut go_on)?;
+    let ended = survey::survey(&mut probe, &model.topology, &request, None, samples, &mut |_| {
+        ControlFlow::Continue(())
+    })?;
     let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };
     let lines = survey.home_model.and_then(|model| model.lines).ok_or("no lines in the model")?;
     Ok((homes::checked(&lines, &model, &candidates, &pus), lines.samples))

@@ -1,8 +1,8 @@
 //! Measures quiet cells: the cost of creating one, and its protection of a busy loop under load.
 
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use seatmap_os::affinity;
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -34,12 +34,12 @@ const NAME: &str = "bench";
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let seatmap = std::env::current_exe()?.with_file_name("seatmap");
     if affinity::current()?.len() < 2 || !seatmap.exists() {
-        return Ok(vec![Row::told(
+        return Ok(vec![Row::info(
             "cells",
             "not made: they need the seatmap binary beside this one, and two CPUs",
         )]);
     }
-    let mut bench = Bench { seatmap, cpu: 0 };
+    let mut bench = CellRuns { seatmap, cpu: 0 };
     // The CPU that Seatmap itself chooses: the one without unmovable interrupts, if there is one.
     let made = bench.cell(&[
         "create",
@@ -53,21 +53,22 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     ]);
     let made: serde_json::Value = match made {
         Ok(json) => serde_json::from_str(&json)?,
-        Err(error) => return Ok(vec![Row::told("cells", format!("not made: {error}"))]),
+        Err(error) => return Ok(vec![Row::info("cells", format!("not made: {error}"))]),
     };
     bench.cpu = made["cpus"][0].as_u64().ok_or("a cell without CPUs")? as u32;
+    // Made only to see which CPU is chosen.
     bench.cell(&["destroy", NAME])?;
     let mut rows = bench.costs()?;
     rows.extend(bench.noise()?);
     Ok(rows)
 }
 
-struct Bench {
+struct CellRuns {
     seatmap: PathBuf,
     cpu: u32,
 }
 
-impl Bench {
+impl CellRuns {
     fn cell(&self, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
         let output = Command::new(&self.seatmap).arg("cell").args(arguments).output()?;
         if output.status.success() {
@@ -96,16 +97,10 @@ impl Bench {
             undone.push(began.elapsed().as_secs_f64() * 1e3);
             restored.push(self.killed()?);
         }
-        let row = |what: &str, ms: &[f64], limit: f64| {
-            let at = |share| quantile(ms, share).unwrap_or(f64::NAN);
-            let middle = median(ms).unwrap_or(f64::NAN);
-            let got = format!("{middle:.1} ms (middle half {:.1}-{:.1})", at(0.25), at(0.75));
-            Row::held(what, got, format!("<= {limit} ms"), middle <= limit)
-        };
         Ok(vec![
-            row("cell create, without the noise test", &made, 50.0),
-            row("cell destroy", &undone, 20.0),
-            row("cell: creator killed late, until all is put back", &restored, 10.0),
+            figure_row("cell create, without the noise test", &made, 50.0),
+            figure_row("cell destroy", &undone, 20.0),
+            figure_row("cell: creator killed late, until all is put back", &restored, 10.0),
         ])
     }
 
@@ -115,19 +110,24 @@ impl Bench {
     /// again.
     fn killed(&self) -> Result<f64, Box<dyn Error>> {
         let journal = Path::new("/run/seatmap").join(format!("{NAME}.journal"));
-        let written = || std::fs::read_to_string(&journal).unwrap_or_default();
         for _ in 0..CREATORS {
             let mut create = Command::new(&self.seatmap);
             create.args(["cell", "create", NAME, "--untested", "--cpus", &self.cpu.to_string()]);
             let mut creator = create.stderr(Stdio::null()).stdout(Stdio::null()).spawn()?;
-            while !written().contains(LAST_SETTING) && creator.try_wait()?.is_none() {
+            // The setting is the last step of a creation: once the journal names it, nearly
+            // everything is to be undone.
+            while !std::fs::read_to_string(&journal).unwrap_or_default().contains(LAST_SETTING)
+                && creator.try_wait()?.is_none()
+            {
                 std::thread::sleep(POLL);
             }
             creator.kill()?;
             let began = Instant::now();
             creator.wait()?;
             while journal.exists() && began.elapsed() < PATIENCE {
-                if written().contains("\"done\"") {
+                // The creator had finished before it was killed; the cell stands, and the next try
+                // kills sooner or later.
+                if std::fs::read_to_string(&journal).unwrap_or_default().contains("\"done\"") {
                     break;
                 }
                 std::thread::sleep(POLL);
@@ -151,26 +151,32 @@ impl Bench {
             pinned.push(under_load(|| self.measured(&[]))?);
             self.create(&[])?;
             let found = under_load(|| self.measured(&["cell", "run", NAME, "--"]));
+            // Before the result is looked at, so that no cell is left behind by a failed run.
             self.cell(&["destroy", NAME])?;
             inside.push(found?);
         }
-        let row = |what: &str, at: usize, limit: Option<f64>, unit: &str| {
-            let [inside, pinned, alone] = [&inside, &pinned, &alone].map(|runs| middle(runs, at));
-            let ratio = pinned[1] / inside[1];
-            let told = |[low, middle, high]: [f64; 3]| format!("{middle:.2} ({low:.2}-{high:.2})");
-            let [inside, pinned, alone] = [inside, pinned, alone].map(told);
-            let got = format!(
-                "1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}"
-            );
-            match limit {
-                Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), ratio >= limit),
-                None => Row::told(what, got),
-            }
-        };
         Ok(vec![
-            row("cell under load: time stolen / of a pinned loop", 0, Some(20.0), "%"),
-            row("cell under load: longest gap / of a pinned loop", 1, Some(50.0), "us"),
-            row("cell under load: longest preemption / of a pinned loop", 2, None, "us"),
+            loaded_row(
+                [&inside, &pinned, &alone],
+                "cell under load: time stolen / of a pinned loop",
+                0,
+                Some(20.0),
+                "%",
+            ),
+            loaded_row(
+                [&inside, &pinned, &alone],
+                "cell under load: longest gap / of a pinned loop",
+                1,
+                Some(50.0),
+                "us",
+            ),
+            loaded_row(
+                [&inside, &pinned, &alone],
+                "cell under load: longest preemption / of a pinned loop",
+                2,
+                None,
+                "us",
+            ),
         ])
     }
 
@@ -186,19 +192,54 @@ impl Bench {
             command.args(["noise", "--cpus", &cpu, "--seconds", SECONDS, "--json"]).output()?;
         let text = String::from_utf8(output.stdout)?;
         let line = text.lines().find(|line| line.starts_with('{'));
-        let told = || String::from_utf8_lossy(&output.stderr).into_owned();
-        let found: serde_json::Value = serde_json::from_str(line.ok_or_else(told)?)?;
-        let figure = |key: &str| {
-            found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"))
-        };
-        Ok([figure("stolen_percent")?, figure("longest_gap_us")?, figure("longest_preemption_us")?])
+        let found: serde_json::Value = serde_json::from_str(
+            line.ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())?,
+        )?;
+        Ok([
+            figure(&found, "stolen_percent")?,
+            figure(&found, "longest_gap_us")?,
+            figure(&found, "longest_preemption_us")?,
+        ])
     }
+}
+
+fn loaded_row(
+    runs: [&[[f64; 3]]; 3],
+    what: &str,
+    at: usize,
+    limit: Option<f64>,
+    unit: &str,
+) -> Row {
+    let [inside, pinned, alone] = runs.map(|runs| middle(runs, at));
+    let ratio = pinned[1] / inside[1];
+    let [inside, pinned, alone] = [inside, pinned, alone].map(with_bounds);
+    let got =
+        format!("1/{ratio:.1}: {inside} / {pinned} {unit}; without load nor cell {alone} {unit}");
+    match limit {
+        Some(limit) => Row::held(what, got, format!("<= 1/{limit}"), ratio >= limit),
+        None => Row::info(what, got),
+    }
+}
+
+fn figure_row(what: &str, ms: &[f64], limit: f64) -> Row {
+    let middle = median(ms);
+    let got =
+        format!("{middle:.1} ms (middle half {:.1}-{:.1})", quantile(ms, 0.25), quantile(ms, 0.75));
+    Row::held(what, got, format!("<= {limit} ms"), middle <= limit)
+}
+
+fn with_bounds([low, middle, high]: [f64; 3]) -> String {
+    format!("{middle:.2} ({low:.2}-{high:.2})")
+}
+
+fn figure(found: &serde_json::Value, key: &str) -> Result<f64, String> {
+    found["cpus"][0][key].as_f64().ok_or_else(|| format!("no {key} in {found}"))
 }
 
 /// The middle half of one of the figures of all runs, and the median between.
 fn middle(runs: &[[f64; 3]], at: usize) -> [f64; 3] {
     let all: Vec<f64> = runs.iter().map(|run| run[at]).collect();
-    [0.25, 0.5, 0.75].map(|share| quantile(&all, share).unwrap_or(f64::NAN))
+    [0.25, 0.5, 0.75].map(|share| quantile(&all, share))
 }
 
 /// Does the work beside two hogs and a writer that may run on any CPU, and are gone when it

@@ -3,12 +3,12 @@
 
 use crate::pair;
 use crate::row::Row;
+use crate::statistic::median;
 use seatmap_host::arena::Arena;
 use seatmap_host::crew::Crew;
 use seatmap_host::{HostBed, HostClock};
 use seatmap_measure::probe::Probe;
 use seatmap_port::channels::Bed;
-use seatmap_statistics::median;
 use seatmap_workload::stats::{Exchange, Means};
 use std::error::Error;
 use std::hint::spin_loop;
@@ -54,24 +54,44 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn table([a, b]: [u32; 2], figures: &Figures) -> Vec<Row> {
-    let row = |what: &str, ours: &[f64], theirs: &[f64], limit: f64| {
-        let of = |values| median(values).unwrap_or(f64::NAN);
-        let ratios: Vec<f64> =
-            ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-        let ratio = of(&ratios);
-        let got = format!("{ratio:.3} by turns ({:.1} / {:.1} ns)", of(ours), of(theirs));
-        Row::held(format!("{what}, {a}-{b}"), got, format!("<= {limit}"), ratio <= limit)
-    };
     vec![
-        row("mailbox round trip / core distance", &figures.mailbox, &figures.distance, 1.15),
-        row("mailbox and outbox / core distance", &figures.outbox, &figures.distance, 1.15),
-        row("signal round trip / core distance", &figures.signal, &figures.distance, 1.15),
-        row("mailbox program / plain loop", &figures.mailbox, &figures.plain, 1.02),
+        by_turns(
+            a,
+            b,
+            "mailbox round trip / core distance",
+            &figures.mailbox,
+            &figures.distance,
+            1.15,
+        ),
+        by_turns(
+            a,
+            b,
+            "mailbox and outbox / core distance",
+            &figures.outbox,
+            &figures.distance,
+            1.15,
+        ),
+        by_turns(
+            a,
+            b,
+            "signal round trip / core distance",
+            &figures.signal,
+            &figures.distance,
+            1.15,
+        ),
+        by_turns(a, b, "mailbox program / plain loop", &figures.mailbox, &figures.plain, 1.02),
     ]
 }
 
+fn by_turns(a: u32, b: u32, what: &str, ours: &[f64], theirs: &[f64], limit: f64) -> Row {
+    let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+    let ratio = median(&ratios);
+    let got = format!("{ratio:.3} by turns ({:.1} / {:.1} ns)", median(ours), median(theirs));
+    Row::held(format!("{what}, {a}-{b}"), got, format!("<= {limit}"), ratio <= limit)
+}
+
 fn distance(probe: &mut pair::Ours, cpus: [u32; 2]) -> Result<Option<f64>, Box<dyn Error>> {
-    Ok(median(&probe.visit(&pair::visit(cpus))?.remove(0).round_trip_ns))
+    Ok(seatmap_statistics::median(&probe.visit(&pair::visit(cpus))?.remove(0).round_trip_ns))
 }
 
 fn exchange(

@@ -58,27 +58,27 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let real = real::missed()?;
     rows.push(share("faults found in real programs", real.count, &real.failed));
     let Part { count, failed: alarms, absent } = healthy::alarms()?;
-    let told = if alarms.is_empty() { String::new() } else { format!(" ({})", alarms.join("; ")) };
-    let got = format!("{} of {count}{told}", alarms.len());
+    let words = if alarms.is_empty() { String::new() } else { format!(" ({})", alarms.join("; ")) };
+    let got = format!("{} of {count}{words}", alarms.len());
     rows.push(Row::held("false alarms on healthy programs", got, "0", alarms.is_empty()));
     let left_out: Vec<String> = real.absent.into_iter().chain(absent).collect();
     if !left_out.is_empty() {
-        rows.push(Row::told("left out by the check's bench", left_out.join(", ")));
+        rows.push(Row::info("left out by the check's bench", left_out.join(", ")));
     }
     Ok(rows)
 }
 
 fn share(what: &str, count: usize, missed: &[String]) -> Row {
-    let told =
+    let words =
         if missed.is_empty() { String::new() } else { format!(" (missed: {})", missed.join(", ")) };
-    Row::held(what, format!("{} of {count}{told}", count - missed.len()), "all", missed.is_empty())
+    Row::held(what, format!("{} of {count}{words}", count - missed.len()), "all", missed.is_empty())
 }
 
 /// The findings about processes and their children.
 fn findings(
     pids: &[Tid],
     topology: &Topology,
-    asked: &Asked,
+    request: &Asked,
 ) -> Result<Vec<Finding>, Box<dyn Error>> {
     let choice = Choice::Processes { pids: pids.to_vec(), with_children: true };
     let options = WatchOptions {
@@ -86,5 +86,5 @@ fn findings(
         window: Duration::from_millis(500),
         ..WatchOptions::default()
     };
-    Ok(judge(&Seating::take(&choice, &options)?, topology, asked))
+    Ok(judge(&Seating::take(&choice, &options)?, topology, request))
 }

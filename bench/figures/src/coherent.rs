@@ -39,6 +39,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     rates.sort_by(f64::total_cmp);
     let rate = rates[TURNS / 2];
     let stamps = run(&mut bed, 1, 4)?;
+    // The caches are warm by the last batch.
     let simulated = (stamps[4] - stamps[3]) / u64::from(ROUND_TRIPS);
     let formula = model.round_trip_ticks(0, 7, 64).ok_or("no such pair")?;
     Ok(vec![

@@ -6,6 +6,7 @@ mod loops;
 
 use crate::pair;
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use kernel::Means;
 use loops::Operation;
 use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
@@ -15,7 +16,6 @@ use seatmap_host::primitives::{
 };
 use seatmap_machine::{Level, Topology};
 use seatmap_port::channels::Bed;
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 
 /// Turns of each kind, ours and theirs.
@@ -79,6 +79,7 @@ impl Case {
         let mut ours = Vec::new();
         let mut theirs = Vec::new();
         for turn in 0..TURNS {
+            // By turns, so that neither is always the first to run on a warm or a cool machine.
             if turn % 2 == 0 {
                 ours.push((self.ours)(machine)?);
                 theirs.push((self.theirs)(machine.cpus)?);
@@ -89,15 +90,13 @@ impl Case {
         }
         let ratios: Vec<f64> =
             ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs).collect();
-        let share = |share| quantile(&ratios, share).unwrap_or(f64::NAN);
-        let of = |values| median(values).unwrap_or(f64::NAN);
-        let ratio = share(0.5);
-        let low = share(0.25);
-        let high = share(0.75);
+        let ratio = quantile(&ratios, 0.5);
+        let low = quantile(&ratios, 0.25);
+        let high = quantile(&ratios, 0.75);
         let got = format!(
             "{ratio:.3} by turns, middle half {low:.3}-{high:.3} ({:.1} / {:.1} ns)",
-            of(&ours),
-            of(&theirs)
+            median(&ours),
+            median(&theirs)
         );
         let what = format!("concurrent {}, ours / plain loop", self.what);
         Ok(Row::held(what, got, format!("{}-{}", BAND.start(), BAND.end()), BAND.contains(&ratio)))
@@ -120,19 +119,22 @@ fn atomics() -> Vec<Case> {
             (ReadModifyWrite::CompareExchange, Operation::CompareExchange),
         ] {
             let primitive = Atomics { operation, shared };
-            let ours = move |machine: &mut Machine| first_ns(machine, &primitive, QUICK);
-            cases.push(Case::new(primitive.name(), ours, move |cpus| {
-                Ok(loops::atomics(cpus, plain, shared)?[0])
-            }));
+            cases.push(Case::new(
+                primitive.name(),
+                move |machine| first_ns(machine, &primitive, QUICK),
+                move |cpus| Ok(loops::atomics(cpus, plain, shared)?[0]),
+            ));
         }
         for (function, plain) in
             [(Function::FetchAdd, Operation::FetchAdd), (Function::FetchSet, Operation::Swap)]
         {
-            let ours = move |machine: &mut Machine| {
-                of_function(machine, StatsOptions { is_private: !shared, ..of(function) })
-            };
-            let theirs = move |cpus| Ok(slower(loops::halves(cpus, plain, shared)?));
-            cases.push(Case::new(named(function, !shared), ours, theirs));
+            cases.push(Case::new(
+                named(function, !shared),
+                move |machine| {
+                    of_function(machine, StatsOptions { is_private: !shared, ..of(function) })
+                },
+                move |cpus| Ok(slower(loops::halves(cpus, plain, shared)?)),
+            ));
         }
     }
     cases
@@ -150,22 +152,28 @@ fn channels() -> Vec<Case> {
                     iterations: ITERATIONS / 16,
                     ..of(function)
                 };
-                let ours = move |machine: &mut Machine| of_function(machine, options);
-                let theirs = move |cpus| {
-                    Ok(slower(loops::copies(cpus, size_bytes as usize / 8, is_get, !is_private)?))
-                };
                 cases.push(Case::new(
                     format!("{} {size_bytes} B", named(function, is_private)),
-                    ours,
-                    theirs,
+                    move |machine| of_function(machine, options),
+                    move |cpus| {
+                        Ok(slower(loops::copies(
+                            cpus,
+                            size_bytes as usize / 8,
+                            is_get,
+                            !is_private,
+                        )?))
+                    },
                 ));
             }
         }
     }
     for function in [Function::Mailbox, Function::Signal] {
         let options = StatsOptions { between_workers: true, ..of(function) };
-        let ours = move |machine: &mut Machine| of_function(machine, options);
-        cases.push(Case::new(function.name(), ours, |cpus| Ok(loops::messages(cpus)?[0])));
+        cases.push(Case::new(
+            function.name(),
+            move |machine| of_function(machine, options),
+            |cpus| Ok(loops::messages(cpus)?[0]),
+        ));
     }
     cases
 }
@@ -182,8 +190,11 @@ fn through_the_kernel() -> Vec<Case> {
         (Kind::UnixSocket, Means::UnixSocket),
     ];
     let descriptors = means.map(|(kind, means)| {
-        let ours = move |machine: &mut Machine| first_ns(machine, &Descriptors(kind), SLOW);
-        Case::new(Descriptors(kind).name(), ours, move |cpus| kernel::round_trip_ns(cpus, means))
+        Case::new(
+            Descriptors(kind).name(),
+            move |machine| first_ns(machine, &Descriptors(kind), SLOW),
+            move |cpus| kernel::round_trip_ns(cpus, means),
+        )
     });
     std::iter::once(futex).chain(descriptors).collect()
 }
@@ -206,7 +217,7 @@ fn first_ns(
     samples
         .by_task_ns
         .first()
-        .and_then(|task| median(task))
+        .and_then(|task| seatmap_statistics::median(task))
         .ok_or_else(|| "it gave no batches".into())
 }
 

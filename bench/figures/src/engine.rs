@@ -30,34 +30,25 @@ fn busy(iterations: u64) -> Transfers {
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let model = catalog::cell("cell-qs20").ok_or("no such model")??;
     let seats: Vec<u32> = (0..8).collect();
-    let run = |iterations: u64| -> Result<(f64, u64), seatmap_sim::SimError> {
-        let mut bed = CellBed::new(Arc::clone(&model));
-        let began = Instant::now();
-        bed.run(&seats, &busy(iterations), 1)?;
-        Ok((began.elapsed().as_secs_f64(), bed.counters().events))
-    };
     let mut rates = Vec::new();
     let mut growth = Vec::new();
     let mut gains = Vec::new();
     for _ in 0..TURNS {
-        let (short_s, short) = run(100)?;
-        let (long_s, long) = run(800)?;
+        let (short_s, short) = timed_run(&model, &seats, 100)?;
+        let (long_s, long) = timed_run(&model, &seats, 800)?;
         rates.push(long as f64 / long_s / 1e6);
+        // The time of an event in a long run over that in a short one.
         growth.push((long_s / long as f64) / (short_s / short as f64));
         let began = Instant::now();
-        (0..4).try_for_each(|_| run(200).map(drop))?;
+        (0..4).try_for_each(|_| timed_run(&model, &seats, 200).map(drop))?;
         let alone_s = began.elapsed().as_secs_f64();
         let began = Instant::now();
-        (0..4).into_par_iter().try_for_each(|_| run(200).map(drop))?;
+        (0..4).into_par_iter().try_for_each(|_| timed_run(&model, &seats, 200).map(drop))?;
         gains.push(alone_s / began.elapsed().as_secs_f64());
     }
-    let median = |values: &mut Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    let rate = median(&mut rates);
-    let growth = median(&mut growth);
-    let gain = median(&mut gains);
+    let rate = sorted_median(&mut rates);
+    let growth = sorted_median(&mut growth);
+    let gain = sorted_median(&mut gains);
     Ok(vec![
         Row::held(
             "simulator, eight busy SPEs, one core",
@@ -78,4 +69,20 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             gain >= 1.8,
         ),
     ])
+}
+
+fn timed_run(
+    model: &Arc<seatmap_sim::CellModel>,
+    seats: &[u32],
+    iterations: u64,
+) -> Result<(f64, u64), seatmap_sim::SimError> {
+    let mut bed = CellBed::new(Arc::clone(model));
+    let began = Instant::now();
+    bed.run(seats, &busy(iterations), 1)?;
+    Ok((began.elapsed().as_secs_f64(), bed.counters().events))
+}
+
+fn sorted_median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }

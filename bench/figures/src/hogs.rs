@@ -33,6 +33,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut discarded = 0;
     for _ in 0..BLOCKS {
         block(&mut idle)?;
+        // Idle and busy by turns, so that a change of the clock hits both.
         discarded += among_hogs(&cpus, || block(&mut busy))?;
     }
     let idle_ns = median(&idle).unwrap_or(f64::NAN);

@@ -7,6 +7,7 @@ use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::{Ended, Survey, SurveyRequest, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use seatmap_statistics::words::percent;
 use std::error::Error;
 use std::ops::ControlFlow;
 
@@ -34,8 +35,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 
 /// The published hash of a processor, where it is there.
 pub fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
-    let read = |what: &str| data::file(&format!("intel-address-hash/{what}_{name}-slice.tbl"));
-    let (Some(base), Some(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
+    let (Some(base), Some(masks)) = (
+        data::file(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
+        data::file(&format!("intel-address-hash/PermSelectMasks_{name}-slice.tbl")),
+    ) else {
         return Ok(None);
     };
     Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
@@ -56,12 +59,12 @@ fn row(name: &str, hash: &AddressHash, mesh: &Mesh, lines: u32) -> Result<Row, B
         {
             let together = home_of_line[a] == home_of_line[b];
             let truly = probe.home(a as u32) == probe.home(b as u32);
+            // Pairs of lines, because numbers of homes mean nothing by themselves.
             said += u64::from(together);
             are += u64::from(truly);
             both += u64::from(together && truly);
         }
     }
-    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
     let got = format!(
         "{:.2} % right, {:.2} % found, {resolved}/{SEEDS} scans resolved",
         percent(both, said),

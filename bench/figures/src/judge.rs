@@ -16,10 +16,12 @@ const LIMIT_S: f64 = 2.0;
 /// Seconds for the judgement of two commands in so many blocks.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut random = Xoshiro::new(1);
-    let mut reading = |base: f64| base * (1.0 + 1e-5 * random.below(10_000) as f64);
     // The first command runs twice in each block.
-    let blocks: Vec<Vec<f64>> =
-        (0..BLOCKS).map(|_| [1.0, 1.0, 1.01].map(&mut reading).to_vec()).collect();
+    let blocks: Vec<Vec<f64>> = (0..BLOCKS)
+        .map(|_| {
+            [1.0, 1.0, 1.01].map(|base| base * (1.0 + 1e-5 * random.below(10_000) as f64)).to_vec()
+        })
+        .collect();
     let began = Instant::now();
     let itself = floor(&blocks, 1).ok_or("a session of many blocks has a floor")?;
     let compared = comparisons(&blocks, 0.95, None);

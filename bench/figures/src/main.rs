@@ -33,6 +33,7 @@ mod run;
 mod schedule;
 mod scotch;
 mod spe;
+mod statistic;
 mod time;
 mod twin;
 mod watch;
@@ -43,9 +44,9 @@ use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-type Bench = fn() -> Result<Vec<Row>, Box<dyn Error>>;
+type MakeRows = fn() -> Result<Vec<Row>, Box<dyn Error>>;
 
-const BENCHES: &[(&str, Bench)] = &[
+const BENCHES: &[(&str, MakeRows)] = &[
     ("pair", pair::rows),
     ("hogs", hogs::rows),
     ("channels", channels::rows),
@@ -84,11 +85,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");
     let keep = at_keep.and_then(|at| arguments.get(at + 1));
-    let is_known = |name: &str| BENCHES.iter().any(|(known, _)| *known == name);
     let mut others = arguments
         .iter()
         .filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
-    if let Some(unknown) = others.find(|argument| !is_known(argument)) {
+    if let Some(unknown) =
+        others.find(|argument| !BENCHES.iter().any(|(known, _)| known == argument))
+    {
         let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
         return Err(format!(
             "'{unknown}' is not a bench; [--keep FOLDER] and any of: {}",
@@ -101,9 +103,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|(name, _)| *name)
         .filter(|name| arguments.iter().any(|a| a == name))
         .collect();
-    let wanted = |name: &&str| named.is_empty() || named.contains(name);
     let mut rows = Vec::new();
-    for (name, bench) in BENCHES.iter().filter(|(name, _)| wanted(name)) {
+    for (name, bench) in BENCHES.iter().filter(|(name, _)| named.is_empty() || named.contains(name))
+    {
         eprintln!("bench: {name}");
         rows.extend(bench()?);
     }
@@ -124,7 +126,7 @@ fn table(rows: &[Row]) -> String {
     let _ = writeln!(
         text,
         "{cpu}, CPUs {cpuset}, hypervisor {hypervisor}, Linux {kernel}, {}\n",
-        row::today()
+        seatmap_console::here::today()
     );
     let widest = rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let longest = rows.iter().map(|row| row.got.chars().count()).max().unwrap_or(0);
@@ -135,7 +137,7 @@ fn table(rows: &[Row]) -> String {
             row.verdict(),
             row.what,
             row.got,
-            row.wanted
+            row.target
         );
     }
     text
@@ -148,7 +150,11 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
     let machine: String =
         machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let folder = folder.join(format!("{}-{}-{cpus}", row::today(), machine.trim_matches('-')));
+    let folder = folder.join(format!(
+        "{}-{}-{cpus}",
+        seatmap_console::here::today(),
+        machine.trim_matches('-')
+    ));
     std::fs::create_dir_all(&folder)?;
     let rows = beside_earlier(&folder.join("bench.json"), rows);
     std::fs::write(folder.join("bench.txt"), table(&rows))?;

@@ -8,9 +8,9 @@
 mod play;
 
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use play::{Figures, JOBS, Job, PACES};
 use seatmap_os::affinity;
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -35,12 +35,12 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let seatmap = std::env::current_exe()?.with_file_name("seatmap");
     if affinity::current()?.len() < 2 || !seatmap.exists() {
-        return Ok(vec![Row::told(
+        return Ok(vec![Row::info(
             "9P",
             "not measured: it takes the seatmap binary beside this one, and two CPUs",
         )]);
     }
-    let bench = Bench { seatmap, folder: tempfile::tempdir()? };
+    let bench = Controlled { seatmap, folder: tempfile::tempdir()? };
     let mut controller = bench.serve()?;
     let measured = bench.measured();
     // SIGTERM: it undoes the cell.
@@ -48,18 +48,18 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     unsafe { libc::kill(controller.id().cast_signed(), libc::SIGTERM) };
     controller.wait()?;
     let (backend, figures) = measured?;
-    let mut rows = vec![Row::told("9P: the cell", backend)];
+    let mut rows = vec![Row::info("9P: the cell", backend)];
     rows.extend(JOBS.iter().zip(&figures.jobs).flat_map(|(job, turns)| compared(job, turns)));
     rows.extend(noise(&figures));
     Ok(rows)
 }
 
-struct Bench {
+struct Controlled {
     seatmap: PathBuf,
     folder: tempfile::TempDir,
 }
 
-impl Bench {
+impl Controlled {
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -77,6 +77,7 @@ impl Bench {
         serve.arg(self.path("socket")).arg("--export").arg(self.path("shown"));
         let mut child = serve.stdout(Stdio::piped()).spawn()?;
         let said = child.stdout.take().ok_or("no stdout")?;
+        // It writes a line once it serves.
         BufReader::new(said).read_line(&mut String::new())?;
         Ok(child)
     }
@@ -95,10 +96,11 @@ impl Bench {
             "--via",
         ]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
-        let told = holder.stdout.take().ok_or("no stdout")?;
+        let stdout = holder.stdout.take().ok_or("no stdout")?;
         let mut line = String::new();
-        BufReader::new(told).read_line(&mut line)?;
+        BufReader::new(stdout).read_line(&mut line)?;
         let ran = self.ran(&line);
+        // The cell lasts as long as the process that holds it.
         holder.kill()?;
         holder.wait()?;
         ran
@@ -131,54 +133,68 @@ fn compared(job: &Job, turns: &[[[f64; 2]; 2]]) -> Vec<Row> {
         job.size_bytes >> 20,
         job.unit_bytes >> 10
     );
-    let column =
-        |at: usize, way: usize| turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>();
-    let rate = |way| format!("{:.0}", (job.size_bytes >> 20) as f64 / middle(&column(0, way)));
-    let unit_us =
-        |way| middle(&column(1, way)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64;
-    let ratios =
-        |at| spread(&turns.iter().map(|turn| turn[1][at] / turn[0][at]).collect::<Vec<_>>());
     vec![
-        Row::told(
+        Row::info(
             format!("{what}: time by the channel / directly"),
-            format!("{} ({} and {} MiB/s)", ratios(0), rate(1), rate(0)),
+            format!(
+                "{} ({:.0} and {:.0} MiB/s)",
+                spread(&turns.iter().map(|turn| turn[1][0] / turn[0][0]).collect::<Vec<_>>()),
+                (job.size_bytes >> 20) as f64 / middle(&column(turns, 0, 1)),
+                (job.size_bytes >> 20) as f64 / middle(&column(turns, 0, 0))
+            ),
         ),
-        Row::told(
+        Row::info(
             format!("{what}: CPU time on the cell's CPU, by the channel / directly"),
-            format!("{} ({:.1} and {:.1} us a request)", ratios(1), unit_us(1), unit_us(0)),
+            format!(
+                "{} ({:.1} and {:.1} us a request)",
+                spread(&turns.iter().map(|turn| turn[1][1] / turn[0][1]).collect::<Vec<_>>()),
+                middle(&column(turns, 1, 1)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64,
+                middle(&column(turns, 1, 0)) * 1e6 * job.unit_bytes as f64 / job.size_bytes as f64
+            ),
         ),
     ]
+}
+
+fn column(turns: &[[[f64; 2]; 2]], at: usize, way: usize) -> Vec<f64> {
+    turns.iter().map(|turn| turn[way][at]).collect::<Vec<f64>>()
 }
 
 /// The time that a busy loop on the cell's CPU loses to a program there that does the same I/O in
 /// two ways.
 fn noise(figures: &Figures) -> Vec<Row> {
-    let figure = |what: &str, at: usize, unit: &str| {
-        let column = |turns: &[[[f64; 2]; 2]], way: usize| {
-            turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>()
-        };
-        let quiet: Vec<f64> = figures.quiet.iter().map(|turn| turn[at]).collect();
-        let beside = PACES.iter().zip(&figures.noise).map(|((doing, period), turns)| {
-            let [direct, channel] = [0, 1].map(|way| spread(&column(turns, way)));
-            let what = format!(
-                "9P: {what}, beside 128 KiB to {} every {} ms",
-                doing.verb(),
-                period.as_millis()
-            );
-            Row::told(what, format!("{channel} {unit} by the channel, {direct} {unit} directly"))
-        });
-        let alone = Row::told(format!("9P: {what}, alone"), format!("{} {unit}", spread(&quiet)));
-        std::iter::once(alone).chain(beside).collect::<Vec<_>>()
-    };
-    [figure("time stolen from a busy loop", 0, "%"), figure("its longest gap", 1, "us")].concat()
+    [
+        figure_rows(figures, "time stolen from a busy loop", 0, "%"),
+        figure_rows(figures, "its longest gap", 1, "us"),
+    ]
+    .concat()
+}
+
+fn figure_rows(figures: &Figures, what: &str, at: usize, unit: &str) -> Vec<Row> {
+    let quiet: Vec<f64> = figures.quiet.iter().map(|turn| turn[at]).collect();
+    let beside = PACES.iter().zip(&figures.noise).map(|((doing, period), turns)| {
+        let [direct, channel] =
+            [0, 1].map(|way| spread(&turns.iter().map(|turn| turn[way][at]).collect::<Vec<_>>()));
+        let what = format!(
+            "9P: {what}, beside 128 KiB to {} every {} ms",
+            doing.verb(),
+            period.as_millis()
+        );
+        Row::info(what, format!("{channel} {unit} by the channel, {direct} {unit} directly"))
+    });
+    let alone = Row::info(format!("9P: {what}, alone"), format!("{} {unit}", spread(&quiet)));
+    std::iter::once(alone).chain(beside).collect::<Vec<_>>()
 }
 
 fn middle(values: &[f64]) -> f64 {
-    median(values).unwrap_or(f64::NAN)
+    median(values)
 }
 
 /// The median, and the bounds of the middle half.
 fn spread(values: &[f64]) -> String {
-    let at = |share| quantile(values, share).unwrap_or(f64::NAN);
-    format!("{:.2} (middle half {:.2}-{:.2})", middle(values), at(0.25), at(0.75))
+    format!(
+        "{:.2} (middle half {:.2}-{:.2})",
+        middle(values),
+        quantile(values, 0.25),
+        quantile(values, 0.75)
+    )
 }

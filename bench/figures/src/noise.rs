@@ -3,9 +3,9 @@
 
 use crate::hogs::among_hogs;
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use seatmap_noise::{CpuNoise, NoiseOptions};
 use seatmap_os::affinity;
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -24,24 +24,20 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         idle.push(measured(cpu)?);
         busy.push(among_hogs(&[cpu], || measured(cpu))?);
     }
-    let of = |runs: &[CpuNoise], figure: fn(&CpuNoise) -> f64| {
-        spread(&runs.iter().map(figure).collect::<Vec<_>>())
-    };
-    let told = |what: &str, (middle, low, high): (f64, f64, f64), unit: &str| {
-        Row::told(
-            format!("noise meter: {what}"),
-            format!("{middle:.2} {unit} (by turns, middle half {low:.2}-{high:.2})"),
-        )
-    };
-    let (ratio, low, high) = of(&busy, |noise| noise.fwq_excess_percent / noise.stolen_percent);
+    let (ratio, low, high) =
+        spread_of(&busy, |noise| noise.fwq_excess_percent / noise.stolen_percent);
     let agreement = format!("{ratio:.3} (by turns, middle half {low:.3}-{high:.3})");
     Ok(vec![
-        told("resolution", of(&idle, |noise| noise.meter.resolution_ns), "ns"),
-        told("gaps from", of(&idle, |noise| noise.meter.threshold_ns), "ns"),
-        told("writing down a gap", of(&idle, |noise| noise.meter.record_ns), "ns"),
-        told("time spent on writing", of(&idle, |noise| noise.meter.overhead_percent), "%"),
-        told("stolen while idle", of(&idle, |noise| noise.stolen_percent), "%"),
-        told("stolen by two hogs", of(&busy, |noise| noise.stolen_percent), "%"),
+        noise_row("resolution", spread_of(&idle, |noise| noise.meter.resolution_ns), "ns"),
+        noise_row("gaps from", spread_of(&idle, |noise| noise.meter.threshold_ns), "ns"),
+        noise_row("writing down a gap", spread_of(&idle, |noise| noise.meter.record_ns), "ns"),
+        noise_row(
+            "time spent on writing",
+            spread_of(&idle, |noise| noise.meter.overhead_percent),
+            "%",
+        ),
+        noise_row("stolen while idle", spread_of(&idle, |noise| noise.stolen_percent), "%"),
+        noise_row("stolen by two hogs", spread_of(&busy, |noise| noise.stolen_percent), "%"),
         Row::held(
             "stolen by two hogs, quanta / detour loop",
             agreement,
@@ -49,6 +45,17 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             (0.9..=1.1).contains(&ratio),
         ),
     ])
+}
+
+fn spread_of(runs: &[CpuNoise], figure: fn(&CpuNoise) -> f64) -> (f64, f64, f64) {
+    spread(&runs.iter().map(figure).collect::<Vec<_>>())
+}
+
+fn noise_row(what: &str, (middle, low, high): (f64, f64, f64), unit: &str) -> Row {
+    Row::info(
+        format!("noise meter: {what}"),
+        format!("{middle:.2} {unit} (by turns, middle half {low:.2}-{high:.2})"),
+    )
 }
 
 fn measured(cpu: u32) -> Result<CpuNoise, Box<dyn Error>> {
@@ -59,6 +66,5 @@ fn measured(cpu: u32) -> Result<CpuNoise, Box<dyn Error>> {
 
 /// The median, and the bounds of the middle half.
 fn spread(values: &[f64]) -> (f64, f64, f64) {
-    let at = |share| quantile(values, share).unwrap_or(f64::NAN);
-    (median(values).unwrap_or(f64::NAN), at(0.25), at(0.75))
+    (median(values), quantile(values, 0.25), quantile(values, 0.75))
 }

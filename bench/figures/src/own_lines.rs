@@ -9,6 +9,7 @@ use seatmap_place::PlaceError;
 use seatmap_port::{Addr, Testbed, Workload};
 use seatmap_seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
 use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
+use seatmap_statistics::words::percent;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -25,9 +26,9 @@ const MOST_MS: f64 = 1.0;
 /// Counts of the lines that were tried, of those whose home was found, and of those found
 /// correctly.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct HomeTally {
     lines: u64,
-    told: u64,
+    located: u64,
     right: u64,
     visits: u64,
 }
@@ -37,7 +38,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
         let Some(hash) = hash(name)? else { continue };
-        let mut all = Told::default();
+        let mut all = HomeTally::default();
         for seed in 0..SEEDS {
             on_mesh(&hash, &mesh, seed, &mut all)?;
         }
@@ -51,12 +52,11 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-fn row(what: String, all: Told, more: String, more_met: bool) -> Row {
-    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
-    let right = percent(all.right, all.told);
+fn row(what: String, all: HomeTally, more: String, more_met: bool) -> Row {
+    let right = percent(all.right, all.located);
     let got = format!(
         "{right:.2} % right of {:.1} % that are told, {:.1} visits a line{more}",
-        percent(all.told, all.lines),
+        percent(all.located, all.lines),
         all.visits as f64 / all.lines.max(1) as f64
     );
     Row::held(
@@ -71,7 +71,7 @@ fn on_mesh(
     hash: &AddressHash,
     mesh: &Mesh,
     seed: u64,
-    all: &mut Told,
+    all: &mut HomeTally,
 ) -> Result<(), Box<dyn Error>> {
     let mut measured = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed);
     let survey = surveyed(&mut measured, PROFILED, seed)?;
@@ -85,6 +85,7 @@ fn on_mesh(
         .and_then(|model| model.lines.clone())
         .ok_or("no lines in the model")?;
     let tiles = tiles(&lines, &measured);
+    // The same chip in another process: its lines lie elsewhere.
     let mut program = MeshProbe::new(hash.clone(), mesh.clone(), NOISE, seed ^ ELSEWHERE);
     let homes = find_by(&profile, None, LINES as usize, |[a, b], open| {
         all.visits += open.len() as u64;
@@ -95,7 +96,7 @@ fn on_mesh(
     })?;
     for (line, home) in homes.into_iter().enumerate() {
         all.lines += 1;
-        all.told += u64::from(home.is_some());
+        all.located += u64::from(home.is_some());
         let tile = home.and_then(|home| *tiles.get(home as usize)?);
         all.right += u64::from(tile == Some(program.home(line as u32)));
     }
@@ -104,13 +105,18 @@ fn on_mesh(
 
 /// The tile that each home of a profile is: that of most of its lines.
 fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
-    let of_home = |home: u32| {
-        let own = lines.home_of_line.iter().enumerate().filter(|(_, of)| **of == home);
-        let tiles: Vec<usize> = own.map(|(line, _)| measured.home(line as u32)).collect();
-        let count = |tile: &usize| tiles.iter().filter(|other| *other == tile).count();
-        tiles.iter().copied().max_by_key(|tile| count(tile))
-    };
-    (0..lines.nearest_pu.len() as u32).map(of_home).collect()
+    (0..lines.nearest_pu.len() as u32)
+        .map(|home| {
+            let own = lines.home_of_line.iter().enumerate().filter(|(_, of)| **of == home);
+            let tiles: Vec<usize> = own.map(|(line, _)| measured.home(line as u32)).collect();
+            tiles
+                .iter()
+                .copied()
+                // Homes of the model are numbered as they were found; the tile that most of a
+                // home's lines are on is the one meant.
+                .max_by_key(|tile| tiles.iter().filter(|other| *other == tile).count())
+        })
+        .collect()
 }
 
 /// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
@@ -119,13 +125,14 @@ fn on_the_phi() -> Result<Row, Box<dyn Error>> {
     let profile = coherent::profile(&model)?;
     // Beyond the lines that the profile lists.
     let lines = 1000..1000 + 16 * LINES;
-    let wanted = Lines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
+    let program_lines =
+        Lines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
     let mut timed = Timed { bed: CoherentBed::new(Arc::clone(&model)), cycles: 0, visits: 0 };
-    let homes = find(&mut timed, &profile, None, &wanted)?;
+    let homes = find(&mut timed, &profile, None, &program_lines)?;
     let of = homes.len() as u64;
-    let mut all = Told { lines: of, visits: timed.visits * of, ..Told::default() };
+    let mut all = HomeTally { lines: of, visits: timed.visits * of, ..HomeTally::default() };
     for (line, home) in lines.zip(homes) {
-        all.told += u64::from(home.is_some());
+        all.located += u64::from(home.is_some());
         all.right += u64::from(home.is_some() && home == model.home_of(line));
     }
     let ms = timed.cycles as f64 / model.frequency_ghz / 1e6 / of as f64;

@@ -28,19 +28,20 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let removed = std::fs::remove_file(&path);
     let output = output?;
     removed?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let figure = |name: &str| {
-        told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok())
-    };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     let (Some(seconds), Some(megabytes), Some(html)) =
-        (figure("seconds"), figure("megabytes"), figure("html"))
+        (figure(&stderr, "seconds"), figure(&stderr, "megabytes"), figure(&stderr, "html"))
     else {
-        return Err(format!("the child said: {told}").into());
+        return Err(format!("the child said: {stderr}").into());
     };
     let got = format!("{seconds:.2} s, {megabytes:.0} MB at most, {html:.1} MB of HTML");
-    let wanted = format!("< {LIMIT_S} s, < {LIMIT_MB} MB");
+    let target = format!("< {LIMIT_S} s, < {LIMIT_MB} MB");
     let met = seconds < LIMIT_S && megabytes < LIMIT_MB;
-    Ok(vec![Row::held(format!("profile of {PUS} PUs to HTML"), got, wanted, met)])
+    Ok(vec![Row::held(format!("profile of {PUS} PUs to HTML"), got, target, met)])
+}
+
+fn figure(stderr: &str, name: &str) -> Option<f64> {
+    stderr.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok())
 }
 
 /// Does the work and prints its figures on stderr.
@@ -64,15 +65,18 @@ fn child(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
 /// Two packages of eight caches of sixteen cores of two threads, every matrix filled, no two cells
 /// alike.
 fn large() -> Profile {
-    let pu = |os: u32| Pu {
-        os,
-        core: Some(os / 2),
-        smt: Some(os % 2),
-        l3: Some(os / 32),
-        package: Some(os / 256),
-        ..Pu::default()
+    let topology = Topology {
+        pus: (0..PUS)
+            .map(|os| Pu {
+                os,
+                core: Some(os / 2),
+                smt: Some(os % 2),
+                l3: Some(os / 32),
+                package: Some(os / 256),
+                ..Pu::default()
+            })
+            .collect(),
     };
-    let topology = Topology { pus: (0..PUS).map(pu).collect() };
     let mut rng = fastrand::Rng::with_seed(1);
     let mut median_ns = Matrix::filled(PUS as usize, 0.0);
     for i in 0..PUS {

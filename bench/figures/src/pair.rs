@@ -2,13 +2,13 @@
 
 use crate::plain::Plain;
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use seatmap_host::crew::Crew;
 use seatmap_host::{HostClock, HostTestbed};
 use seatmap_machine::Topology;
 use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::testbed_probe::{TestbedProbe, candidate};
 use seatmap_os::affinity;
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::sync::atomic::AtomicU64;
 
@@ -60,9 +60,6 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut theirs = Vec::new();
     let mut ratios = Vec::new();
     for turn in 0..TURNS {
-        let our_turn = |probe: &mut Ours| {
-            probe.visit(&visit(cpus)).map(|mut brought| brought.remove(0).round_trip_ns)
-        };
         let mut their_turn = |word: &AtomicU64| {
             let sides = crew
                 .run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
@@ -70,25 +67,29 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         };
         // ABBA order, because the second of two may profit from the first.
         let (us, them) = if turn % 2 == 0 {
-            (our_turn(&mut probe)?, their_turn(word(&probe))?)
+            (our_turn(&mut probe, cpus)?, their_turn(word(&probe))?)
         } else {
             let them = their_turn(word(&probe))?;
-            (our_turn(&mut probe)?, them)
+            (our_turn(&mut probe, cpus)?, them)
         };
-        ratios.extend(median(&us).zip(median(&them)).map(|(us, them)| us / them));
+        ratios.push(median(&us) / median(&them));
         ours.extend(us);
         theirs.extend(them);
     }
-    let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
-    let ratio = of(&ours, 0.5) / of(&theirs, 0.5);
+    let ratio = quantile(&ours, 0.5) / quantile(&theirs, 0.5);
     let got = format!(
         "{ratio:.3} ({:.1} / {:.1} ns; by turns {:.3}, middle half {:.3}-{:.3})",
-        of(&ours, 0.5),
-        of(&theirs, 0.5),
-        of(&ratios, 0.5),
-        of(&ratios, 0.25),
-        of(&ratios, 0.75)
+        quantile(&ours, 0.5),
+        quantile(&theirs, 0.5),
+        quantile(&ratios, 0.5),
+        quantile(&ratios, 0.25),
+        quantile(&ratios, 0.75)
     );
     let what = format!("round trip {}-{}, ours / plain loop", cpus[0], cpus[1]);
     Ok(vec![Row::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
+}
+
+/// The round trips of one visit, in ns.
+fn our_turn(probe: &mut Ours, cpus: [u32; 2]) -> Result<Vec<f64>, Box<dyn Error>> {
+    Ok(probe.visit(&visit(cpus))?.remove(0).round_trip_ns)
 }

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One word on a line of its own, two lines from its neighbours.
 #[repr(align(256))]
 #[derive(Default)]
-pub struct Line(AtomicU64);
+pub struct PaddedWord(AtomicU64);
 
 /// Where both sides meet before they start.
 #[derive(Default)]
 pub struct Plain {
-    ready: Line,
+    ready: PaddedWord,
 }
 
 impl Plain {
@@ -44,8 +44,10 @@ impl Plain {
             }
             stamps.push(clock.stamp().ticks);
         }
-        let batch_ns =
-            |two: &[u64]| (two[1] - two[0]) as f64 * clock.ns_per_tick() / f64::from(round_trips);
-        stamps.windows(2).skip(1).map(batch_ns).collect()
+        stamps
+            .windows(2)
+            .skip(1)
+            .map(|two| (two[1] - two[0]) as f64 * clock.ns_per_tick() / f64::from(round_trips))
+            .collect()
     }
 }

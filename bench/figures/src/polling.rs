@@ -13,7 +13,7 @@ const LASTING: Duration = Duration::from_secs(5);
 /// Rows without and with priorities.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let [.., without, with] = Configuration::ALL;
-    let wanted = f64::from(PRIORITIES[0]) / f64::from(PRIORITIES.iter().sum::<u32>());
+    let expected = f64::from(PRIORITIES[0]) / f64::from(PRIORITIES.iter().sum::<u32>());
     let mut rows = Vec::new();
     for configuration in [without, with] {
         for shares in run(configuration, LASTING)?.shares {
@@ -29,17 +29,17 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
                 Row::held(
                     what,
                     got,
-                    format!("{wanted:.4} +- 1 % in each"),
-                    is_within(&shares, wanted),
+                    format!("{expected:.4} +- 1 % in each"),
+                    is_within(&shares, expected),
                 )
             } else {
-                Row::told(what, got)
+                Row::info(what, got)
             });
         }
     }
     Ok(rows)
 }
 
-fn is_within(shares: &Shares, wanted: f64) -> bool {
-    [shares.least, shares.most].iter().all(|share| (share / wanted - 1.0).abs() <= 0.01)
+fn is_within(shares: &Shares, expected: f64) -> bool {
+    [shares.least, shares.most].iter().all(|share| (share / expected - 1.0).abs() <= 0.01)
 }

@@ -19,19 +19,27 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         let [name, _, best, ..] = fields[..] else { continue };
         let Some(path) = present(name) else { continue };
         let instance = Instance::read(&std::fs::read_to_string(path)?)?;
-        let matrix = |cells: &[f64]| Square::from_fn(instance.n, |i, j| cells[i * instance.n + j]);
-        let qap = Qap::new(matrix(&instance.a), matrix(&instance.b));
+        let qap = Qap::new(
+            Square::from_fn(instance.n, |i, j| (&instance.a)[i * instance.n + j]),
+            Square::from_fn(instance.n, |i, j| (&instance.b)[i * instance.n + j]),
+        );
         let cost = solve(&qap, &Limit::seconds(SECONDS), 1, 1).found.cost;
         gaps.push((name.to_owned(), 100.0 * (cost / best.parse::<f64>()? - 1.0)));
     }
-    let structured = |name: &str| !name.starts_with("tai");
-    let by_distance =
-        |name: &str| name.starts_with("tai") && (name.ends_with('b') || name == "tai64c");
-    let random = |name: &str| name == "tai50a" || name == "tai100a";
     Ok([
-        family("nug, sko, kra, ste, chr, esc, bur, lipa, tho", &gaps, structured, 0.1),
-        family("tai*b, tai64c", &gaps, by_distance, 0.5),
-        family("tai50a, tai100a", &gaps, random, 1.0),
+        family(
+            "nug, sko, kra, ste, chr, esc, bur, lipa, tho",
+            &gaps,
+            |name| !name.starts_with("tai"),
+            0.1,
+        ),
+        family(
+            "tai*b, tai64c",
+            &gaps,
+            |name| name.starts_with("tai") && (name.ends_with('b') || name == "tai64c"),
+            0.5,
+        ),
+        family("tai50a, tai100a", &gaps, |name| name == "tai50a" || name == "tai100a", 1.0),
     ]
     .into_iter()
     .flatten()

@@ -15,17 +15,18 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let medians: Vec<f64> =
         std::fs::read_to_string(path)?.lines().filter_map(|line| field(line, "med")).collect();
     let verdict = judge(&[medians]);
-    let told = |regime: &seatmap_machine::Regime| {
-        format!("{:.0} ns {:.0} %", regime.median_ns, 100.0 * regime.share)
-    };
-    let got: Vec<String> = verdict.regimes.iter().map(told).collect();
+    let got: Vec<String> = verdict
+        .regimes
+        .iter()
+        .map(|regime| format!("{:.0} ns {:.0} %", regime.median_ns, 100.0 * regime.share))
+        .collect();
     let slow = verdict.regimes.last().map_or(f64::NAN, |regime| 100.0 * regime.share);
     let right = verdict.regimes.len() == 2 && (slow - SLOW_PERCENT).abs() <= NEAR_ENOUGH;
-    let wanted = format!("2 regimes, slow {SLOW_PERCENT} % +- {NEAR_ENOUGH}");
+    let target = format!("2 regimes, slow {SLOW_PERCENT} % +- {NEAR_ENOUGH}");
     Ok(vec![Row::held(
         "recorded vCPU trace",
         format!("{} ({})", got.join(", "), verdict.status.word()),
-        wanted,
+        target,
         right,
     )])
 }

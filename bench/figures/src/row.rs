@@ -8,25 +8,25 @@ pub struct Row {
     /// The result, with its unit.
     pub got: String,
     /// The target; empty for a figure that only informs.
-    pub wanted: String,
-    /// Whether it is what was wanted; `None` where nothing was.
+    pub target: String,
+    /// Whether the result meets the target; `None` for a figure that only informs.
     pub met: Option<bool>,
 }
 
 impl Row {
-    /// A figure held against a wish.
+    /// A figure held against its target.
     pub fn held(
         what: impl Into<String>,
         got: impl Into<String>,
-        wanted: impl Into<String>,
+        target: impl Into<String>,
         met: bool,
     ) -> Self {
-        Row { what: what.into(), got: got.into(), wanted: wanted.into(), met: Some(met) }
+        Row { what: what.into(), got: got.into(), target: target.into(), met: Some(met) }
     }
 
     /// A figure that only informs.
-    pub fn told(what: impl Into<String>, got: impl Into<String>) -> Self {
-        Row { what: what.into(), got: got.into(), wanted: String::new(), met: None }
+    pub fn info(what: impl Into<String>, got: impl Into<String>) -> Self {
+        Row { what: what.into(), got: got.into(), target: String::new(), met: None }
     }
 
     /// The word in front of the line.
@@ -40,22 +40,20 @@ impl Row {
 
     /// A row of an earlier run; `None` where the JSON is not a row.
     pub fn from_json(row: &serde_json::Value) -> Option<Self> {
-        let text = |key: &str| row.get(key)?.as_str().map(str::to_owned);
         Some(Row {
-            what: text("what")?,
-            got: text("got")?,
-            wanted: text("wanted")?,
+            what: text(row, "what")?,
+            got: text(row, "got")?,
+            target: text(row, "wanted")?,
             met: row.get("met")?.as_bool(),
         })
     }
 
     /// The row as JSON.
     pub fn json(&self) -> serde_json::Value {
-        serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.wanted, "met": self.met })
+        serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.target, "met": self.met })
     }
 }
 
-/// Today, in UTC, as `YYYY-MM-DD`.
-pub fn today() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+fn text(row: &serde_json::Value, key: &str) -> Option<String> {
+    row.get(key)?.as_str().map(str::to_owned)
 }

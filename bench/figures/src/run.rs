@@ -9,11 +9,11 @@ mod program;
 
 use crate::pair;
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use program::{Figures, THREADS};
 use seatmap_launch::{Beyond, Executable, LaunchOptions, ProgramMemory, SeatAllocator, SeatList};
 use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::{CpuList, CpuSet};
-use seatmap_statistics::{median, quantile};
 use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
@@ -63,6 +63,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut found: [Vec<Figures>; 1 + FORMS.len()] = Default::default();
     for turn in 0..TURNS {
         for step in 0..found.len() {
+            // Another one begins in each turn.
             let kind = (turn + step) % found.len();
             found[kind].push(figures(kind.checked_sub(1).map(|form| FORMS[form].0), cpus)?);
         }
@@ -101,22 +102,16 @@ fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     }
     let [plain, seated] = &times;
     let ratios: Vec<f64> = plain.iter().zip(seated).map(|(plain, seated)| seated / plain).collect();
-    let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
-    let ratio = of(&ratios, 0.5);
-    let told = format!(
+    let ratio = quantile(&ratios, 0.5);
+    let got = format!(
         "{ratio:.2} (by turns, middle half {:.2}-{:.2}; {:.2} and {:.2} ms)",
-        of(&ratios, 0.25),
-        of(&ratios, 0.75),
-        of(seated, 0.5),
-        of(plain, 0.5)
+        quantile(&ratios, 0.25),
+        quantile(&ratios, 0.75),
+        quantile(seated, 0.5),
+        quantile(plain, 0.5)
     );
-    let wanted = format!("<= {HELPERS_WANTED}");
-    Ok(Row::held(
-        "a short-lived process under run / without",
-        told,
-        wanted,
-        ratio <= HELPERS_WANTED,
-    ))
+    let target = format!("<= {HELPERS_WANTED}");
+    Ok(Row::held("a short-lived process under run / without", got, target, ratio <= HELPERS_WANTED))
 }
 
 fn script() -> String {
@@ -170,24 +165,25 @@ fn memory(others: usize) -> ProgramMemory {
 }
 
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {
-    let pairs = || alone.iter().zip(seated);
-    let added: Vec<f64> =
-        pairs().map(|(alone, seated)| seated.creation_us - alone.creation_us).collect();
-    let ratios: Vec<f64> = pairs().map(|(alone, seated)| seated.phase_s / alone.phase_s).collect();
-    let usual = median(&alone.iter().map(|alone| alone.creation_us).collect::<Vec<_>>())
-        .unwrap_or(f64::NAN);
-    let of = |values: &[f64], share| quantile(values, share).unwrap_or(f64::NAN);
-    let us = of(&added, 0.5);
-    let ratio = of(&ratios, 0.5);
+    let added: Vec<f64> = alone
+        .iter()
+        .zip(seated)
+        .map(|(alone, seated)| seated.creation_us - alone.creation_us)
+        .collect();
+    let ratios: Vec<f64> =
+        alone.iter().zip(seated).map(|(alone, seated)| seated.phase_s / alone.phase_s).collect();
+    let usual = median(&alone.iter().map(|alone| alone.creation_us).collect::<Vec<_>>());
+    let us = quantile(&added, 0.5);
+    let ratio = quantile(&ratios, 0.5);
     let creation = format!(
         "{us:.1} us (by turns, middle half {:.1}-{:.1}; alone {usual:.1})",
-        of(&added, 0.25),
-        of(&added, 0.75)
+        quantile(&added, 0.25),
+        quantile(&added, 0.75)
     );
     let phase = format!(
         "{ratio:.3} (by turns, middle half {:.3}-{:.3})",
-        of(&ratios, 0.25),
-        of(&ratios, 0.75)
+        quantile(&ratios, 0.25),
+        quantile(&ratios, 0.75)
     );
     [
         Row::held(

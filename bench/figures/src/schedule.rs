@@ -27,7 +27,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut probe = pair::probe(cpus)?;
     let plan = SurveyPlan::new(Effort::Usual, probe.clock_step_ns());
     let overhead_s = overhead_s(&mut probe, cpus, &plan)?;
-    let mut rows = vec![Row::told(
+    let mut rows = vec![Row::info(
         "cost of a visit beyond its round trips",
         format!("{:.0} us", overhead_s * 1e6),
     )];

@@ -22,21 +22,26 @@ pub struct Mapped {
 /// Scotch's own `amk_grf`; Scotch wants whole numbers.
 pub fn map(problem: &Problem) -> Option<Mapped> {
     let folder = tempfile::tempdir().ok()?;
-    let at = |name: &str| folder.path().join(name);
-    std::fs::write(at("machine.grf"), machine(&problem.distance)).ok()?;
-    std::fs::write(at("pattern.grf"), pattern(problem)).ok()?;
-    let made =
-        Command::new("amk_grf").args([at("machine.grf"), at("machine.tgt")]).output().ok()?;
+    std::fs::write(folder.path().join("machine.grf"), machine(&problem.distance)).ok()?;
+    std::fs::write(folder.path().join("pattern.grf"), pattern(problem)).ok()?;
+    let made = Command::new("amk_grf")
+        .args([folder.path().join("machine.grf"), folder.path().join("machine.tgt")])
+        .output()
+        .ok()?;
     let began = Instant::now();
     let mapped = Command::new("scotch_gmap")
-        .args([at("pattern.grf"), at("machine.tgt"), at("out.map")])
+        .args([
+            folder.path().join("pattern.grf"),
+            folder.path().join("machine.tgt"),
+            folder.path().join("out.map"),
+        ])
         .output()
         .ok()?;
     let seconds = began.elapsed().as_secs_f64();
     if !made.status.success() || !mapped.status.success() {
         return None;
     }
-    let text = std::fs::read_to_string(at("out.map")).ok()?;
+    let text = std::fs::read_to_string(folder.path().join("out.map")).ok()?;
     let mut slot_of = vec![u32::MAX; problem.tasks()];
     for line in text.lines().skip(1) {
         let (task, slot) = line.split_once(char::is_whitespace)?;

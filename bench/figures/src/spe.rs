@@ -19,8 +19,8 @@ const SIMULATED: &str = "-f dmaget -N 8 -b 16384 -i 2000 -w 100";
 /// Measures programs in C against libspe2. Without `seatmap-cellcc` there is nothing to measure.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
-    let wanted = [Program::Calls, Program::Mailbox, Program::Transfers, Program::CellStats];
-    let programs = match Programs::build(&compiler(), &wanted) {
+    let needed = [Program::Calls, Program::Mailbox, Program::Transfers, Program::CellStats];
+    let programs = match Programs::build(&compiler(), &needed) {
         Err(error @ CelluleError::Compiler { .. }) => {
             eprintln!("bench: skipped: {error}");
             return Ok(Vec::new());
@@ -85,15 +85,16 @@ fn mailbox(programs: &Programs, seats: &Seats) -> Result<Vec<Row>, CelluleError>
 
 fn transfers(programs: &Programs, seats: &Seats) -> Result<Vec<Row>, CelluleError> {
     let turns = turns(programs, seats, Program::Transfers, Style::Cell)?;
-    let row = |what: &str, kind: &str| {
-        let [copy, get] = ["memcpy", "get"].map(|way| of(&turns, &format!("{way}_{kind} 16384")));
-        let got = format!("{:.2}, {:.1} / {:.1} GB/s", copy / get, 16384.0 / get, 16384.0 / copy);
-        Row::held(what, got, ">= 0.9", copy / get >= 0.9)
-    };
     Ok(vec![
-        row("mfc_get of 16 KiB / memcpy, from the SPU's own cache", "own"),
-        row("the same of bytes that the PPE's CPU has just written", "written"),
+        copy_row(&turns, "mfc_get of 16 KiB / memcpy, from the SPU's own cache", "own"),
+        copy_row(&turns, "the same of bytes that the PPE's CPU has just written", "written"),
     ])
+}
+
+fn copy_row(turns: &[Said], what: &str, kind: &str) -> Row {
+    let [copy, get] = ["memcpy", "get"].map(|way| of(turns, &format!("{way}_{kind} 16384")));
+    let got = format!("{:.2}, {:.1} / {:.1} GB/s", copy / get, 16384.0 / get, 16384.0 / copy);
+    Row::held(what, got, ">= 0.9", copy / get >= 0.9)
 }
 
 fn simulated(programs: &Programs) -> Result<Row, CelluleError> {

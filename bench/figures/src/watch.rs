@@ -6,8 +6,8 @@
 //! This executable plays the crowd as well: one process of many threads, or many processes.
 
 use crate::row::Row;
+use crate::statistic::median;
 use seatmap_os::usage::Usage;
-use seatmap_statistics::median;
 use seatmap_watch::{Choice, WatchOptions, Watcher};
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -70,21 +70,20 @@ fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<d
         Command::new("ps").args(["-eLo", "pid,tid,psr,comm"]).stdout(Stdio::null()).status()?;
         peer.push(cpu_ms() - begun);
     }
-    let of = |times: &[f64]| median(times).unwrap_or(f64::NAN);
-    let first = of(&first);
-    let last = of(&last);
-    let peer = of(&peer);
-    let wanted = format!("<= {wanted_ms} ms");
-    let told =
+    let first = median(&first);
+    let last = median(&last);
+    let peer = median(&peer);
+    let target = format!("<= {wanted_ms} ms");
+    let got =
         format!("{last:.0} ms of CPU time, the first look {first:.0} ms ({found} threads found)");
     Ok([
         Row::held(
             format!("last look at {what}, everything read"),
-            told,
-            wanted,
+            got,
+            target,
             first.max(last) <= wanted_ms,
         ),
-        Row::told(
+        Row::info(
             format!("that look / ps -eLo pid,tid,psr,comm, {what}"),
             format!("{:.2} ({last:.0} and {peer:.0} ms)", last / peer),
         ),
@@ -139,6 +138,7 @@ fn wait_for_end() -> Result<(), Box<dyn Error>> {
 }
 
 fn threads(count: usize) -> Result<(), Box<dyn Error>> {
+    // The main thread is one of them.
     for _ in 1..count {
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
         builder.spawn(|| {

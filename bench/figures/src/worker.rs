@@ -3,13 +3,13 @@
 
 use crate::pair;
 use crate::row::Row;
+use crate::statistic::{median, quantile};
 use seatmap_experiments::cellule::spread::Spread;
 use seatmap_experiments::cellule::{Seats, Workload, compare};
 use seatmap_host::HostClock;
 use seatmap_host::primitives::{Batches, Primitive, Room, ThreadCreateJoin};
 use seatmap_measure::probe::Probe;
 use seatmap_os::affinity;
-use seatmap_statistics::{median, quantile};
 use seatmap_worker::{Context, Inside, Runtime, Store, WorkerError, WorkerOptions};
 use std::error::Error;
 use std::sync::Arc;
@@ -41,11 +41,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     store.scrub();
     let mut figures = Figures::default();
     for _ in 0..TURNS {
-        let beside = || with_worker(cpus, &clock).map_err(|error| error.to_string());
         // A thread of its own, so that this one keeps its CPUs; the worker must not spin beside the
         // next measurement.
-        let [run, mailbox] =
-            std::thread::scope(|scope| scope.spawn(beside).join()).map_err(|_| "it panicked")??;
+        let [run, mailbox] = std::thread::scope(|scope| {
+            scope.spawn(|| with_worker(cpus, &clock).map_err(|error| error.to_string())).join()
+        })
+        .map_err(|_| "it panicked")??;
         figures.run.push(run);
         figures.mailbox.push(mailbox);
         figures.scrub.push(timed(&clock, SCRUBS, || {
@@ -56,9 +57,9 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         figures
             .thread
             .extend(ThreadCreateJoin.run(&mut Room::new(), &cpus[1..], plan)?.by_task_ns.concat());
-        figures
-            .distance
-            .extend(median(&pair::probe(cpus)?.visit(&pair::visit(cpus))?.remove(0).round_trip_ns));
+        figures.distance.extend(seatmap_statistics::median(
+            &pair::probe(cpus)?.visit(&pair::visit(cpus))?.remove(0).round_trip_ns,
+        ));
     }
     Ok([table(&figures), small_work(cpus)?].concat())
 }
@@ -96,6 +97,7 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
         }
         0
     }));
+    // Half of the rounds warm up.
     context.start(2 * ROUNDS)?;
     let mut round_trips = || -> Result<(), WorkerError> {
         for value in 0..ROUNDS as u32 {
@@ -113,12 +115,8 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
 /// A program that is over soon, against a thread made for each task, and for each worker.
 fn small_work(cpus: [u32; 2]) -> Result<Vec<Row>, Box<dyn Error>> {
     let found = compare(SMALL, &Seats::new(&cpus, 1)?, TURNS as u32)?;
-    let times = |threads: &Spread| {
-        format!("{:.0} / {:.0} us", found.runtime.median_ns / 1e3, threads.median_ns / 1e3)
-    };
     let gain = found.gain_percent;
-    let got = |gain: f64, threads: &Spread| format!("{gain:.1} %, {}", times(threads));
-    let by_task = got(gain.thread_per_task, &found.thread_per_task);
+    let by_task = gain_words(&found.runtime, gain.thread_per_task, &found.thread_per_task);
     Ok(vec![
         Row::held(
             "128 x 128 matrix: gain over a thread a task",
@@ -126,33 +124,22 @@ fn small_work(cpus: [u32; 2]) -> Result<Vec<Row>, Box<dyn Error>> {
             ">= 60 %",
             gain.thread_per_task >= 60.0,
         ),
-        Row::told(
+        Row::info(
             "the same over a thread a worker",
-            got(gain.thread_per_worker, &found.thread_per_worker),
+            gain_words(&found.runtime, gain.thread_per_worker, &found.thread_per_worker),
         ),
     ])
 }
 
+fn gain_words(runtime: &Spread, gain: f64, threads: &Spread) -> String {
+    format!("{gain:.1} %, {:.0} / {:.0} us", runtime.median_ns / 1e3, threads.median_ns / 1e3)
+}
+
 fn table(figures: &Figures) -> Vec<Row> {
-    let of = |values: &[f64]| median(values).unwrap_or(f64::NAN);
-    let ratio = |ours: &[f64], theirs: &[f64]| -> (f64, String) {
-        let ratios: Vec<f64> =
-            ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
-        let [low, high] = [0.25, 0.75].map(|share| quantile(&ratios, share).unwrap_or(f64::NAN));
-        (
-            of(&ratios),
-            format!(
-                "{:.4} ({low:.4}-{high:.4}), {:.0} / {:.0} ns",
-                of(&ratios),
-                of(ours),
-                of(theirs)
-            ),
-        )
-    };
     let (run_ratio, run) = ratio(&figures.run, &figures.thread);
     let (mail_ratio, mailbox) = ratio(&figures.mailbox, &figures.distance);
-    let run_ns = of(&figures.run);
-    let scrub_ns = of(&figures.scrub);
+    let run_ns = median(&figures.run);
+    let scrub_ns = median(&figures.scrub);
     let met = run_ns <= 1000.0 && run_ratio <= 0.02;
     vec![
         Row::held(
@@ -174,4 +161,18 @@ fn table(figures: &Figures) -> Vec<Row> {
             scrub_ns <= 5e3,
         ),
     ]
+}
+
+fn ratio(ours: &[f64], theirs: &[f64]) -> (f64, String) {
+    let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+    let [low, high] = [0.25, 0.75].map(|share| quantile(&ratios, share));
+    (
+        median(&ratios),
+        format!(
+            "{:.4} ({low:.4}-{high:.4}), {:.0} / {:.0} ns",
+            median(&ratios),
+            median(ours),
+            median(theirs)
+        ),
+    )
 }

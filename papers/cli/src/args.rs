@@ -43,7 +43,8 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
 
 /// The command line, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    RARELY_NEEDED.iter().fold(Typed::command(), |command, (verb, options)| {
+    // `-h` leaves them out, `--help` has them all.
+    RARELY_NEEDED.iter().fold(PapersArguments::command(), |command, (verb, options)| {
         command.mut_subcommand(verb, |verb| {
             options.iter().fold(verb, |verb, option| {
                 verb.mut_arg(*option, |option| option.hide_short_help(true))
@@ -56,7 +57,7 @@ pub fn command() -> clap::Command {
 /// gone.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap-papers", version, max_term_width = 100, arg_required_else_help = true)]
-pub struct Typed {
+pub struct PapersArguments {
     #[command(subcommand)]
     pub command: Command,
 }

@@ -4,7 +4,7 @@ mod args;
 mod known_values;
 mod verbs;
 
-use args::{Command, Typed};
+use args::{Command, PapersArguments};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: Typed) -> Result<(), CliError> {
+fn run(typed: PapersArguments) -> Result<(), CliError> {
     match typed.command {
         Command::Rank(rank) => verbs::rank::run(&rank),
         Command::Stats(stats) => verbs::stats::run(&stats),

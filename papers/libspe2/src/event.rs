@@ -3,7 +3,7 @@
 use crate::call::{Errno, number, pointer};
 use crate::handle::{ContextHandle, EventHandle, Handle, OneContext};
 use crate::types::{EventData, EventUnit, flag};
-use seatmap_spe::event::Told;
+use seatmap_spe::event::EventTag;
 use seatmap_spe::{EventHandler, event};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -23,9 +23,12 @@ pub unsafe extern "C" fn spe_event_handler_destroy(handler: *mut EventHandle) ->
 }
 
 /// A handler, a context that can have the events, and the events with the caller's value.
-type Asked = (Arc<EventHandler>, Arc<OneContext>, EventUnit);
+type EventArguments = (Arc<EventHandler>, Arc<OneContext>, EventUnit);
 
-unsafe fn asked(handler: *mut EventHandle, unit: *const EventUnit) -> Result<Asked, Errno> {
+unsafe fn event_arguments(
+    handler: *mut EventHandle,
+    unit: *const EventUnit,
+) -> Result<EventArguments, Errno> {
     // SAFETY: C's promise.
     let handler = unsafe { Handle::known(handler, libc::ESRCH) }?;
     // SAFETY: C's promise.
@@ -46,10 +49,10 @@ pub unsafe extern "C" fn spe_event_handler_register(
 ) -> c_int {
     number(|| {
         // SAFETY: C's promise.
-        let (handler, one, unit) = unsafe { asked(handler, unit) }?;
+        let (handler, one, unit) = unsafe { event_arguments(handler, unit) }?;
         // SAFETY: all bits of the union are a number.
-        let told = Told { address: unit.spe as usize, data: unsafe { unit.data.u64 } };
-        handler.register(&one.spe, unit.events, told);
+        let tag = EventTag { address: unit.spe as usize, data: unsafe { unit.data.u64 } };
+        handler.register(&one.spe, unit.events, tag);
         Ok(0)
     })
 }
@@ -62,7 +65,7 @@ pub unsafe extern "C" fn spe_event_handler_deregister(
 ) -> c_int {
     number(|| {
         // SAFETY: C's promise.
-        let (handler, one, unit) = unsafe { asked(handler, unit) }?;
+        let (handler, one, unit) = unsafe { event_arguments(handler, unit) }?;
         handler.deregister(&one.spe, unit.events);
         Ok(0)
     })
@@ -89,7 +92,7 @@ pub unsafe extern "C" fn spe_event_wait(
             return Err(Errno(libc::EIO));
         }
         for (at, happened) in found.iter().enumerate() {
-            let Told { address, data } = happened.told;
+            let EventTag { address, data } = happened.tag;
             let unit = EventUnit {
                 events: happened.event,
                 spe: address as *mut ContextHandle,

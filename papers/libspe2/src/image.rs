@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs, by addresses.
 type Programs = Mutex<Option<HashMap<usize, Arc<Image>>>>;
-/// Those that were opened from files, by their handles.
+/// The programs that were opened from files, by their handles.
 static OPENED: Programs = Mutex::new(None);
-/// Those that are embedded in this one and were loaded, by where they lie.
+/// The programs that are embedded in this one and were loaded, by their addresses.
 static EMBEDDED: Programs = Mutex::new(None);
 
 /// Opens a program from a file.

@@ -21,7 +21,7 @@ const STATUS_HALTED: i32 = 0x4;
 const STATUS_INVALID_CHANNEL: i32 = 0x40;
 
 /// A run's end, as C is told it: the structure, and what the call returns or sets.
-struct Told {
+struct StopReport {
     info: StopInfo,
     result: Result<i32, Errno>,
 }
@@ -49,13 +49,13 @@ pub unsafe extern "C" fn spe_context_run(
         let (ended, called) = run(&one, begin, arguments, flags & NO_CALLBACKS == 0)?;
         // SAFETY: as above.
         unsafe { *entry = ended.at };
-        let told = if called { callback_failed(&ended) } else { tell(&ended) };
+        let report = if called { callback_failed(&ended) } else { tell(&ended) };
         one.spe.keep_end(ended);
         // SAFETY: C's promise: NULL or a structure.
         if let Some(info) = unsafe { stop_info.as_mut() } {
-            *info = told.info;
+            *info = report.info;
         }
-        told.result
+        report.result
     })
 }
 
@@ -95,18 +95,18 @@ fn run(
     Ok((ended, false))
 }
 
-fn callback_failed(ended: &Ended) -> Told {
+fn callback_failed(ended: &Ended) -> StopReport {
     let code = if let Stop::Code(code) = ended.stop { code } else { 0 };
-    told(reason::CALLBACK_ERROR, number_of(code), status(code), Err(Errno(libc::EFAULT)))
+    report(reason::CALLBACK_ERROR, number_of(code), status(code), Err(Errno(libc::EFAULT)))
 }
 
-fn tell(ended: &Ended) -> Told {
+fn tell(ended: &Ended) -> StopReport {
     match &ended.stop {
         Stop::Code(code @ 0x2000..0x2100) => {
-            told(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0))
+            report(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0))
         }
         Stop::Code(code) => {
-            told(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code)))
+            report(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code)))
         }
         Stop::Halt => error(STATUS_HALTED),
         Stop::InvalidChannel(channel) => {
@@ -119,18 +119,18 @@ fn tell(ended: &Ended) -> Told {
         }
         Stop::Transfer(fault) => {
             complain(fault);
-            told(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
+            report(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
         }
-        Stop::Defect => told(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
+        Stop::Defect => report(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
     }
 }
 
-fn error(status: i32) -> Told {
-    told(reason::RUNTIME_ERROR, status, status, Err(Errno(libc::EFAULT)))
+fn error(status: i32) -> StopReport {
+    report(reason::RUNTIME_ERROR, status, status, Err(Errno(libc::EFAULT)))
 }
 
-fn told(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Errno>) -> Told {
-    Told { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
+fn report(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Errno>) -> StopReport {
+    StopReport { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
 }
 
 /// A stop code as the status register shows it.
@@ -164,8 +164,6 @@ pub unsafe extern "C" fn spe_stop_info_read(
 
 /// The structure alone: the run itself has said on the standard error what there was to say.
 fn quiet(ended: &Ended) -> StopInfo {
-    let structure =
-        |stop_reason, value, spu_status| StopInfo { stop_reason, result: [value, 0], spu_status };
     match &ended.stop {
         Stop::Code(_) => tell(ended).info,
         Stop::InvalidChannel(_) => {
@@ -177,4 +175,8 @@ fn quiet(ended: &Ended) -> StopInfo {
         Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
         Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
     }
+}
+
+fn structure(stop_reason: u32, value: c_int, spu_status: c_int) -> StopInfo {
+    StopInfo { stop_reason, result: [value, 0], spu_status }
 }

@@ -1,7 +1,7 @@
 //! Reports the gain of seats near the homes of lines.
 
 use seatmap_experiments::channels::slices::Spread;
-use seatmap_experiments::channels::{Figures, Found, Run, Seated};
+use seatmap_experiments::channels::{ChannelsResult, Figures, Run, Seated};
 use seatmap_machine::Profile;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::Plan;
@@ -13,17 +13,20 @@ use seatmap_statistics::words::counted_figure;
 /// The channels of a comparison as a pattern, in their order and alike.
 #[must_use]
 pub fn pattern(seated: &Seated) -> Pattern {
-    let edge =
-        |(from, to): &(usize, usize)| Edge { from: *from, to: *to, bytes: 1.0, messages: 1.0 };
+    // Every channel counts the same, as no messages were counted.
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
-    pattern.edges = seated.channels.iter().map(edge).collect();
+    pattern.edges = seated
+        .channels
+        .iter()
+        .map(|(from, to)| Edge { from: *from, to: *to, bytes: 1.0, messages: 1.0 })
+        .collect();
     pattern
 }
 
 /// The last comparison on the machine: threads, and lines at their homes where a model knows them.
 #[must_use]
 pub fn comparison<'a>(
-    found: &Found,
+    found: &ChannelsResult,
     seated: &Seated,
     pattern: &'a Pattern,
     profile: &Profile,
@@ -34,42 +37,49 @@ pub fn comparison<'a>(
         Figures::Slices(_) => ["at random", "in slices"],
         Figures::Gain(_) => ["at random", "near the homes"],
     };
-    let home = |line: &u32| match model {
-        Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
-        _ => None,
-    };
-    let seating = |title: &str, run: &Run| DrawnPlacement {
-        title: title.to_owned(),
-        placement: run.pus.clone(),
-        cost: None,
-        homes: run.lines.iter().map(home).collect(),
-        counted: None,
-    };
     let plan = Plan {
         pattern: Some(found.what.to_owned()),
         ..Plan::new(profile.name.clone(), seated.placed.pus.clone())
     };
-    let seatings = [seating(titles[0], &seated.usual), seating(titles[1], &seated.placed)];
+    let seatings =
+        [seating(model, titles[0], &seated.usual), seating(model, titles[1], &seated.placed)];
     Comparison::new(profile, model, pattern, &plan, seatings).of_channels()
+}
+
+fn seating(model: Option<&Model>, title: &str, run: &Run) -> DrawnPlacement {
+    DrawnPlacement {
+        title: title.to_owned(),
+        placement: run.pus.clone(),
+        cost: None,
+        homes: run
+            .lines
+            .iter()
+            .map(|line| match model {
+                Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
+                _ => None,
+            })
+            .collect(),
+        counted: None,
+    }
 }
 
 /// An experiment's result, as text.
 #[must_use]
-pub fn text(found: &Found) -> String {
+pub fn text(found: &ChannelsResult) -> String {
     let mut text = match &found.figures {
-        Figures::Curve(told) => {
+        Figures::Curve(figures) => {
             let mut text = format!(
                 "From CPU {} over line {}, {} at once: {:.0} to {}, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
-                told.from,
-                told.line,
-                counted(told.pairs, "pair"),
-                told.least_cycles,
-                counted_figure(told.most_cycles, 0, "cycle"),
-                told.median_cycles,
-                told.slowest_cycles,
-                told.nearest
+                figures.from,
+                figures.line,
+                counted(figures.pairs, "pair"),
+                figures.least_cycles,
+                counted_figure(figures.most_cycles, 0, "cycle"),
+                figures.median_cycles,
+                figures.slowest_cycles,
+                figures.nearest
             );
-            if let Some(same) = &told.same_core {
+            if let Some(same) = &figures.same_core {
                 text += &format!(
                     "On the same core, CPU {}: {}.\n",
                     same.pu,
@@ -78,12 +88,12 @@ pub fn text(found: &Found) -> String {
             }
             text
         }
-        Figures::Slices(told) => format!(
+        Figures::Slices(figures) => format!(
             "{} at once, cycles of a round trip:\n{}{}{}\n",
-            counted(told.pairs, "pair"),
-            spread("at random", &told.random),
-            spread(&counted(told.sections, "slice"), &told.sliced),
-            match told.at_home_share {
+            counted(figures.pairs, "pair"),
+            spread("at random", &figures.random),
+            spread(&counted(figures.sections, "slice"), &figures.sliced),
+            match figures.at_home_share {
                 Some(share) => format!(
                     "{:.0} % of the pairs in slices have a line at home there.",
                     100.0 * share
@@ -92,16 +102,16 @@ pub fn text(found: &Found) -> String {
                     "All lines are nearest to the same core: no homes are told apart.".to_owned(),
             }
         ),
-        Figures::Gain(told) => format!(
+        Figures::Gain(figures) => format!(
             "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is {:.2}.\n",
-            counted(told.speed_ups.len(), "comparison"),
-            told.mean,
-            told.median,
-            told.least,
-            told.most,
-            1e3 * told.search_seconds,
-            100.0 * told.search_share,
-            told.mean_without_search
+            counted(figures.speed_ups.len(), "comparison"),
+            figures.mean,
+            figures.median,
+            figures.least,
+            figures.most,
+            1e3 * figures.search_seconds,
+            100.0 * figures.search_share,
+            figures.mean_without_search
         ),
     };
     if let Some(load) = &found.load {

@@ -17,6 +17,7 @@ pub fn summary(ranking: &Ranking) -> String {
         + &runs(ranking)
         + &candidates(ranking)
         + &named(ranking);
+    // Names come from files.
     seatmap_document::visible_lines(text)
 }
 
@@ -58,12 +59,13 @@ pub(crate) fn about(ranking: &Ranking) -> String {
 
 fn range(ranking: &Ranking) -> String {
     let width = ranking.best.len().max("random".len());
-    let line = |what: &str, mapping: &str, ns: f64, factor: f64| {
-        format!("  {what:<6}{mapping:<width$}{:>12}  {factor:.2} x\n", duration(ns))
-    };
-    line("best", &ranking.best, ranking.best_mean_ns, 1.0)
-        + &line("mean", "", ranking.mean_ns, ranking.mean_to_best)
-        + &line("worst", &ranking.worst, ranking.worst_mean_ns, ranking.best_to_worst)
+    row(width, "best", &ranking.best, ranking.best_mean_ns, 1.0)
+        + &row(width, "mean", "", ranking.mean_ns, ranking.mean_to_best)
+        + &row(width, "worst", &ranking.worst, ranking.worst_mean_ns, ranking.best_to_worst)
+}
+
+fn row(width: usize, what: &str, mapping: &str, ns: f64, factor: f64) -> String {
+    format!("  {what:<6}{mapping:<width$}{:>12}  {factor:.2} x\n", duration(ns))
 }
 
 /// The shape of the curve over the ranks.
@@ -120,13 +122,16 @@ fn candidates(ranking: &Ranking) -> String {
 fn named(ranking: &Ranking) -> String {
     let name = ranking.named.iter().map(|named| named.name.len()).max().unwrap_or(0);
     let rank = ranking.mappings.to_string().len();
-    let line = |named: &seatmap_experiments::rank::figures::Named| {
-        format!(
-            "  {:<name$}  {}  rank {:>rank$}  {:.2} x\n",
-            named.name, named.mapping, named.rank, named.to_best
-        )
-    };
-    let lines: String = ranking.named.iter().map(line).collect();
+    let lines: String = ranking
+        .named
+        .iter()
+        .map(|named| {
+            format!(
+                "  {:<name$}  {}  rank {:>rank$}  {:.2} x\n",
+                named.name, named.mapping, named.rank, named.to_best
+            )
+        })
+        .collect();
     if lines.is_empty() { lines } else { format!("What one would try first:\n{lines}") }
 }
 

@@ -1,7 +1,7 @@
 //! The one sentence that each page begins with: the meaning of its figures, computed from them.
 
 use seatmap_experiments::channels::slices::Slices;
-use seatmap_experiments::channels::{Figures, Found, Gain};
+use seatmap_experiments::channels::{ChannelsResult, Figures, Gain};
 use seatmap_experiments::rank::Ranking;
 use seatmap_report::counted;
 use seatmap_statistics::words::counted_figure;
@@ -35,23 +35,23 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
 }
 
 /// The gain of seats near homes.
-pub(crate) fn of_channels(found: &Found) -> String {
+pub(crate) fn of_channels(found: &ChannelsResult) -> String {
     match &found.figures {
-        Figures::Curve(told) => format!(
+        Figures::Curve(figures) => format!(
             "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as long: seat the partner \
              near the line's home.",
-            told.nearest,
-            told.from,
-            counted_figure(told.least_cycles, 0, "cycle"),
-            told.most_cycles / told.least_cycles
+            figures.nearest,
+            figures.from,
+            counted_figure(figures.least_cycles, 0, "cycle"),
+            figures.most_cycles / figures.least_cycles
         ),
-        Figures::Slices(told) => of_slices(told),
-        Figures::Gain(told) => of_gain(told),
+        Figures::Slices(figures) => of_slices(figures),
+        Figures::Gain(figures) => of_gain(figures),
     }
 }
 
-fn of_slices(told: &Slices) -> String {
-    let percent = 100.0 * (1.0 - told.sliced.median_cycles / told.random.median_cycles);
+fn of_slices(figures: &Slices) -> String {
+    let percent = 100.0 * (1.0 - figures.sliced.median_cycles / figures.random.median_cycles);
     let word = if percent < 0.0 { "more" } else { "fewer" };
     let advice = if percent > 100.0 * NO_GAIN {
         "keep pairs in slices of their own"
@@ -65,18 +65,18 @@ fn of_slices(told: &Slices) -> String {
     )
 }
 
-fn of_gain(told: &Gain) -> String {
-    let advice = match told.median {
+fn of_gain(figures: &Gain) -> String {
+    let advice = match figures.median {
         gain if gain > 1.0 + NO_GAIN => {
             "search for the homes of the lines before seating the threads"
         }
         gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
         _ => "the search for homes pays for itself and no more",
     };
-    let comparisons = counted(told.speed_ups.len(), "comparison");
+    let comparisons = counted(figures.speed_ups.len(), "comparison");
     format!(
         "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of {comparisons}, the search included): {advice}.",
-        told.median
+        figures.median
     )
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// One experiment.
 #[must_use]
-pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
+pub fn outcome(machine: &str, outcome: &Outcome, requested: u64) -> String {
     let machine = visible(machine);
     let mut text = format!(
         "{} on {machine}\n  latency    {} ns\n",
@@ -33,10 +33,12 @@ pub fn outcome(machine: &str, outcome: &Outcome, wanted: u64) -> String {
             text += &format!("  {:<6} {:>11} ns{gbps}\n", task.pu, number(task.latency_ns));
         }
     }
+    // A sentence only where the number of operations is not the one that was asked for.
     let run = outcome.iterations;
-    match run.cmp(&wanted) {
+    match run.cmp(&requested) {
         Ordering::Less => {
-            text += &format!("Of {wanted} operations {run} were run: the model repeats itself.\n")
+            text +=
+                &format!("Of {requested} operations {run} were run: the model repeats itself.\n")
         }
         Ordering::Greater => {
             text +=
@@ -78,6 +80,7 @@ fn table(figure: &Figure) -> String {
     text.push('\n');
     let all: BTreeSet<u64> =
         figure.series.iter().flat_map(|series| &series.points).map(|point| point.at).collect();
+    // Every other size, counted from the largest, so that the largest is among them.
     let shown = all.iter().rev().step_by(2).collect::<Vec<_>>();
     for at in shown.into_iter().rev() {
         text += &format!("  {at:>9}");
@@ -104,31 +107,25 @@ fn cell(point: &Point) -> String {
 /// The paper's section 5, drawn from the figures at hand.
 #[must_use]
 pub fn recommendations(survey: &Survey) -> Vec<String> {
-    let row = |name: &str| {
-        survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns)
-    };
     let mut said = Vec::new();
-    if let (Some(thread), Some(message)) = (row("thread"), row("mailbox")) {
+    if let (Some(thread), Some(message)) = (row(survey, "thread"), row(survey, "mailbox")) {
         said.push(format!(
             "Create threads once: one costs as much as {:.0} mailbox messages.",
             thread / message
         ));
     }
     if let (Some(mapped), Some(called)) =
-        (row("mailbox, controller"), row("mailbox, the same by a system call"))
+        (row(survey, "mailbox, controller"), row(survey, "mailbox, the same by a system call"))
     {
         said.push(format!(
             "Write mapped registers, not system calls: {:.0} times faster.",
             called / mapped
         ));
     }
-    let is_between = |what: &str| what.starts_with("mailbox") && !what.contains("controller");
-    let between =
-        |chip: &str| survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
-    if let (Some(near), Some(far)) = (between("same chip"), between("chip 1")) {
+    if let (Some(near), Some(far)) = (between(survey, "same chip"), between(survey, "chip 1")) {
         said.push(format!(
             "Keep partners on one chip: a message across takes {:.1} times as long.",
-            far.latency_ns / near.latency_ns
+            far / near
         ));
     }
     if let Some(best) = survey
@@ -145,17 +142,28 @@ pub fn recommendations(survey: &Survey) -> Vec<String> {
     said
 }
 
+fn row(survey: &Survey, name: &str) -> Option<f64> {
+    survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns)
+}
+
+fn is_between(what: &str) -> bool {
+    what.starts_with("mailbox") && !what.contains("controller")
+}
+
+fn between(survey: &Survey, chip: &str) -> Option<f64> {
+    let row = survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
+    row.map(|row| row.latency_ns)
+}
+
 fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
     survey.figures.iter().find(|figure| figure.title.starts_with(begins))
 }
 
 /// Up to where private buffers are better than shared ones, for the most workers.
 fn buffers(survey: &Survey) -> Option<String> {
-    let points = |sort: &str| {
-        figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points)
-    };
-    let shared = points("shared")?;
-    let private = points("private")?;
+    let shared = points(survey, "shared")?;
+    let private = points(survey, "private")?;
+    // Within a twentieth, the two are the same.
     let better = shared
         .iter()
         .zip(private)
@@ -167,10 +175,15 @@ fn buffers(survey: &Survey) -> Option<String> {
     ))
 }
 
+fn points<'a>(survey: &'a Survey, sort: &str) -> Option<&'a Vec<Point>> {
+    figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points)
+}
+
 /// How many elements a list may have before it costs.
 fn lists(survey: &Survey) -> Option<String> {
     let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
     let plain = points.first()?.latency_ns;
+    // Up to the first list that takes noticeably longer than the shortest does.
     let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
     let worst = points.last()?;
     Some(format!(
@@ -183,17 +196,20 @@ fn lists(survey: &Survey) -> Option<String> {
 
 /// The cost of far memory, where there is one.
 fn memories(survey: &Survey) -> Option<String> {
-    let eight = |module: usize| {
-        let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
-        let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
-        Some((&series.name, series.points.last()?.bandwidth_gbps?))
-    };
-    let ((eight, near), (_, far)) = (eight(0)?, eight(1)?);
+    let (workers, near) = eight(survey, 0)?;
+    let (_, far) = eight(survey, 1)?;
+    // Nothing to recommend where both memories are as fast.
     (far < 0.95 * near).then(|| {
         format!(
-            "Allocate next to the chip that works: {eight} get {near:.1} GB/s there and {far:.1} GB/s from the other."
+            "Allocate next to the chip that works: {workers} get {near:.1} GB/s there and {far:.1} GB/s from the other."
         )
     })
+}
+
+fn eight(survey: &Survey, module: usize) -> Option<(&String, f64)> {
+    let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
+    let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
+    Some((&series.name, series.points.last()?.bandwidth_gbps?))
 }
 
 fn number(ns: f64) -> String {

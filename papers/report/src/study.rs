@@ -83,8 +83,8 @@ pub enum StudyError {
 
 /// Whether a text names a file in a folder, and can stand in a page as it is.
 fn is_file_name(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_plain)
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 /// A text of a study on one line.
@@ -109,6 +109,7 @@ impl Study {
     /// [`StudyError`].
     pub fn from_toml(text: &str) -> Result<Self, StudyError> {
         let study: Study = toml::from_str(text).map_err(|error| {
+            // Columns in characters, as editors count them; a span counts bytes.
             let before = text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default();
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             StudyError::Toml {
@@ -120,6 +121,7 @@ impl Study {
         if study.format != FORMAT {
             return Err(StudyError::Format(visible(&study.format)));
         }
+        // Names become files, so nothing in them may lead out of the folder.
         let mut files =
             std::iter::once(&study.name).chain(study.picture.iter().map(|picture| &picture.file));
         match files.find(|file| !is_file_name(file)) {
@@ -148,10 +150,10 @@ pub struct Figure {
     /// The published value.
     #[serde(default)]
     pub published: Option<f64>,
-    /// Where the direction counts, not the figure: ours must be larger.
+    /// The value that ours must exceed, where the direction counts and not the figure.
     #[serde(default)]
     pub above: Option<f64>,
-    /// The same: ours must be smaller.
+    /// The value that ours must stay below, where the direction counts and not the figure.
     #[serde(default)]
     pub below: Option<f64>,
     /// The unit of both figures.
@@ -190,7 +192,7 @@ pub enum Kind {
 
 /// A figure and ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Found {
+pub struct MeasuredFigure {
     /// The figure's name.
     pub what: String,
     /// The command.
@@ -214,9 +216,8 @@ pub struct Found {
 impl Figure {
     /// This figure beside ours.
     #[must_use]
-    pub fn beside(&self, ours: f64) -> Found {
+    pub fn beside(&self, ours: f64) -> MeasuredFigure {
         let ratio = self.published.map(|published| ours / published);
-        let near = |ratio: f64| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9;
         let is_bounded = self.above.is_some() || self.below.is_some();
         let is_inside = self.above.is_none_or(|least| ours > least)
             && self.below.is_none_or(|most| ours < most);
@@ -224,7 +225,7 @@ impl Figure {
             Some(over) => format!("{} / {}", with_program(&self.command), with_program(over)),
             None => with_program(&self.command),
         };
-        Found {
+        MeasuredFigure {
             what: self.what.clone(),
             command,
             published: self.published,
@@ -232,7 +233,14 @@ impl Figure {
             ratio,
             unit: self.unit.clone(),
             kind: self.kind,
-            is_met: if is_bounded { is_inside } else { ratio.is_none_or(near) },
+            // Bounds hold instead of the published figure, which is then only shown.
+            is_met: if is_bounded {
+                is_inside
+            } else {
+                ratio
+                    // Rounding must not turn a figure right at the limit into a miss.
+                    .is_none_or(|ratio| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9)
+            },
             note: self.note.clone(),
         }
     }
@@ -240,7 +248,7 @@ impl Figure {
 
 /// A study as text for a terminal.
 #[must_use]
-pub fn text(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
+pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FoundTable]) -> String {
     let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
     if !found.is_empty() {
         text += &(figures(found) + "\n" + &summary(found) + "\n");
@@ -252,7 +260,7 @@ pub fn text(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
 }
 
 /// The figures as lines of text.
-fn figures(found: &[Found]) -> String {
+fn figures(found: &[MeasuredFigure]) -> String {
     let names: Vec<String> = found.iter().map(|one| line(&one.what)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -272,19 +280,22 @@ fn figures(found: &[Found]) -> String {
 
 /// How many are met.
 #[must_use]
-pub fn summary(found: &[Found]) -> String {
-    let count = |kind: Kind| {
-        let of_kind = || found.iter().filter(|one| one.kind == kind);
-        (of_kind().filter(|one| one.is_met).count(), of_kind().count())
-    };
-    let (met, checks) = count(Kind::Check);
-    let (fitted, calibrations) = count(Kind::Calibration);
+pub fn summary(found: &[MeasuredFigure]) -> String {
+    let (met, checks) = counts(found, Kind::Check);
+    let (fitted, calibrations) = counts(found, Kind::Calibration);
     format!("{met} of {checks} checks met, {fitted} of {calibrations} calibrations.")
+}
+
+fn counts(found: &[MeasuredFigure], kind: Kind) -> (usize, usize) {
+    (
+        found.iter().filter(|one| one.kind == kind).filter(|one| one.is_met).count(),
+        found.iter().filter(|one| one.kind == kind).count(),
+    )
 }
 
 /// A study as a page of the guide.
 #[must_use]
-pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String {
+pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FoundTable]) -> String {
     let mut text = format!(
         "# {}\n\n{}\n\n{}\n\n",
         column(&study.title),
@@ -310,15 +321,17 @@ pub fn markdown(study: &Study, found: &[Found], tables: &[FoundTable]) -> String
     text += "\n## The commands\n\n```sh\n";
     let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
     commands.extend(tables.iter().flat_map(FoundTable::commands));
+    // Figures that share a command come one after the other.
     commands.dedup();
     for command in commands {
+        // A ratio is of two commands.
         text += &format!("{}\n", line(command).replace(" / ", "\n"));
     }
     text + "```\n"
 }
 
 /// The figures as a table of the page.
-fn figure_table(found: &[Found]) -> String {
+fn figure_table(found: &[MeasuredFigure]) -> String {
     let mut text =
         "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
     for one in found {
@@ -338,8 +351,8 @@ fn figure_table(found: &[Found]) -> String {
 }
 
 /// The figures that are not met, and why.
-fn misses(found: &[Found]) -> String {
-    let missed: Vec<&Found> = found.iter().filter(|one| !one.is_met).collect();
+fn misses(found: &[MeasuredFigure]) -> String {
+    let missed: Vec<&MeasuredFigure> = found.iter().filter(|one| !one.is_met).collect();
     if missed.is_empty() {
         return String::new();
     }

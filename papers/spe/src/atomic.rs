@@ -15,13 +15,13 @@ const WORDS: usize = LINE_BYTES / 8;
 /// Locks for lines; a line has one by its address.
 static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
-type Line = [u64; WORDS];
+type LineWords = [u64; WORDS];
 
 /// A line that an SPU read in order to change it.
 #[derive(Clone, Debug)]
 pub struct Reservation {
     effective: u64,
-    line: Line,
+    line: LineWords,
 }
 
 impl Reservation {
@@ -35,7 +35,7 @@ impl Reservation {
         let _held = lock(effective);
         let line = read(there).map_err(fault)?;
         // SAFETY: a line of the store, which the core has no reference into.
-        unsafe { here.cast::<Line>().write_volatile(line) };
+        unsafe { here.cast::<LineWords>().write_volatile(line) };
         Ok(Reservation { effective, line })
     }
 
@@ -62,7 +62,7 @@ impl Reservation {
             return Ok(false);
         }
         // SAFETY: a line of the store, aligned.
-        let new = unsafe { here.cast::<Line>().read_volatile() };
+        let new = unsafe { here.cast::<LineWords>().read_volatile() };
         let _held = lock(effective);
         if read(there).map_err(fault)? == self.line {
             exchange(there, &self.line, &new).map_err(fault)
@@ -87,7 +87,7 @@ pub fn store_always(context: &Context, local: u32, effective: u64) -> Result<(),
 
 /// Writes the words that differ. Where the first of them has changed meanwhile, nothing was
 /// written.
-fn exchange(there: *mut u64, old: &Line, new: &Line) -> Result<bool, Rule> {
+fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, Rule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.
         let done = unsafe { guarded::exchange(there.add(at), old[at], new[at]) };
@@ -98,7 +98,7 @@ fn exchange(there: *mut u64, old: &Line, new: &Line) -> Result<bool, Rule> {
     Ok(true)
 }
 
-fn read(there: *mut u64) -> Result<Line, Rule> {
+fn read(there: *mut u64) -> Result<LineWords, Rule> {
     let mut line = [0; WORDS];
     // SAFETY: the line is our own; the other side is guarded.
     unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }

@@ -193,10 +193,13 @@ fn pending(spu: &mut SpuState, context: &Context) -> u32 {
 fn mailbox_events(spu: &SpuState, context: &Context) -> u32 {
     let now = context.mailboxes().counts();
     let known = spu.acknowledged;
-    let bit = |happened: bool, event: u32| if happened { event } else { 0 };
-    bit(now.sent != known.sent, spu_event::IN_MBOX)
-        | bit(now.out != known.out, spu_event::OUT_MBOX)
-        | bit(now.out_interrupting != known.out_interrupting, spu_event::OUT_INTR_MBOX)
+    event_if(now.sent != known.sent, spu_event::IN_MBOX)
+        | event_if(now.out != known.out, spu_event::OUT_MBOX)
+        | event_if(now.out_interrupting != known.out_interrupting, spu_event::OUT_INTR_MBOX)
+}
+
+fn event_if(happened: bool, event: u32) -> u32 {
+    if happened { event } else { 0 }
 }
 
 fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {

@@ -335,8 +335,9 @@ impl Context {
     /// Refuses a transfer that breaks a rule which needs no look at memory.
     fn refuse(&self, transfer: Transfer) -> Result<(), SpeError> {
         let bytes = usize::try_from(transfer.bytes).unwrap_or(usize::MAX);
-        let in_store = || self.store.at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local);
-        let checked = transfer.check().and_then(|()| in_store());
+        let checked = transfer
+            .check()
+            .and_then(|()| self.store.at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local));
         checked.map_err(|rule| TransferFault { context: self.number, transfer, rule }.into())
     }
 
@@ -366,11 +367,10 @@ impl Context {
         if let Some(seat) = &self.simulated {
             return seat.happened();
         }
-        let bit = |holds: bool, event: u32| if holds { event } else { 0 };
-        bit(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
-            | bit(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
-            | bit(self.proxy_tags() != 0, event::TAG_GROUP)
-            | bit(self.ends_waiting() > 0, event::STOPPED)
+        event_if(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
+            | event_if(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
+            | event_if(self.proxy_tags() != 0, event::TAG_GROUP)
+            | event_if(self.ends_waiting() > 0, event::STOPPED)
     }
 
     /// Loads a program; it starts from its beginning at the next run.
@@ -476,6 +476,10 @@ impl Context {
             seat.destroy();
         }
     }
+}
+
+fn event_if(holds: bool, event: u32) -> u32 {
+    if holds { event } else { 0 }
 }
 
 /// The simulated Cell's name of an outbound mailbox.

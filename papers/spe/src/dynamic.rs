@@ -50,15 +50,9 @@ impl Dynamic {
             section.filter(|section| section.address + section.memory_bytes <= memory.len());
         let section = section.ok_or_else(|| broken("its dynamic section"))?;
         let bytes = Bytes(memory);
-        let pair = |number: usize| {
-            Some((
-                bytes.double(section.address + 16 * number)?,
-                bytes.size(section.address + 16 * number + 8)?,
-            ))
-        };
         Ok(Dynamic {
             entries: (0..section.memory_bytes / 16)
-                .map_while(pair)
+                .map_while(|number| pair(&bytes, section, number))
                 .take_while(|pair| pair.0 != 0)
                 .collect(),
         })
@@ -114,11 +108,14 @@ impl Dynamic {
                 let bytes = self.value(bytes).unwrap_or(0);
                 (0..bytes / 24).map(move |number| table.saturating_add(24 * number))
             });
-        let inside = |word: Word| {
-            let ends = word.at.checked_add(8).is_some_and(|end| end <= memory.len());
-            ends.then_some(word).ok_or_else(|| broken("a relocation"))
-        };
-        tables.map(|at| self.word(memory, at).and_then(inside)).collect()
+        tables
+            .map(|at| {
+                self.word(memory, at).and_then(|word| {
+                    let ends = word.at.checked_add(8).is_some_and(|end| end <= memory.len());
+                    ends.then_some(word).ok_or_else(|| broken("a relocation"))
+                })
+            })
+            .collect()
     }
 
     fn word(&self, memory: &[u8], at: usize) -> Result<Word, SpeError> {
@@ -149,6 +146,13 @@ impl Dynamic {
     fn symbol<'a>(&self, memory: &'a [u8], number: usize) -> Option<Symbol<'a>> {
         elf::symbol(Bytes(memory), self.value(SYMBOLS)?, self.value(NAMES)?, number)
     }
+}
+
+fn pair(bytes: &Bytes, section: &Segment, number: usize) -> Option<(u64, usize)> {
+    Some((
+        bytes.double(section.address + 16 * number)?,
+        bytes.size(section.address + 16 * number + 8)?,
+    ))
 }
 
 /// An error in words about a part of an image.

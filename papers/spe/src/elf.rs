@@ -102,15 +102,16 @@ pub fn segments(file: &[u8]) -> Result<Vec<Segment>, String> {
     if (bytes.half(16), bytes.half(18)) != (Some(3), Some(62)) {
         return Err("not a position-independent image for x86-64 (seatmap-cellcc makes one)".into());
     }
-    let read = || {
-        let table = bytes.size(32)?;
-        let entry = usize::from(bytes.half(54)?);
-        let count = usize::from(bytes.half(56)?);
-        (0..count)
-            .map(|number| segment(bytes, table.checked_add(number * entry)?))
-            .collect::<Option<Vec<_>>>()
-    };
-    read().ok_or_else(|| "its program headers are cut off".into())
+    table(bytes).ok_or_else(|| "its program headers are cut off".into())
+}
+
+fn table(bytes: Bytes) -> Option<Vec<Segment>> {
+    let table = bytes.size(32)?;
+    let entry = usize::from(bytes.half(54)?);
+    let count = usize::from(bytes.half(56)?);
+    (0..count)
+        .map(|number| segment(bytes, table.checked_add(number * entry)?))
+        .collect::<Option<Vec<_>>>()
 }
 
 fn segment(file: Bytes, at: usize) -> Option<Segment> {

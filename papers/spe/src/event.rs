@@ -5,7 +5,7 @@ use crate::notify::Notify;
 use crate::pool;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
-use seatmap_sim::cell_be::session::Wanted;
+use seatmap_sim::cell_be::session::WatchedEvents;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub struct EventHandler {
 /// The data that a caller wants to be told with an event: the address by which it knows the
 /// context, and a value of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct EventTag {
     /// The address.
     pub address: usize,
     /// The value.
@@ -42,7 +42,7 @@ pub struct Told {
 struct Watched {
     context: Arc<Context>,
     event: u32,
-    told: Told,
+    tag: EventTag,
 }
 
 /// An event that has happened.
@@ -51,19 +51,19 @@ pub struct Happened {
     /// The event's bit.
     pub event: u32,
     /// The event as the caller is told of it.
-    pub told: Told,
+    pub tag: EventTag,
 }
 
 impl EventHandler {
     /// Waits for these events of a context from now on. An event that is registered is told anew.
-    pub fn register(&self, context: &Arc<Context>, events: u32, told: Told) {
+    pub fn register(&self, context: &Arc<Context>, events: u32, tag: EventTag) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
             context.watch(&self.bell);
         }
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
         let bits = (0..4).map(|bit| 1 << bit).filter(|bit| events & bit != 0);
-        watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, told }));
+        watched.extend(bits.map(|event| Watched { context: Arc::clone(context), event, tag }));
     }
 
     /// Waits for these events no longer.
@@ -79,7 +79,7 @@ impl EventHandler {
         if let Some(driver) = simulated() {
             let timeout_ns =
                 timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-            Seat::await_events(driver, &self.wanted(), timeout_ns);
+            Seat::await_events(driver, &self.watched_events(), timeout_ns);
             return self.happened(most);
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -98,15 +98,18 @@ impl EventHandler {
         watched
     }
 
-    fn wanted(&self) -> Vec<Wanted> {
+    fn watched_events(&self) -> Vec<WatchedEvents> {
         let watched = self.living();
-        watched.iter().filter_map(|one| Some(one.context.simulated()?.wanted(one.event))).collect()
+        watched
+            .iter()
+            .filter_map(|one| Some(one.context.simulated()?.watched_events(one.event)))
+            .collect()
     }
 
     fn happened(&self, most: usize) -> Vec<Happened> {
         let watched = self.living();
         let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
-        ready.map(|one| Happened { event: one.event, told: one.told }).collect()
+        ready.map(|one| Happened { event: one.event, tag: one.tag }).collect()
     }
 }
 
@@ -119,11 +122,11 @@ mod tests {
     fn registered_events_are_found_and_others_are_not() {
         let context = Context::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
-        let told = Told { address: 64, data: 7 };
-        handler.register(&context, OUT_INTR_MBOX, told);
+        let tag = EventTag { address: 64, data: 7 };
+        handler.register(&context, OUT_INTR_MBOX, tag);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
         assert!(context.put(crate::mailbox::Mailbox::OutInterrupting, 1).is_some());
-        assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, told }]);
+        assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, tag }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
     }
@@ -132,7 +135,7 @@ mod tests {
     fn a_closed_context_has_no_events() {
         let context = Context::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
-        handler.register(&context, ALL, Told::default());
+        handler.register(&context, ALL, EventTag::default());
         assert_eq!(handler.wait(8, None).len(), 1, "there is room in its mailbox");
         context.close();
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());

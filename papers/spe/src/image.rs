@@ -1,6 +1,6 @@
 //! A program for SPUs: an ELF image, checked, relocated and copied into a local store.
 
-use crate::dynamic::{Dynamic, Word, broken};
+use crate::dynamic::{Dynamic, broken};
 use crate::elf::{self, Bytes, Segment};
 use crate::error::SpeError;
 use crate::hooks::LINK_WORDS;
@@ -91,13 +91,9 @@ impl Image {
     pub unsafe fn embedded(start: *const u8) -> Result<Self, SpeError> {
         // SAFETY: the caller says that a file is there; each has a header of 64 bytes.
         let header = Bytes(unsafe { std::slice::from_raw_parts(start, 64) });
-        let headers = || {
-            let entries = usize::from(header.half(58)?) * usize::from(header.half(60)?);
-            header.size(40)?.checked_add(entries).filter(|end| (64..1 << 32).contains(end))
-        };
         elf::segments(&[&header.0[..54], &[0; 10]].concat()).map_err(SpeError::Image)?;
-        let bytes =
-            headers().ok_or_else(|| SpeError::Image("its section headers are missing".into()))?;
+        let bytes = end_of_headers(&header)
+            .ok_or_else(|| SpeError::Image("its section headers are missing".into()))?;
         // SAFETY: the file is that long.
         Image::new(unsafe { std::slice::from_raw_parts(start, bytes) }.to_vec())
     }
@@ -182,7 +178,6 @@ impl Image {
         for word in words.iter().filter(|word| !word.moves) {
             write(&mut memory, word.at, word.value);
         }
-        let address = |word: &Word| word.moves.then_some((word.at, word.value));
         let block = dynamic.find(&memory, LINK);
         let block = block.ok_or_else(|| {
             SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into())
@@ -190,7 +185,10 @@ impl Image {
         let fits = block.checked_add(8 * LINK_WORDS).is_some_and(|end| end <= memory.len());
         let start = Bytes(&self.file).size(24).filter(|start| *start < memory.len());
         Ok(Linked {
-            addresses: words.iter().filter_map(address).collect(),
+            addresses: words
+                .iter()
+                .filter_map(|word| word.moves.then_some((word.at, word.value)))
+                .collect(),
             block: fits.then_some(block).ok_or_else(|| broken("its link block"))?,
             start: start.ok_or_else(|| broken("its start"))?,
             constructors: dynamic.constructors(),
@@ -205,6 +203,11 @@ impl Image {
         let range = text.map(|segment| (segment.address, segment.address + segment.memory_bytes));
         range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
     }
+}
+
+fn end_of_headers(header: &Bytes) -> Option<usize> {
+    let entries = usize::from(header.half(58)?) * usize::from(header.half(60)?);
+    header.size(40)?.checked_add(entries).filter(|end| (64..1 << 32).contains(end))
 }
 
 impl Linked {

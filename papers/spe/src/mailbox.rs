@@ -19,6 +19,7 @@
 
 use crate::biased::Biased;
 use crate::style::Style;
+use seatmap_port::message::{message, numbered};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -30,11 +31,11 @@ pub const IN_CAPACITY: u32 = 4;
 /// One of the mailboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mailbox {
-    /// To the SPU.
+    /// The mailbox to the SPU.
     In,
-    /// From the SPU.
+    /// The mailbox from the SPU.
     Out,
-    /// From the SPU, as an event.
+    /// The mailbox from the SPU that raises an event.
     OutInterrupting,
 }
 
@@ -64,14 +65,12 @@ struct Slot(AtomicU64);
 
 impl Slot {
     fn put(&self, number: u32, value: u32) {
-        self.0.store(u64::from(number) << 32 | u64::from(value), Ordering::Release);
+        self.0.store(numbered(number, value), Ordering::Release);
     }
 
     /// The message with that number, if it is there.
     fn get(&self, number: u32) -> Option<u32> {
-        let word = self.0.load(Ordering::Acquire);
-        // The halves are cut apart on purpose.
-        ((word >> 32) as u32 == number).then_some(word as u32)
+        message(self.0.load(Ordering::Acquire), number)
     }
 }
 
@@ -201,11 +200,10 @@ impl Mailboxes {
     #[inline]
     pub fn receive(&self, mailbox: Mailbox) -> Option<u32> {
         let which = outbound(mailbox);
-        let next = || self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1);
-        self.up.slots[which].get(next())?;
+        self.up.slots[which].get(self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1))?;
         self.ppe.lock.hold(|| {
             // Another thread may have been first.
-            let number = next();
+            let number = self.down.taken[which].load(Ordering::Relaxed).wrapping_add(1);
             let value = self.up.slots[which].get(number)?;
             let value = self.pipe(mailbox).map_or(value, Pipe::get);
             self.down.taken[which].store(number, Ordering::Release);
@@ -282,12 +280,11 @@ impl Mailboxes {
     pub fn waiting(&self, mailbox: Mailbox) -> u32 {
         if mailbox == Mailbox::In {
             let taken = self.up.taken.load(Ordering::Acquire);
-            let is_there = |number: u32| {
-                self.down.slots[(number % IN_CAPACITY) as usize].get(number).is_some()
-            };
-            return (1..=IN_CAPACITY)
-                .take_while(|ahead| is_there(taken.wrapping_add(*ahead)))
-                .count() as u32;
+            let messages = (1..=IN_CAPACITY).map_while(|ahead| {
+                let number = taken.wrapping_add(ahead);
+                self.down.slots[(number % IN_CAPACITY) as usize].get(number)
+            });
+            return messages.count() as u32;
         }
         let which = outbound(mailbox);
         let number = self.down.taken[which].load(Ordering::Acquire).wrapping_add(1);

@@ -106,8 +106,10 @@ impl Notify {
                 return None;
             }
             let held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            let same = |(): &mut ()| self.rings.load(Ordering::SeqCst) == seen;
-            drop(self.changed.wait_timeout_while(held, left, same));
+            drop(
+                self.changed
+                    .wait_timeout_while(held, left, |()| self.rings.load(Ordering::SeqCst) == seen),
+            );
         }
     }
 

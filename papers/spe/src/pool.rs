@@ -177,12 +177,11 @@ fn by_seat(pool: &Pool, at: usize, context: &Arc<Context>) -> Result<Stop, SpeEr
 /// Makes a thread for this run alone, and waits for its end.
 fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
     let context = Arc::clone(context);
-    let work = move || {
+    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
         // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
         Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
-    };
-    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
+    });
     let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(Stop::Defect)));
     ended.map_err(|source| SpeError::Thread { cpu, source })
 }
@@ -190,21 +189,20 @@ fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
 fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
     let seat = Arc::new(Seat::default());
     let own = Arc::clone(&seat);
-    let (tell, told) = mpsc::channel();
-    let work = move || {
+    let (report, reports) = mpsc::channel();
+    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         let pinned = affinity::pin(&[cpu]);
         let is_pinned = pinned.is_ok();
         // It is counted before anybody knows of it, so that a thread that is ending looks like one
         // of others.
         SERVING.fetch_add(usize::from(is_pinned), Ordering::Release);
         // Without a listener there is nobody to serve.
-        if tell.send(pinned).is_ok() && is_pinned {
+        if report.send(pinned).is_ok() && is_pinned {
             own.serve(looks);
         }
-    };
-    let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(work);
+    });
     let pinned = thread.and_then(|_| {
-        told.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
+        reports.recv().unwrap_or_else(|_| Err(std::io::Error::other("it ended at once")))
     });
     pinned.map(|()| seat).map_err(|source| SpeError::Thread { cpu, source })
 }

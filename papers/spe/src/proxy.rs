@@ -19,7 +19,7 @@ pub const QUEUE: usize = 0x3104;
 pub const QUERY_TYPE: usize = 0x3204;
 /// The tags that are asked for.
 pub const QUERY_MASK: usize = 0x321c;
-/// Those of them that are complete (read).
+/// The tags of the query mask that are complete (read).
 pub const TAG_STATUS: usize = 0x322c;
 
 /// The queue of the PPE's commands when it is empty: each is complete when it was given.
@@ -83,13 +83,13 @@ impl Proxy {
             0x20..=0x22 | 0x30..=0x32 => ("a put by the PPE", Direction::Put),
             _ => return None,
         };
-        let read = |word: &AtomicU32| word.load(Ordering::Relaxed);
-        let size_and_tag = read(&self.size_and_tag);
+        let size_and_tag = self.size_and_tag.load(Ordering::Relaxed);
         Some(Transfer {
             command,
             direction,
-            local: read(&self.local),
-            effective: u64::from(read(&self.high)) << 32 | u64::from(read(&self.low)),
+            local: self.local.load(Ordering::Relaxed),
+            effective: u64::from(self.high.load(Ordering::Relaxed)) << 32
+                | u64::from(self.low.load(Ordering::Relaxed)),
             bytes: size_and_tag >> 16,
             tag: size_and_tag & 0x1f,
         })

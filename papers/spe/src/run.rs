@@ -132,7 +132,7 @@ impl Runner {
     /// Puts a program into the store, which reaches its machine through `hooks`.
     ///
     /// # Errors
-    /// Those of [`Image::load`].
+    /// The errors of [`Image::load`].
     pub fn load(
         &mut self,
         store: &Store,
@@ -169,10 +169,12 @@ impl Runner {
         self.end();
         let base = context.store().base() as usize;
         let bytes = context.store().bytes();
-        let address = |offset: usize| {
-            NonZeroUsize::new(base + offset).ok_or(SpeError::NoProgram(context.number()))
+        let stack = StoreStack {
+            base: NonZeroUsize::new(base + (bytes - TOP_BYTES))
+                .ok_or(SpeError::NoProgram(context.number()))?,
+            limit: NonZeroUsize::new(base + loaded.end)
+                .ok_or(SpeError::NoProgram(context.number()))?,
         };
-        let stack = StoreStack { base: address(bytes - TOP_BYTES)?, limit: address(loaded.end)? };
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state. The program begins to count at
         // 0.

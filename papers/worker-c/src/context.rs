@@ -82,7 +82,7 @@ pub unsafe extern "C" fn seatmap_context_run(
     stop_code: *mut u32,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(context, |context| told(stop_code, context.0.run(argument)?)) }
+    unsafe { with(context, |context| store_stop_code(stop_code, context.0.run(argument)?)) }
 }
 
 /// Starts the program and returns at once, where libspe2 needs a thread that calls spe_context_run.
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn seatmap_context_wait(
     stop_code: *mut u32,
 ) -> Status {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { with(context, |context| told(stop_code, context.0.wait()?)) }
+    unsafe { with(context, |context| store_stop_code(stop_code, context.0.wait()?)) }
 }
 
 /// Whether a program that was started has ended, so that seatmap_context_wait returns at once;
@@ -167,7 +167,7 @@ pub(crate) unsafe fn with(
 }
 
 /// Writes a stop code, unless the pointer is NULL.
-fn told(stop_code: *mut u32, code: u32) -> Result<(), Failure> {
+fn store_stop_code(stop_code: *mut u32, code: u32) -> Result<(), Failure> {
     // SAFETY: the caller of the interface keeps the rules of the header.
     if let Some(stop_code) = unsafe { stop_code.as_mut() } {
         *stop_code = code;

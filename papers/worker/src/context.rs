@@ -143,7 +143,7 @@ impl Context {
         }
     }
 
-    /// The same if there is room; says whether there was.
+    /// Writes the inbound mailbox if there is room, and says whether there was.
     pub fn mailbox_try_write(&mut self, value: u32) -> bool {
         self.seat().mailboxes.try_write(value)
     }
@@ -159,7 +159,7 @@ impl Context {
         read.ok_or_else(|| desk.why_silent(running).unwrap_or(WorkerError::NotStarted))
     }
 
-    /// The same where there is mail.
+    /// Reads the outbound mailbox; `None` while it is empty.
     pub fn mailbox_try_read(&mut self) -> Option<u32> {
         self.seat().mailboxes.try_read()
     }

@@ -48,7 +48,7 @@ struct Slip {
 /// The answer: one line, which travels back once. The number of the order above, then whether it
 /// panicked, the stop code.
 #[repr(align(64))]
-struct Answer {
+struct WorkerAnswer {
     stop: AtomicU64,
     panicked: AtomicU32,
 }
@@ -56,7 +56,7 @@ struct Answer {
 /// The orders and answers of one worker.
 pub struct Desk {
     slip: Slip,
-    answer: Answer,
+    answer: WorkerAnswer,
     orders: Bell,
     answers: Bell,
     pub signals: [Signal; 2],
@@ -74,17 +74,19 @@ pub struct Desk {
 
 impl Desk {
     pub fn new(cpu: u32, options: WorkerOptions, store: *mut u8) -> Self {
-        let signal = |register: usize| Signal::new(options.signals_or[register], options.polling);
         Desk {
             slip: Slip {
                 order: AtomicU64::new(u64::from(SEATED) << 32),
                 program: AtomicPtr::new(std::ptr::null_mut()),
                 argument: AtomicU64::new(0),
             },
-            answer: Answer { stop: AtomicU64::new(0), panicked: AtomicU32::new(0) },
+            answer: WorkerAnswer { stop: AtomicU64::new(0), panicked: AtomicU32::new(0) },
             orders: Bell::default(),
             answers: Bell::default(),
-            signals: [signal(0), signal(1)],
+            signals: [
+                Signal::new(options.signals_or[0], options.polling),
+                Signal::new(options.signals_or[1], options.polling),
+            ],
             options,
             store: AtomicPtr::new(store),
             words: Mutex::new(String::new()),
@@ -120,11 +122,14 @@ impl Desk {
         asleep: bool,
     ) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
-        let next = || {
-            let word = self.slip.order.load(Ordering::Acquire);
-            ((word >> 32) as u32 != last).then_some(word)
-        };
-        let word = self.orders.wait(polling, next, || self.has_lost_its_seat())?;
+        let word = self.orders.wait(
+            polling,
+            || {
+                let word = self.slip.order.load(Ordering::Acquire);
+                ((word >> 32) as u32 != last).then_some(word)
+            },
+            || self.has_lost_its_seat(),
+        )?;
         let order = match word as u32 {
             1 => Order::Run,
             2 => Order::Scrub,
@@ -207,12 +212,15 @@ impl Desk {
     }
 
     fn wait_and(&self, number: u32, now_and_then: impl Fn()) -> Done {
-        let is_gone = || {
-            now_and_then();
-            self.partners.loss().is_some()
-        };
         self.answers
-            .wait(self.options.polling, || self.is_done(number), is_gone)
+            .wait(
+                self.options.polling,
+                || self.is_done(number),
+                || {
+                    now_and_then();
+                    self.partners.loss().is_some()
+                },
+            )
             .unwrap_or(Done::Lost)
     }
 
@@ -250,7 +258,12 @@ impl Desk {
     pub fn is_done(&self, number: u32) -> Option<Done> {
         let word = self.answer.stop.load(Ordering::Acquire);
         let is_this = (word >> 32) as u32 == number;
-        let panicked = || self.answer.panicked.load(Ordering::Relaxed) == 1;
-        is_this.then(|| if panicked() { Done::Panicked } else { Done::Stop(word as u32) })
+        is_this.then(|| {
+            if self.answer.panicked.load(Ordering::Relaxed) == 1 {
+                Done::Panicked
+            } else {
+                Done::Stop(word as u32)
+            }
+        })
     }
 }

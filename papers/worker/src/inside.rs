@@ -38,13 +38,13 @@ impl Inside {
         self.mailbox_read_unless_alone().unwrap_or_else(|| alone())
     }
 
-    /// The same, with `None` in the place of the panic: for programs that no panic may pass
-    /// through.
+    /// Reads the inbound mailbox, and returns `None` where [`Inside::mailbox_read`] panics: for
+    /// programs that no panic may pass through.
     pub fn mailbox_read_unless_alone(&mut self) -> Option<u32> {
         self.mailboxes.read(|| self.desk.is_alone())
     }
 
-    /// The same where there is mail.
+    /// Reads the inbound mailbox; `None` while it is empty.
     pub fn mailbox_try_read(&mut self) -> Option<u32> {
         self.mailboxes.try_read()
     }
@@ -56,12 +56,12 @@ impl Inside {
         }
     }
 
-    /// The same, with `false` in the place of the panic.
+    /// Writes the outbound mailbox, and returns `false` where [`Inside::mailbox_write`] panics.
     pub fn mailbox_write_unless_alone(&mut self, value: u32) -> bool {
         self.mailboxes.write(value, || self.desk.is_alone())
     }
 
-    /// The same if there is room; says whether there was.
+    /// Writes the outbound mailbox if there is room, and says whether there was.
     pub fn mailbox_try_write(&mut self, value: u32) -> bool {
         self.mailboxes.try_write(value)
     }
@@ -76,13 +76,13 @@ impl Inside {
         Some(signal.read(|| self.desk.is_alone()).unwrap_or_else(|| alone()))
     }
 
-    /// The same, with `None` in the place of the panic.
+    /// Takes a signal register, and returns `None` where [`Inside::signal_read`] panics.
     #[must_use]
     pub fn signal_read_unless_alone(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.read(|| self.desk.is_alone())
     }
 
-    /// The same where something was written.
+    /// Takes a signal register; `None` while nothing is written there.
     #[must_use]
     pub fn signal_try_read(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.try_read()

@@ -3,6 +3,7 @@
 use crate::Polling;
 use crate::bell::Bell;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+use seatmap_port::message::{message, numbered};
 use std::sync::Arc;
 
 /// Entries of a worker's inbound mailbox: the Cell's.
@@ -51,19 +52,27 @@ pub struct End {
 #[must_use]
 pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (End, End) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
-    let side =
-        || Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) };
-    let bell = || Doorbell(Bell::default());
-    let shared = Arc::new(Shared { sides: [side(), side()], bells: [bell(), bell()], polling });
-    let end = |me: usize| End {
-        shared: Arc::clone(&shared),
+    let shared = Arc::new(Shared {
+        sides: [side(), side()],
+        bells: [Doorbell(Bell::default()), Doorbell(Bell::default())],
+        polling,
+    });
+    (end(&shared, entries, 0), end(&shared, entries, 1))
+}
+
+fn side() -> Side {
+    Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) }
+}
+
+fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> End {
+    End {
+        shared: Arc::clone(shared),
         me,
         entries: [entries[me], entries[1 - me]],
         written: 0,
         known_read: 0,
         read: 0,
-    };
-    (end(0), end(1))
+    }
 }
 
 impl End {
@@ -80,8 +89,11 @@ impl End {
         if self.seems_full() {
             let read = &self.theirs().read;
             let known = self.known_read;
-            let other = || Some(read.load(Ordering::Acquire)).filter(|read| *read != known);
-            match self.bell().wait(self.shared.polling, other, is_gone) {
+            match self.bell().wait(
+                self.shared.polling,
+                || Some(read.load(Ordering::Acquire)).filter(|read| *read != known),
+                is_gone,
+            ) {
                 Some(read) => self.known_read = read,
                 None => return false,
             }
@@ -110,15 +122,14 @@ impl End {
     fn put(&mut self, value: u32) {
         let at = (self.written % self.entries[0]) as usize;
         self.written = self.written.wrapping_add(1);
-        let message = u64::from(self.written) << 32 | u64::from(value);
-        self.ours().entries[at].store(message, Ordering::Release);
+        self.ours().entries[at].store(numbered(self.written, value), Ordering::Release);
         self.ring();
     }
 
     /// Reads the next message; waits while the mailbox is empty. `None` where the other end is
     /// gone, as `is_gone` says, and left no message.
     pub fn read(&mut self, is_gone: impl Fn() -> bool) -> Option<u32> {
-        let (entry, number) = self.next();
+        let (entry, number) = self.entry(0);
         let value = self.bell().wait(self.shared.polling, || found(entry, number), is_gone)?;
         self.took(number);
         Some(value)
@@ -126,7 +137,7 @@ impl End {
 
     /// Reads the next message if there is one.
     pub fn try_read(&mut self) -> Option<u32> {
-        let (entry, number) = self.next();
+        let (entry, number) = self.entry(0);
         let value = found(entry, number)?;
         self.took(number);
         Some(value)
@@ -135,16 +146,17 @@ impl End {
     /// Messages that wait.
     #[must_use]
     pub fn waiting(&self) -> u32 {
-        let next = |at: u32| {
-            let entry =
-                &self.theirs().entries[(self.read.wrapping_add(at) % self.entries[1]) as usize];
-            found(entry, self.read.wrapping_add(at + 1))
-        };
-        (0..self.entries[1]).take_while(|at| next(*at).is_some()).count() as u32
+        let messages = (0..self.entries[1]).map_while(|ahead| {
+            let (entry, number) = self.entry(ahead);
+            found(entry, number)
+        });
+        messages.count() as u32
     }
 
-    fn next(&self) -> (&AtomicU64, u32) {
-        (&self.theirs().entries[(self.read % self.entries[1]) as usize], self.read.wrapping_add(1))
+    /// The entry of the message that comes this far behind the next one, and its number.
+    fn entry(&self, ahead: u32) -> (&AtomicU64, u32) {
+        let before = self.read.wrapping_add(ahead);
+        (&self.theirs().entries[(before % self.entries[1]) as usize], before.wrapping_add(1))
     }
 
     fn took(&mut self, number: u32) {
@@ -175,8 +187,7 @@ impl End {
 }
 
 fn found(entry: &AtomicU64, number: u32) -> Option<u32> {
-    let word = entry.load(Ordering::Acquire);
-    ((word >> 32) as u32 == number).then_some(word as u32)
+    message(entry.load(Ordering::Acquire), number)
 }
 
 #[cfg(test)]

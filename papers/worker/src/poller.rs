@@ -77,16 +77,19 @@ pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     }
     let floor = usize::from(count >= wanting);
     let spare = (count - if floor == 1 { wanting } else { 0 }) as u64;
-    let of = |weight: u32| (spare * u64::from(weight) / total, spare * u64::from(weight) % total);
     let mut shares: Vec<usize> = weights
         .iter()
-        .map(|weight| of(*weight).0 as usize + floor * usize::from(*weight > 0))
+        .map(|weight| part_of(spare, total, *weight).0 as usize + floor * usize::from(*weight > 0))
         .collect();
     let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
-    by_remainder.sort_by_key(|at| std::cmp::Reverse(of(weights[*at]).1));
+    by_remainder.sort_by_key(|at| std::cmp::Reverse(part_of(spare, total, weights[*at]).1));
     let left = count - shares.iter().sum::<usize>();
     by_remainder.iter().take(left).for_each(|at| shares[*at] += 1);
     shares
+}
+
+fn part_of(spare: u64, total: u64, weight: u32) -> (u64, u64) {
+    (spare * u64::from(weight) / total, spare * u64::from(weight) % total)
 }
 
 #[cfg(test)]

@@ -70,16 +70,15 @@ impl Runtime {
 
 impl Pool {
     fn hire(&self, worker: usize, cpu: u32, options: WorkerOptions) -> Result<(), WorkerError> {
-        let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
-        let store = Store::new(options.store_bytes).map_err(store_error)?;
+        let store = Store::new(options.store_bytes)
+            .map_err(|source| WorkerError::Store { bytes: options.store_bytes, source })?;
         let desk = Arc::new(Desk::new(cpu, options, store.address()));
         let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
-        let body = move || work(cpu, to_worker, store, inside);
         let refused = |source| WorkerError::Seat { cpu, source };
         let thread = std::thread::Builder::new()
             .name(format!("worker-cpu{cpu}"))
-            .spawn(body)
+            .spawn(move || work(cpu, to_worker, store, inside))
             .map_err(refused)?;
         if desk.wait(SEATED) != Done::Stop(0) {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));

@@ -47,7 +47,7 @@ impl Signal {
         self.bell.ring();
     }
 
-    /// The same where something was written.
+    /// Takes the register; `None` while nothing is written there.
     pub fn try_read(&self) -> Option<u32> {
         // A plain look first: a swap would take the line from its writer at every turn.
         let is_pending = self.word.load(Ordering::Acquire) & PENDING != 0;

@@ -35,8 +35,8 @@ impl ThreadContext {
     /// The store cannot be mapped.
     pub fn new(cpu: u32, options: WorkerOptions) -> Result<Self, WorkerError> {
         let options = WorkerOptions { polling: Polling::Sleep, ..options };
-        let store_error = |source| WorkerError::Store { bytes: options.store_bytes, source };
-        let mut store = Store::new(options.store_bytes).map_err(store_error)?;
+        let mut store = Store::new(options.store_bytes)
+            .map_err(|source| WorkerError::Store { bytes: options.store_bytes, source })?;
         store.scrub();
         let (outside, within) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let desk = Arc::new(Desk::new(cpu, options, store.address()));
@@ -71,9 +71,11 @@ impl ThreadContext {
         let inside = self.inside.take().ok_or(WorkerError::NotStarted)?;
         self.number = self.number.wrapping_add(1);
         let number = self.number;
-        let body = move || run(number, inside, &*program, argument);
-        self.running =
-            Some(Builder::new().spawn(body).map_err(|source| WorkerError::Seat { cpu, source })?);
+        self.running = Some(
+            Builder::new()
+                .spawn(move || run(number, inside, &*program, argument))
+                .map_err(|source| WorkerError::Seat { cpu, source })?,
+        );
         Ok(())
     }
 

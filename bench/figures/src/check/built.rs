@@ -15,10 +15,12 @@ type Fault = (&'static str, &'static str, Vec<Rule>, Made);
 /// The names of faults that were not found.
 pub fn missed() -> Vec<String> {
     let faults = by_default().into_iter().chain(named()).map(|(name, rule, rules, made)| {
-        let asked = Asked { rules, ..Asked::default() };
+        let request = Asked { rules, ..Asked::default() };
         (
             name,
-            judge(&made.seating, &made.topology, &asked).iter().any(|finding| finding.rule == rule),
+            judge(&made.seating, &made.topology, &request)
+                .iter()
+                .any(|finding| finding.rule == rule),
         )
     });
     let faults: Vec<(&str, bool)> = faults.chain(planned()).collect();
@@ -36,11 +38,6 @@ fn hybrid() -> Made {
 }
 
 fn by_default() -> Vec<Fault> {
-    let fault = |name, rule, made| (name, rule, Vec::new(), made);
-    let pair = |made: Made, first: &str, second: &str| {
-        made.busy(7, 7, first, 60.0, 35.0).busy(7, 8, second, 60.0, 35.0)
-    };
-    let omp = |mask: &str| pair(server(), mask, mask);
     vec![
         fault(
             "memory on the other node",
@@ -71,7 +68,7 @@ fn by_default() -> Vec<Fault> {
             pair(server(), "0-15", "0-15").group(None, Some(1.0), 5),
         ),
         fault("a cpuset that cut OMP_PLACES", "partial", {
-            omp("0-3").variable("OMP_PLACES", "{0}:8", Some("0-7"), None).group(
+            pair(server(), "0-3", "0-3").variable("OMP_PLACES", "{0}:8", Some("0-7"), None).group(
                 Some("0-3"),
                 None,
                 0,
@@ -83,12 +80,12 @@ fn by_default() -> Vec<Fault> {
             server().thread(7, 7, "2-5").group(Some("0-3"), None, 0),
         ),
         fault("a mask of CPUs that are off", "partial", {
-            omp("0-15").variable("KMP_AFFINITY", "explicit", Some("16-31"), None)
+            pair(server(), "0-15", "0-15").variable("KMP_AFFINITY", "explicit", Some("16-31"), None)
         }),
         fault(
             "OMP_PLACES not followed",
             "variables",
-            omp("0-15").variable("OMP_PLACES", "cores", Some("0-3"), None),
+            pair(server(), "0-15", "0-15").variable("OMP_PLACES", "cores", Some("0-3"), None),
         ),
         fault("GOMP_CPU_AFFINITY too short", "variables", {
             pair(server(), "4", "4").variable("GOMP_CPU_AFFINITY", "4", Some("4"), None)
@@ -138,52 +135,72 @@ fn by_default() -> Vec<Fault> {
     ]
 }
 
+fn fault(name: &'static str, rule: &'static str, made: Made) -> Fault {
+    (name, rule, Vec::new(), made)
+}
+
+fn pair(made: Made, first: &str, second: &str) -> Made {
+    made.busy(7, 7, first, 60.0, 35.0).busy(7, 8, second, 60.0, 35.0)
+}
+
 fn named() -> Vec<Fault> {
-    let fault = |name, rule: Rule, word, made| (name, word, vec![rule], made);
     vec![
-        fault("a GPU on the other socket", Rule::DeviceNear, "device-near", {
+        ruled_fault("a GPU on the other socket", Rule::DeviceNear, "device-near", {
             server().thread(7, 7, "0-7").device("/dev/nvidia0", 1, "8-15")
         }),
-        fault(
+        ruled_fault(
             "threads in two caches",
             Rule::Same(Level::L3),
             "same-l3",
             server().thread(7, 7, "0-3").thread(7, 8, "4"),
         ),
-        fault("all threads on one node", Rule::Spread(Level::Numa), "spread=numa", {
+        ruled_fault("all threads on one node", Rule::Spread(Level::Numa), "spread=numa", {
             server().thread(7, 7, "0").thread(7, 8, "2")
         }),
-        fault(
+        ruled_fault(
             "a thread that may use slow cores",
             Rule::Kind(CoreKind::Performance),
             "kind=performance",
             hybrid().thread(7, 7, "0-9"),
         ),
-        fault(
+        ruled_fault(
             "two ranks on one core",
             Rule::OnePerCore,
             "one-per-core",
             server().thread(7, 7, "0").thread(9, 9, "1"),
         ),
-        fault("interrupts where none are wanted", Rule::NoIrq, "no-irq", {
+        ruled_fault("interrupts where none are wanted", Rule::NoIrq, "no-irq", {
             server().thread(7, 7, "4-7").interrupts(5, "30", "nvme0q5", 200.0)
         }),
     ]
 }
 
+fn ruled_fault(name: &'static str, rule: Rule, word: &'static str, made: Made) -> Fault {
+    (name, word, vec![rule], made)
+}
+
 /// Faults against a plan, each with whether it was found.
 fn planned() -> Vec<(&'static str, bool)> {
     let expected = Expected::of_plan(&Plan::new("made", vec![4, 6]));
-    let found = |made: &Made| {
-        let asked = Asked { expected: Some(expected.clone()), ..Asked::default() };
-        judge(&made.seating, &made.topology, &asked)
-            .iter()
-            .any(|finding| finding.rule == "expect" && finding.is_wrong())
-    };
-    let on = |first: &str, second: &str| server().thread(7, 7, first).thread(7, 8, second);
     vec![
-        ("two threads that changed seats", found(&on("6", "4"))),
-        ("a worker that died", found(&server().thread(7, 7, "4"))),
-        ("a busy thread without a seat", found(&on("4", "6").busy(7, 9, "0-15", 80.0, 0.0))),
+        (
+            "two threads that changed seats",
+            expects(&expected, &server().thread(7, 7, "6").thread(7, 8, "4")),
+        ),
+        ("a worker that died", expects(&expected, &server().thread(7, 7, "4"))),
+        (
+            "a busy thread without a seat",
+            expects(
+                &expected,
+                &server().thread(7, 7, "4").thread(7, 8, "6").busy(7, 9, "0-15", 80.0, 0.0),
+            ),
+        ),
     ]
+}
+
+fn expects(expected: &Expected, made: &Made) -> bool {
+    let request = Asked { expected: Some(expected.clone()), ..Asked::default() };
+    judge(&made.seating, &made.topology, &request)
+        .iter()
+        .any(|finding| finding.rule == "expect" && finding.is_wrong())
 }

@@ -64,7 +64,7 @@ pub fn missed() -> Result<Part, Box<dyn Error>> {
         });
     };
     let topology = seatmap_host::topology::of_host()?;
-    let bench = Bench { a, b, topology };
+    let bench = RealPrograms { a, b, topology };
     let mut found = bench.masks()?;
     found.extend(bench.variables()?);
     found.extend(bench.load()?);
@@ -73,24 +73,25 @@ pub fn missed() -> Result<Part, Box<dyn Error>> {
     Ok(Part { count: found.len(), failed, absent: Vec::new() })
 }
 
-type Found = Vec<(&'static str, bool)>;
+type Checks = Vec<(&'static str, bool)>;
 
-struct Bench {
+struct RealPrograms {
     a: u32,
     b: u32,
     topology: Topology,
 }
 
-impl Bench {
+impl RealPrograms {
     fn finds(
         &self,
         programs: &[&Program],
         rule: &str,
-        asked: &Asked,
+        request: &Asked,
     ) -> Result<bool, Box<dyn Error>> {
         let pids: Vec<Tid> = programs.iter().map(|program| program.pid()).collect();
         for _ in 0..TRIES {
-            if findings(&pids, &self.topology, asked)?.iter().any(|finding| finding.rule == rule) {
+            if findings(&pids, &self.topology, request)?.iter().any(|finding| finding.rule == rule)
+            {
                 return Ok(true);
             }
         }
@@ -106,7 +107,7 @@ impl Bench {
     }
 
     /// Masks against a plan and against rules.
-    fn masks(&self) -> Result<Found, Box<dyn Error>> {
+    fn masks(&self) -> Result<Checks, Box<dyn Error>> {
         let a = self.a;
         let b = self.b;
         let plan = Asked {
@@ -133,7 +134,7 @@ impl Bench {
     }
 
     /// Variables that are not followed.
-    fn variables(&self) -> Result<Found, Box<dyn Error>> {
+    fn variables(&self) -> Result<Checks, Box<dyn Error>> {
         let b = self.b.to_string();
         let openmp = Program::start(2, "spin", &[("OMP_PLACES", &format!("{{{b}}}"))])?;
         let mut found = vec![("variables: OMP_PLACES", self.default(&openmp, "variables")?)];
@@ -150,7 +151,7 @@ impl Bench {
     }
 
     /// Threads that want more than they can have.
-    fn load(&self) -> Result<Found, Box<dyn Error>> {
+    fn load(&self) -> Result<Checks, Box<dyn Error>> {
         let a = self.a;
         let b = self.b;
         let late = Program::start(1, "spin", &[])?;

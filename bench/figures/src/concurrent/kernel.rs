@@ -31,8 +31,6 @@ struct Ends([[libc::c_int; 2]; 2]);
 
 impl Ends {
     fn open(means: Means) -> io::Result<Self> {
-        // SAFETY: takes two numbers.
-        let eventfd = || unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         let mut there = [-1; 2];
         let mut back = [-1; 2];
         let ends = match means {
@@ -62,9 +60,16 @@ impl Ends {
     }
 }
 
+fn eventfd() -> libc::c_int {
+    // SAFETY: takes two numbers.
+    unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) }
+}
+
 impl Drop for Ends {
     fn drop(&mut self) {
         let mut all = self.0.as_flattened().to_vec();
+        // Both threads of a pair of sockets or of eventfds share descriptors, and each is closed
+        // once.
         all.sort_unstable();
         all.dedup();
         // SAFETY: they were opened here and are used no more.
@@ -77,16 +82,10 @@ fn descriptors(cpus: [u32; 2], Ends(ends): &Ends) -> io::Result<f64> {
     let times = both(cpus, |at| {
         let [from, to] = ends[at];
         let mut message = 1u64;
-        // SAFETY: each call reads or writes the eight bytes of `message`.
-        let write =
-            |message: &u64| unsafe { libc::write(to, std::ptr::from_ref(message).cast(), 8) };
-        // SAFETY: as above.
-        let read =
-            |message: &mut u64| unsafe { libc::read(from, std::ptr::from_mut(message).cast(), 8) };
         for _ in 0..ROUND_TRIPS {
             let [one, other] = match at {
-                0 => [write(&message), read(&mut message)],
-                _ => [read(&mut message), write(&message)],
+                0 => [write_message(to, &message), read_message(from, &mut message)],
+                _ => [read_message(from, &mut message), write_message(to, &message)],
             };
             if [one, other] != [8, 8] {
                 failed.store(true, Ordering::Release);
@@ -101,23 +100,35 @@ fn descriptors(cpus: [u32; 2], Ends(ends): &Ends) -> io::Result<f64> {
     }
 }
 
+fn write_message(to: libc::c_int, message: &u64) -> isize {
+    // SAFETY: the kernel reads the eight bytes of `message`.
+    unsafe { libc::write(to, std::ptr::from_ref(message).cast(), 8) }
+}
+
+fn read_message(from: libc::c_int, message: &mut u64) -> isize {
+    // SAFETY: the kernel writes the eight bytes of `message`.
+    unsafe { libc::read(from, std::ptr::from_mut(message).cast(), 8) }
+}
+
 fn futex(cpus: [u32; 2]) -> io::Result<f64> {
     let turn = AtomicU32::new(0);
-    let call = |operation: libc::c_int, value: u32| {
-        let no_timeout = std::ptr::null::<libc::timespec>();
-        let operation = operation | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: the word outlives the call.
-        unsafe { libc::syscall(libc::SYS_futex, turn.as_ptr(), operation, value, no_timeout) };
-    };
     let times = both(cpus, |at| {
         let own = at as u32;
         for _ in 0..ROUND_TRIPS {
+            // Waits only while the other holds the turn, and again after waking up for nothing.
             while turn.load(Ordering::Acquire) != own {
-                call(libc::FUTEX_WAIT, 1 - own);
+                call_futex(&turn, libc::FUTEX_WAIT, 1 - own);
             }
             turn.store(1 - own, Ordering::Release);
-            call(libc::FUTEX_WAKE, 1);
+            call_futex(&turn, libc::FUTEX_WAKE, 1);
         }
     })?;
     Ok(times[0])
+}
+
+fn call_futex(turn: &AtomicU32, operation: libc::c_int, value: u32) {
+    let no_timeout = std::ptr::null::<libc::timespec>();
+    let operation = operation | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word outlives the call.
+    unsafe { libc::syscall(libc::SYS_futex, turn.as_ptr(), operation, value, no_timeout) };
 }

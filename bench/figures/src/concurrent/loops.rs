@@ -34,6 +34,7 @@ pub fn both(cpus: [u32; 2], body: impl Fn(usize) + Sync) -> io::Result<[f64; 2]>
     let side = |at: usize| -> io::Result<f64> {
         let pinned = affinity::pin(&[cpus[at]]);
         ready.fetch_add(1, AcqRel);
+        // Both begin at once.
         while ready.load(Acquire) < 2 {
             spin_loop();
         }
@@ -43,11 +44,14 @@ pub fn both(cpus: [u32; 2], body: impl Fn(usize) + Sync) -> io::Result<[f64; 2]>
         body(at);
         Ok(began.elapsed().as_nanos() as f64)
     };
-    let panicked = |_| io::Error::other("a plain loop panicked");
     std::thread::scope(|scope| {
         let [one, other] = [0, 1].map(|at| scope.spawn(move || side(at)));
         Ok([one.join().map_err(panicked)??, other.join().map_err(panicked)??])
     })
+}
+
+fn panicked(_: Box<dyn std::any::Any + Send>) -> io::Error {
+    io::Error::other("a plain loop panicked")
 }
 
 /// An operation on a word of 64 bits, the same one or each its own.
@@ -71,7 +75,7 @@ pub fn atomics(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Res
     Ok(times.map(|ns| ns / OPERATIONS as f64))
 }
 
-/// The same on a word of 32 bits.
+/// Nanoseconds of an operation on words of 32 bits, on one line or on one each.
 pub fn halves(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Result<[f64; 2]> {
     let words: [Apart<AtomicU32>; 2] = Default::default();
     let times = both(cpus, |at| {
@@ -88,9 +92,8 @@ pub fn halves(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Resu
 
 /// Words copied one by one from a buffer to one of the thread's own, or from there to a buffer.
 pub fn copies(cpus: [u32; 2], words: usize, is_get: bool, is_shared: bool) -> io::Result<[f64; 2]> {
-    let buffer = || (0..words).map(|_| AtomicU64::new(1)).collect::<Vec<_>>();
-    let far = [buffer(), buffer()];
-    let own = [buffer(), buffer()];
+    let far = [buffer(words), buffer(words)];
+    let own = [buffer(words), buffer(words)];
     let times = COPIED_BYTES / (8 * words);
     let ns = both(cpus, |at| {
         let far = &far[if is_shared { 0 } else { at }];
@@ -105,15 +108,14 @@ pub fn copies(cpus: [u32; 2], words: usize, is_get: bool, is_shared: bool) -> io
     Ok(ns.map(|ns| ns / times as f64))
 }
 
+fn buffer(words: usize) -> Vec<AtomicU64> {
+    (0..words).map(|_| AtomicU64::new(1)).collect::<Vec<_>>()
+}
+
 /// Numbers there and back, both on one line, as seldom as a line can go.
 pub fn messages(cpus: [u32; 2]) -> io::Result<[f64; 2]> {
     let line = Apart([AtomicU64::new(0), AtomicU64::new(0)]);
     let [there, back] = &line.0;
-    let wait = |word: &AtomicU64, number| {
-        while word.load(Acquire) != number {
-            spin_loop();
-        }
-    };
     let times = both(cpus, |at| {
         for number in 1..=OPERATIONS as u64 {
             if at == 0 {
@@ -126,4 +128,10 @@ pub fn messages(cpus: [u32; 2]) -> io::Result<[f64; 2]> {
         }
     })?;
     Ok(times.map(|ns| ns / OPERATIONS as f64))
+}
+
+fn wait(word: &AtomicU64, number: u64) {
+    while word.load(Acquire) != number {
+        spin_loop();
+    }
 }

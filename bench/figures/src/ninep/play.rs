@@ -85,7 +85,7 @@ pub struct Figures {
     /// For each pace and each turn, directly and by the channel: percent stolen, and the longest
     /// gap in us.
     pub noise: Vec<Vec<[[f64; 2]; 2]>>,
-    /// The same without I/O.
+    /// For each turn without I/O: percent stolen, and the longest gap in us.
     pub quiet: Vec<[f64; 2]>,
 }
 
@@ -220,7 +220,8 @@ fn noise_of(cpu: u32) -> Result<[f64; 2], Box<dyn Error>> {
     Ok([found.stolen_percent, found.longest_gap_us])
 }
 
-/// The same while another thread does I/O there.
+/// Percent stolen and the longest gap in us, as [`noise_of`], while another thread does I/O on
+/// the same CPU.
 fn beside(
     pace: (Doing, Duration),
     way: &mut (dyn Way + Send),

@@ -85,9 +85,11 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let longest = names().map(str::len).max().unwrap_or(0);
+    // Comparing takes the product of both lengths, and a name may be a whole file by mistake.
     if name.is_empty() || name.len() > 2 * longest {
         return None;
     }
+    // A part of a name comes before a misspelt one.
     let containing =
         names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
     containing.or_else(|| {
@@ -103,6 +105,7 @@ pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (i, a) in from.chars().enumerate() {
+        // One row of the table of Wagner & Fischer 1974, overwritten from left to right.
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
         for (j, b) in to.iter().enumerate() {
             let replaced = diagonal + usize::from(a != *b);

@@ -72,6 +72,7 @@ impl HomeModel {
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
+        // A map, because a search for each PU would take the square of their number.
         let place: std::collections::HashMap<u32, usize> = self
             .groups
             .iter()
@@ -85,6 +86,7 @@ impl HomeModel {
     /// known.
     #[must_use]
     pub fn base_ns(&self, from: usize, to: usize, home: usize) -> f64 {
+        // Within a group, the base may depend on the home.
         let inside = self.inside_ns.as_ref().filter(|_| from == to);
         match inside {
             Some(inside) => {

@@ -75,6 +75,7 @@ impl Level {
     /// unknown.
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
+        // Groups are numbered as they come, because numbers of the topology may have holes.
         let mut seen = Vec::new();
         pus.iter().map(|os| self.of(topology.pu(*os)?)).collect::<Option<Vec<u32>>>().map(
             |groups| {

@@ -83,6 +83,7 @@ pub(crate) fn optional_rows<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<Vec<f64>>>, D::Error> {
     #[derive(Deserialize)]
+    // A type of its own: serde applies `deserialize_with` to fields only.
     struct Rows(#[serde(deserialize_with = "rows")] Vec<Vec<f64>>);
     Ok(Option::<Rows>::deserialize(deserializer)?.map(|rows| rows.0))
 }

@@ -137,6 +137,7 @@ fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentErr
 
 fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
     check_unique("core_distance.pus", distance.pus.iter().copied())?;
+    // A set, because thousands of PUs are looked up.
     let known: std::collections::HashSet<u32> = topology.os_indices().collect();
     if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
         return wrong(format!("core_distance.pus: PU {os} is not in topology.pus"));
@@ -194,6 +195,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
         ));
     }
     for i in 0..n {
+        // Unknown distances are not a number, and so are not below 0.
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
             return wrong(format!(
                 "core_distance.{name}[{i}][{j}] is negative: {}",
@@ -225,6 +227,7 @@ fn check_length<'a>(
 fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];
+        // Two that are unknown are alike, though NaN is never equal.
         **there != back && !(there.is_nan() && back.is_nan())
     }) {
         Some((i, j, there)) => wrong(format!(

@@ -53,6 +53,7 @@ fn kinds_by(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<
 }
 
 fn is_fast(fastest: u128, value: u64) -> bool {
+    // Within a tenth of the fastest, in whole numbers.
     u128::from(value) * 110 >= fastest * 100
 }
 

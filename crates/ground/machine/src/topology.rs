@@ -54,6 +54,7 @@ impl Topology {
 /// user has them in another, so that halving finds nearly all; the whole list is looked through
 /// only for the rest.
 pub fn place_of<T>(list: &[T], os: u32, os_of: impl Fn(&T) -> u32) -> Option<usize> {
+    // Most lists ascend; a file's need not.
     let halved = list.binary_search_by_key(&os, &os_of).ok();
     halved.or_else(|| list.iter().position(|one| os_of(one) == os))
 }

@@ -71,6 +71,7 @@ impl Nearness {
         Level::ALL
             .iter()
             .position(|level| level.of(a).is_some() && level.of(a) == level.of(b))
+            // Levels go from the inside outwards: the first that both share is the nearest.
             .map_or(Nearness::Machine, Nearness::Level)
     }
 
@@ -177,6 +178,7 @@ fn is_one(pair: &WakeupPair) -> bool {
 fn nearest_ns(classes: &[(Nearness, f64)], class: Nearness) -> f64 {
     let exact = classes.iter().find(|(sharing, _)| *sharing == class);
     exact
+        // No pair of this class was measured: the next farther one, or else the farthest.
         .or_else(|| classes.iter().find(|(sharing, _)| *sharing > class))
         .or(classes.last())
         .map_or(f64::NAN, |(_, ns)| *ns)
@@ -192,6 +194,7 @@ impl WakeupClass<'_> {
     pub fn median_ns(&self) -> f64 {
         let mut medians: Vec<f64> = self.pairs.iter().map(|pair| pair.median_ns).collect();
         medians.sort_by(f64::total_cmp);
+        // With an odd number, both are the middle.
         let below = medians[(medians.len() - 1) / 2];
         let above = medians[medians.len() / 2];
         f64::midpoint(below, above)

@@ -49,7 +49,7 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
 }
 
 fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
-    root.read(&format!("{}/{name}", folder.as_deref()?)).ok()
+    root.read(&format!("{}/{name}", folder?)).ok()
 }
 
 /// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.

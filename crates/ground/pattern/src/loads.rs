@@ -27,19 +27,21 @@ pub struct LoadsError {
 /// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
 /// ```
 pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
-    let blank = |line: &str| {
-        let kept = line.split('#').next().unwrap_or_default();
-        kept.replace(',', " ")
-    };
-    let plain: String = text.lines().map(|line| blank(line) + "\n").collect();
-    let load = |(place, word): (Position, &str)| {
-        let load = decimal_number(word).filter(|load| is_load(*load));
-        let problem = || {
-            format!("{} is not a load; write a number between 0 and {MAX_AMOUNT:e}", quoted(word))
-        };
-        load.ok_or_else(|| LoadsError { place, problem: problem() })
-    };
-    words(&plain).map(load).collect()
+    let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    // A comma becomes a blank, so that a word stays at its place in the file.
+    let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
+    words(&plain)
+        .map(|(place, word)| {
+            let load = decimal_number(word).filter(|load| is_load(*load));
+            load.ok_or_else(|| LoadsError {
+                place,
+                problem: format!(
+                    "{} is not a load; write a number between 0 and {MAX_AMOUNT:e}",
+                    quoted(word)
+                ),
+            })
+        })
+        .collect()
 }
 
 /// Whether a number can be a load.

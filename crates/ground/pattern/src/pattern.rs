@@ -125,12 +125,11 @@ impl Pattern {
                 return Err(DocumentError::Inconsistent(wrong));
             }
             whole.name += &format!(" + {factor} x {}", other.name);
-            let scaled = |edge: &Edge| Edge {
+            whole.edges.extend(other.edges.iter().map(|edge| Edge {
                 bytes: edge.bytes * factor,
                 messages: edge.messages * factor,
                 ..*edge
-            };
-            whole.edges.extend(other.edges.iter().map(scaled));
+            }));
         }
         gather(&mut whole.edges);
         whole.check()?;
@@ -181,7 +180,6 @@ impl Pattern {
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first thing found wrong.
     pub fn check(&self) -> Result<(), DocumentError> {
-        let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         if !(1..=MAX_TASKS).contains(&self.tasks) {
             return wrong(tasks_problem(self.tasks));
         }
@@ -192,6 +190,7 @@ impl Pattern {
                 counted(self.tasks, "task")
             ));
         }
+        // A pattern that was written by hand has no observation.
         let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
         if paths != 0 && paths != self.tasks {
             return wrong(format!(
@@ -210,7 +209,6 @@ impl Pattern {
     }
 
     fn check_work(&self) -> Result<(), DocumentError> {
-        let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
             if given != 0 && given != self.tasks {
                 return wrong(format!(
@@ -240,18 +238,16 @@ impl Pattern {
     }
 
     fn check_edges(&self) -> Result<(), DocumentError> {
-        let wrong = |at: usize, what: String| {
-            Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
-        };
+        // Files written by Seatmap are sorted, and then no set of a million edges is needed.
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
             if let Some(problem) = edge.problem(self.tasks) {
-                return wrong(at, problem);
+                return wrong_edge(at, problem);
             }
             if !ascend && !seen.insert(edge.ends()) {
                 let (from, to) = edge.ends();
-                return wrong(
+                return wrong_edge(
                     at,
                     format!("a second edge from task {from} to task {to}; add the two up"),
                 );
@@ -259,6 +255,14 @@ impl Pattern {
         }
         Ok(())
     }
+}
+
+fn wrong(what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(what))
+}
+
+fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
 }
 
 /// Why a number of tasks is refused.

@@ -70,8 +70,9 @@ impl Instance {
             }
             let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
             let number = number.filter(|number| is_amount(number.abs()));
-            let problem = || format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word));
-            numbers.push(number.ok_or_else(|| wrong(place, problem()))?);
+            numbers.push(number.ok_or_else(|| {
+                wrong(place, format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word)))
+            })?);
         }
         if numbers.len() < whole {
             let got = numbers.len();

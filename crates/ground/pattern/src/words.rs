@@ -9,8 +9,9 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
 
 /// The words of one line, each with its place.
 pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
-    let column = move |word: &str| word.as_ptr().addr() - text.as_ptr().addr() + 1;
-    text.split_whitespace().map(move |word| (Position { line, column: column(word) }, word))
+    text.split_whitespace().map(move |word| {
+        (Position { line, column: word.as_ptr().addr() - text.as_ptr().addr() + 1 }, word)
+    })
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
         .iter()
         .position(|pu| plan.pus.binary_search_by_key(pu, |known| known.os).is_err())
     {
+        // A plan made by hand may leave the PUs out.
         Some(task) if !plan.pus.is_empty() => {
             wrong(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
         }

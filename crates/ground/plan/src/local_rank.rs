@@ -120,6 +120,7 @@ impl Start {
             Some(_) => return Ok(Start::Task(number(look, OWN)?.unwrap_or(0))),
         }
         let ranks = [of_launchers(look)?, of_slurm(look)?, of_variables(look, &TORCHRUN)?];
+        // One rank a node is as good as no launcher: it has all seats to itself.
         let rank = ranks.into_iter().flatten().next().filter(|rank| rank.size != Some(1));
         let found = match (of_array(look, here_cpus)?, rank) {
             (Some(array), Some(rank)) => Some(array.of_each(rank)),
@@ -136,6 +137,7 @@ impl Start {
 impl LocalRank {
     /// The number of a rank in a task of an array, counted over all tasks.
     fn of_each(self, inner: LocalRank) -> LocalRank {
+        // Without their number, the ranks of two tasks of the array cannot be told apart.
         let Some(ranks) = inner.size else { return inner };
         LocalRank {
             rank: self.rank * ranks + inner.rank,
@@ -182,6 +184,7 @@ fn of_variables(
 /// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1));
 /// only the tasks of a step (srun(1)) have a `SLURM_STEP_ID` as well.
 fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
+    // A batch script has the variables of the job, and is no task of a step.
     let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
     let rank = if is_batch { None } else { number(look, SLURM_RANK)? };
     let Some(rank) = rank else { return Ok(None) };
@@ -214,6 +217,7 @@ fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, Local
     let variable = "SLURM_ARRAY_TASK_ID";
     let Some(task) = number(look, variable)? else { return Ok(None) };
     let size = number(look, "SLURM_ARRAY_TASK_COUNT")?.filter(|size| *size > 0);
+    // A task of the array that has the whole node shares it with no other.
     let is_apart = number(look, "SLURM_CPUS_ON_NODE")?.is_some_and(|cpus| cpus >= here_cpus);
     if size == Some(1) || is_apart {
         return Ok(None);

@@ -222,6 +222,8 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn memory_in_use(&self) -> Option<Vec<u32>> {
+        // One task without a wish may take memory anywhere, and a limit for all would forbid it
+        // that.
         let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
         let nodes: std::collections::BTreeSet<u32> =
             self.memory.iter().flatten().copied().collect();

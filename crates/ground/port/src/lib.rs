@@ -11,6 +11,7 @@
 //! | [`Workload`] | a program of several tasks, generic over `Port` |
 //! | [`Testbed`] | a machine that runs a workload under a placement |
 //! | [`channels`] | mailboxes, signals, bulk transfers, atomics: what the Cell has instead of coherent lines |
+//! | [`message`] | an entry of a mailbox over cache lines: a message with its number |
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
 //! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
 //!
@@ -21,6 +22,7 @@
 mod addr;
 mod barrier;
 pub mod channels;
+pub mod message;
 mod overlap;
 mod port;
 mod stamp;

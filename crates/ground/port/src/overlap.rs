@@ -31,12 +31,17 @@ pub fn overlap(runs: &[Run]) -> f64 {
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(Run::away).collect();
-    let share = |(at, run): (usize, &Run)| {
-        let others =
-            away.iter().enumerate().filter(|(other, _)| *other != at).flat_map(|(_, away)| away);
-        run.share(&(from..until), &others.cloned().collect::<Vec<_>>(), &away[at])
-    };
-    runs.iter().enumerate().map(share).fold(1.0, f64::min)
+    runs.iter()
+        .enumerate()
+        .map(|(at, run)| {
+            let others = away
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .flat_map(|(_, away)| away);
+            run.share(&(from..until), &others.cloned().collect::<Vec<_>>(), &away[at])
+        })
+        .fold(1.0, f64::min)
 }
 
 impl Run {

@@ -60,6 +60,7 @@ fn draw(ranks: &[Vec<u32>], counts: &mut [u32], rng: &mut Rng) -> u32 {
 
 /// The median of a resample given as counts over the sorted samples.
 fn median_of(counts: &[u32], ascending: &[f64], drawn: u32) -> Option<f64> {
+    // The two in the middle of an even number, twice the same of an odd one.
     let lower = (drawn.checked_sub(1)?) / 2;
     let upper = drawn / 2;
     let mut seen = 0;

@@ -8,6 +8,7 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
     for tied in order.chunk_by(|a, b| values[*a] == values[*b]) {
+        // Ties share the mean of their ranks, as Spearman's formula over ranks needs it.
         let shared = first as f64 + (tied.len() as f64 + 1.0) / 2.0;
         tied.iter().for_each(|at| ranks[*at] = shared);
         first += tied.len();
@@ -27,6 +28,7 @@ pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let a = ranks(a);
     let b = ranks(b);
     let middle = (a.len() as f64 + 1.0) / 2.0;
+    // Zero where all figures of a list are equal: it has no order to agree with.
     let scale = (products(middle, &a, &a) * products(middle, &b, &b)).sqrt();
     (a.len() == b.len() && scale > 0.0).then(|| products(middle, &a, &b) / scale)
 }

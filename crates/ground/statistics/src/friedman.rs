@@ -16,6 +16,7 @@ pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
     match (blocks.len(), things) {
         (0 | 1, _) | (_, 0 | 1) => Vec::new(),
+        // Of two things ranks keep the signs alone; the signed ranks use the sizes as well.
         (_, 2) => worse_of_two(blocks, confidence).into_iter().collect(),
         _ => worse_of_many(blocks, confidence),
     }

@@ -70,6 +70,8 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     }
     let count = first.len().min(second.len());
     let all = Pairs::differences(&first, &second);
+    // Of the rank sum of Wilcoxon, Mann and Whitney under no difference; ties make it smaller,
+    // which errs on the safe side.
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
     let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation)
         .floor()
@@ -88,22 +90,22 @@ pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let sizes =
         sorted(&differences.iter().map(|difference| difference.abs()).collect::<Vec<f64>>());
     let count = sizes.len();
+    // Drawing from the values themselves shows less spread than they had around a true centre (n
+    // over n - 1).
     let spread = (count as f64 / count.checked_sub(1).filter(|free| *free > 0)? as f64).sqrt();
     let mut random = Xoshiro::new(seed);
     let drawn = count.min(MOST_DRAWN);
     let centres: Vec<f64> = (0..REPETITIONS)
         .filter_map(|_| {
-            centre(
-                &(0..drawn)
-                    .map(&mut |_| {
-                        let size = sizes[random.below(count)];
-                        if random.below(2) == 0 { size } else { -size }
-                    })
-                    .collect::<Vec<f64>>(),
-            )
+            let signed = (0..drawn).map(|_| {
+                let size = sizes[random.below(count)];
+                if random.below(2) == 0 { size } else { -size }
+            });
+            centre(&signed.collect::<Vec<f64>>())
         })
         .map(f64::abs)
         .collect();
+    // The centre of more values scatters less, with the square root of their number.
     let fewer = (drawn as f64 / count as f64).sqrt();
     Some(spread * fewer * quantile(&centres, 0.95)?)
 }
@@ -136,6 +138,7 @@ fn rank_sums(count: usize) -> Vec<f64> {
     let mut probability = vec![0.0; count * (count + 1) / 2 + 1];
     probability[0] = 1.0;
     for rank in 1..=count {
+        // Downwards, so that each rank is used once (a knapsack of coins).
         for sum in (0..probability.len()).rev() {
             let with = sum.checked_sub(rank).map_or(0.0, |without| probability[without]);
             probability[sum] = 0.5 * (probability[sum] + with);
@@ -165,6 +168,7 @@ pub(crate) fn normal_quantile(share: f64) -> f64 {
 /// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges
 /// everywhere, and is exact to 1e-14 within eight deviations.
 fn normal_share(value: f64) -> f64 {
+    // Beyond, the share differs from 0 or 1 by less than a double tells.
     if value.abs() > 8.0 {
         return if value > 0.0 { 1.0 } else { 0.0 };
     }

@@ -80,6 +80,7 @@ pub fn plural(name: &str) -> String {
         return "vertices".to_owned();
     }
     match name.strip_suffix('y') {
+        // `days`, and `entries`.
         Some(stem) if !stem.ends_with(|letter| "aeiou".contains(letter)) => {
             return format!("{stem}ies");
         }
@@ -112,6 +113,7 @@ pub fn times(count: impl Into<Count>) -> String {
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
+    // The sign of what is printed counts: -0.04 with one digit is 0.
     let text = format!("{value:.digits$}");
     let is_zero = !text
         .contains(|letter: char| ('1'..='9').contains(&letter) || letter.is_ascii_alphabetic());

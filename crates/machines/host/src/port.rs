@@ -62,7 +62,7 @@ impl Port for HostPort<'_> {
     #[inline]
     fn copy(&self, from: Addr, to: Addr, words: u32) {
         // Both ends are checked once: a check of each word doubled the time of a copy.
-        for (from, to) in (&self.words[from.0 as usize..][..words as usize])
+        for (from, to) in self.words[from.0 as usize..][..words as usize]
             .iter()
             .zip(&self.words[to.0 as usize..][..words as usize])
         {

@@ -88,6 +88,7 @@ impl ValueEnum for FunctionChoice {
 
 const fn all() -> [FunctionChoice; Function::ALL.len()] {
     let mut all = [FunctionChoice(Function::MkThread); Function::ALL.len()];
+    // A constant function can neither iterate nor map.
     let mut at = 0;
     while at < all.len() {
         all[at] = FunctionChoice(Function::ALL[at].1);

@@ -7,7 +7,7 @@ use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_experiments::channels;
-use seatmap_experiments::channels::{ChannelsError, Chip, Found, Load, Wanted};
+use seatmap_experiments::channels::{ChannelsError, ChannelsResult, Chip, ExperimentOptions, Load};
 use seatmap_host::HostTestbed;
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_papers_report::{channels as report, html};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// The result of an experiment and the machine it ran on.
 struct Outcome {
-    found: Found,
+    found: ChannelsResult,
     topology: Topology,
     model: Option<Model>,
 }
@@ -40,13 +40,13 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
     if wanting_stdout + usize::from(typed.json) > 1 {
         return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
-    let wanted = wanted(typed);
+    let options = options(typed);
     let runner =
         input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)?;
     here::check_cpus(typed.cpus.as_ref(), &runner)?;
     let outcome = match runner {
-        Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &wanted)?,
-        Runner::Coherent(model) => on_model(model, &wanted)?,
+        Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
+        Runner::Coherent(model) => on_model(model, &options)?,
         Runner::CellBe(model) => {
             unreachable!("{} does not run programs that share lines", model.name)
         }
@@ -77,39 +77,47 @@ fn page_of(outcome: &Outcome) -> String {
     html::channels(found, &name, Some(&comparison))
 }
 
-fn wanted(typed: &Channels) -> Wanted {
+fn options(typed: &Channels) -> ExperimentOptions {
     let seed = typed.seed;
     match typed.what.clone() {
         ChannelsWhat::Curve { from, line, pairs, runs } => {
-            Wanted::curve(from, line, pairs.into(), runs, seed)
+            ExperimentOptions::curve(from, line, pairs.into(), runs, seed)
         }
         ChannelsWhat::Slices { pairs, sections, lines, runs } => {
-            Wanted::slices(pairs.into(), sections, lines.map(usize::from), runs, seed)
+            ExperimentOptions::slices(pairs.into(), sections, lines.map(usize::from), runs, seed)
         }
         ChannelsWhat::ProducerConsumer { seats, iterations, values } => {
-            Wanted::pairs(seats.into(), iterations, values, seed)
+            ExperimentOptions::pairs(seats.into(), iterations, values, seed)
         }
         ChannelsWhat::Mandelbrot { coordinators, workers, lines, iterations, side, frames } => {
             let tasks = (coordinators.into(), workers.into());
-            Wanted::renderer(tasks, lines.map(usize::from), iterations, (side, frames), seed)
+            ExperimentOptions::renderer(
+                tasks,
+                lines.map(usize::from),
+                iterations,
+                (side, frames),
+                seed,
+            )
         }
     }
 }
 
-fn on_host(cpus: &[u32], wanted: &Wanted) -> Result<Outcome, CliError> {
+fn on_host(cpus: &[u32], options: &ExperimentOptions) -> Result<Outcome, CliError> {
     let topology = seatmap_host::topology::reachable().map_err(CliError::work)?;
     let chip = Chip::new(&topology, cpus);
-    let mut bed = HostTestbed::new(cpus.to_vec(), wanted.lines_needed()).map_err(CliError::work)?;
-    let wanted = wanted.clone().with_batches(channels::BATCHES_ON_HOSTS);
-    let found = channels::run(&mut bed, &chip, &wanted, |_| None).map_err(failed)?;
+    let mut bed =
+        HostTestbed::new(cpus.to_vec(), options.lines_needed()).map_err(CliError::work)?;
+    // A computer is noisy and needs several batches of a pair; a model needs one.
+    let options = options.clone().with_batches(channels::BATCHES_ON_HOSTS);
+    let found = channels::run(&mut bed, &chip, &options, |_| None).map_err(failed)?;
     Ok(Outcome { found, topology, model: None })
 }
 
-fn on_model(model: Arc<CoherentModel>, wanted: &Wanted) -> Result<Outcome, CliError> {
+fn on_model(model: Arc<CoherentModel>, options: &ExperimentOptions) -> Result<Outcome, CliError> {
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
-    let found =
-        channels::run(&mut bed, &chip, wanted, |bed| Some(load(bed.counters()))).map_err(failed)?;
+    let found = channels::run(&mut bed, &chip, options, |bed| Some(load(bed.counters())))
+        .map_err(failed)?;
     Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
 }
 

@@ -1,11 +1,11 @@
 //! `seatmap-papers rank`.
 
-mod asked;
 mod over_ranks;
+mod request;
 mod results;
 
 use crate::args::{Rank, RankCommand, RankStudy};
-use asked::Asked;
+use request::RankRequest;
 use results::Results;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::bar::Bar;
@@ -43,6 +43,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
             let start =
                 typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
             match start {
+                // Only the first rank has results; those of the others are sent to it.
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
                 start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
             }
@@ -52,6 +53,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 
 fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
     let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    // Before a bed is made: ranks on this computer would share its CPUs.
     start.map_or(Ok(()), |_| check(&runner))?;
     here::check_cpus(typed.cpus.as_ref(), &runner)?;
     let mut bed = match &runner {
@@ -65,15 +67,18 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
-    let setup = Asked { runner: &runner, pus }.setup(typed)?;
+    let setup = RankRequest { runner: &runner, pus }.setup(typed)?;
     let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
     // Comes before the journal, because a program that sees it may ask its run to stop.
     let interrupt = Interrupt::listen()?;
-    let open = |path: &PathBuf| {
-        let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
-        RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
-    };
-    let mut journal = typed.resume.as_ref().map(open).transpose()?;
+    let mut journal = typed
+        .resume
+        .as_ref()
+        .map(|path| {
+            let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
+            RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+        })
+        .transpose()?;
     let study = Study {
         setup: &setup,
         times: &mut times,
@@ -86,6 +91,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
     }
     let ranking = Ranking::new(setup, typed.shard, &times);
     let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
+    // Before the journal is removed: a full disk must not cost the whole study.
     results.deliver(&ranking)?;
     if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
@@ -116,9 +122,10 @@ impl Study<'_> {
             (Runner::Coherent(model), _) => self.on_models(|| CoherentBed::new(Arc::clone(model))),
             (Runner::Host, Some(bed)) => {
                 let bar = Bar::new("ranking");
-                let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
-                in_blocks(self.setup, self.times, bed, self.journal, &mut observe)
-                    .map_err(CliError::work)
+                in_blocks(self.setup, self.times, bed, self.journal, &mut |done, total| {
+                    go_on(&bar, self.interrupt, done, total)
+                })
+                .map_err(CliError::work)
             }
             (Runner::Host, None) => unreachable!("this host has a bed"),
         }
@@ -126,27 +133,24 @@ impl Study<'_> {
 
     fn on_models<B: Bed>(self, bed: impl Fn() -> B + Send + Sync) -> Result<bool, CliError> {
         let bar = Bar::new("ranking");
-        let mut observe = |done, wanted| go_on(&bar, self.interrupt, done, wanted);
+        let mut observe = |done, total| go_on(&bar, self.interrupt, done, total);
         match self.start {
-            Some(start) => {
-                let is_asked = || self.interrupt.asked();
-                over_ranks::lead(
-                    start,
-                    self.setup,
-                    self.times,
-                    bed,
-                    self.journal,
-                    (&mut observe, &is_asked),
-                )
-            }
+            Some(start) => over_ranks::lead(
+                start,
+                self.setup,
+                self.times,
+                bed,
+                self.journal,
+                (&mut observe, &|| self.interrupt.asked()),
+            ),
             None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe)
                 .map_err(CliError::work),
         }
     }
 }
 
-fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, wanted: usize) -> ControlFlow<()> {
-    bar.show(done, wanted);
+fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, total: usize) -> ControlFlow<()> {
+    bar.show(done, total);
     if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
@@ -157,6 +161,7 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
         let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
         let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
         let seats = ranking.setup.seats(&mapping, 0);
+        // The first run's seed: its time is one of those in the ranking.
         let seed = ranking.setup.seed_of(Job { index: row.index, run: 0 });
         bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
         Ok(
@@ -173,18 +178,18 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
 
 fn farewell(resume: Option<&Path>, times: &Times) -> String {
     let known = times.known();
-    let wanted = times.wanted();
+    let total = times.total();
     match resume {
         Some(path) => {
             format!(
-                "interrupted; {known} of {wanted} kept in {}: the same command goes on there",
+                "interrupted; {known} of {total} kept in {}: the same command goes on there",
                 path.display(),
-                wanted = seatmap_statistics::words::counted(wanted, "run")
+                total = seatmap_statistics::words::counted(total, "run")
             )
         }
         None => format!(
-            "interrupted after {known} of {wanted}; nothing was kept: --resume FILE would keep them",
-            wanted = seatmap_statistics::words::counted(wanted, "run")
+            "interrupted after {known} of {total}; nothing was kept: --resume FILE would keep them",
+            total = seatmap_statistics::words::counted(total, "run")
         ),
     }
 }

@@ -71,6 +71,7 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
         ));
     }
     let rooms = rooms(model);
+    // Without a function all are measured, each from the start, on a bed of its own.
     let Some(function) = typed.function else {
         return all(
             typed,
@@ -80,9 +81,11 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     };
     let mut bed = CellBed::new(Arc::clone(model));
     let options = options(typed, function.0);
+    // A file that cannot be written is refused before the run.
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
     let outcome =
         measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+    // Before the trace, which runs once more.
     let counters = bed.counters().clone();
     if let Some(destination) = destination {
         trace(&mut bed, &rooms, options, &destination)?;
@@ -95,6 +98,7 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
     let rooms = shared_rooms(&model.topology, &pus, model.modules(), typed.class.into())?;
+    // The rooms are those of a computer, and a model repeats itself.
     let rooms = Rooms { is_deterministic: true, ..rooms };
     if typed.trace.is_some() {
         return Err(CliError::input("--trace needs a model of the Cell"));
@@ -161,9 +165,12 @@ fn shared_rooms(
     modules: usize,
     class: Level,
 ) -> Result<Rooms, CliError> {
-    let unknown =
-        || format!("it is not known which CPUs share a {}; take another --class", class.name());
-    Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| CliError::input(unknown()))
+    Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| {
+        CliError::input(format!(
+            "it is not known which CPUs share a {}; take another --class",
+            class.name()
+        ))
+    })
 }
 
 /// Primitives of Linux, beside those of the paper.
@@ -188,6 +195,7 @@ fn with_primitives(
 fn options(typed: &Stats, function: Function) -> StatsOptions {
     let usual = StatsOptions::new(function);
     StatsOptions {
+        // Between workers there are two at least.
         workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
         is_private: typed.private.is_some(),
         chip: typed.chip.unwrap_or(usual.chip),
@@ -228,6 +236,7 @@ fn trace(
     to: &Destination,
 ) -> Result<(), CliError> {
     bed.traces = true;
+    // A trace holds every event, and the pattern repeats after a few operations.
     let short = StatsOptions { iterations: options.iterations.min(64), warm_up: 0, ..options };
     measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
     let mut text = Vec::new();

@@ -1,6 +1,6 @@
 //! `seatmap-papers study`: computes each figure by the command written beside it.
 
-use crate::args::Study as Typed;
+use crate::args::Study as StudyArguments;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::output::{self, Destination};
@@ -8,7 +8,7 @@ use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, Found, FoundTable, Study, Table, markdown, program_of, text,
+    FORMAT, FoundTable, MeasuredFigure, Study, markdown, program_of, text,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
@@ -28,11 +28,13 @@ const STUDIES: [&str; 7] = [
 ];
 
 /// Runs studies.
-pub fn run(typed: &Typed) -> Result<(), CliError> {
+pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
     let mut documents = Vec::new();
     let mut runs = Runs::default();
-    for mut study in wanted(&typed.name)? {
+    for mut study in named_studies(&typed.name)? {
         if study.is_of_host {
+            // A study of this computer says where its figures are from; those of models are the
+            // same anywhere.
             study.about += &format!(" Measured on {}.", here()?);
         }
         let found = figures(&study, &mut runs)?;
@@ -57,11 +59,13 @@ pub fn run(typed: &Typed) -> Result<(), CliError> {
 fn here() -> Result<String, CliError> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
-    let known =
-        |value: Option<String>| output::visible(&value.unwrap_or_else(|| "unknown".to_owned()));
     let cpu = known(environment.cpu_model);
     let kernel = known(environment.kernel);
     Ok(format!("{cpu}, {}, Linux {kernel}, {}", counted(cpus, "CPU"), here::today()))
+}
+
+fn known(value: Option<String>) -> String {
+    output::visible(&value.unwrap_or_else(|| "unknown".to_owned()))
 }
 
 /// The names of the studies that come with Seatmap.
@@ -70,8 +74,9 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// The study of this name or in this file, or all that come with Seatmap.
-fn wanted(name: &str) -> Result<Vec<Study>, CliError> {
+fn named_studies(name: &str) -> Result<Vec<Study>, CliError> {
     if input::is_file(name) {
+        // A file comes first: people change a copy of a study and run that.
         return Ok(vec![read(
             Path::new(name),
             &String::from_utf8_lossy(&input::bytes(Path::new(name))?),
@@ -95,7 +100,7 @@ fn read(path: &Path, text: &str) -> Result<Study, CliError> {
     Study::from_toml(text).map_err(|error| CliError::input(AtFile::new(path, error)))
 }
 
-fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
+fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliError> {
     let bar = Bar::new("studying");
     let mut found = Vec::new();
     for (done, figure) in study.figure.iter().enumerate() {
@@ -113,22 +118,25 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<Found>, CliError> {
 
 fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
     let bar = Bar::new("studying");
-    let wanted: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
+    let total: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
     let mut done = 0;
-    let found = |table: &Table| {
-        table.found(|command| {
-            bar.show(done, wanted);
-            done += 1;
-            runs.value(command, &table.value)
+    study
+        .table
+        .iter()
+        .map(|table| {
+            table.found(|command| {
+                bar.show(done, total);
+                done += 1;
+                runs.value(command, &table.value)
+            })
         })
-    };
-    study.table.iter().map(found).collect()
+        .collect()
 }
 
 /// A page, and the pictures on it.
 fn write(
     study: &Study,
-    found: &[Found],
+    found: &[MeasuredFigure],
     tables: &[FoundTable],
     folder: &Path,
 ) -> Result<(), CliError> {
@@ -150,6 +158,7 @@ struct Runs(HashMap<String, serde_json::Value>);
 
 impl Runs {
     fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
+        // A command runs once, however many figures come from it.
         if !self.0.contains_key(command) {
             let words: Vec<String> =
                 command.split(' ').chain(["--json"]).map(str::to_owned).collect();
@@ -170,6 +179,7 @@ impl Runs {
 fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
     if let Some(name) = pointer.strip_prefix("/rows/") {
         let rows = document.get("rows")?.as_array()?;
+        // Rows are found by name: their number changes with the machine.
         return rows.iter().find(|row| row["what"] == name)?.get("latency_ns")?.as_f64();
     }
     document.pointer(pointer)?.as_f64()

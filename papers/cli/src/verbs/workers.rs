@@ -6,7 +6,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::output::{self, Destination};
 use seatmap_experiments::cellule::costs::costs;
-use seatmap_experiments::cellule::document::Found;
+use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::gains::{Figure, gains};
 use seatmap_experiments::cellule::libspe2::gains::Curves;
 use seatmap_experiments::cellule::libspe2::libspe2;
@@ -32,6 +32,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         ));
     }
     check(typed)?;
+    // Files that cannot be written are refused before the measurement.
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let cpus = match &typed.cpus {
@@ -40,8 +41,10 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     };
     let found = found(typed, &cpus)?;
     match (picture, &found) {
-        (Some(picture), Found::Gains(figures)) => picture.write(&charts(&drawn(figures)))?,
-        (Some(picture), Found::Libspe2(found)) => {
+        (Some(picture), CelluleResult::Gains(figures)) => {
+            picture.write(&charts(&drawn(figures)))?
+        }
+        (Some(picture), CelluleResult::Libspe2(found)) => {
             picture.write(&charts(&of_programs(&found.figures)))?
         }
         _ => {}
@@ -73,7 +76,7 @@ fn check(typed: &Workers) -> Result<(), CliError> {
     }
 }
 
-fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
+fn found(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
     let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
     // One outside of this process's own mask can be had where the cpuset has it.
@@ -83,18 +86,19 @@ fn found(typed: &Workers, cpus: &[u32]) -> Result<Found, CliError> {
     }
     let bar = Bar::new("measuring");
     let turns = typed.turns.unwrap_or(TURNS);
-    let found = match typed.what {
-        What::Calls => counted(cpus, workers, turns).map(Found::Calls),
-        What::Program(workload) => {
-            compare(workload, &seats, turns).map(|found| Found::Program(Box::new(found)))
-        }
-        What::Gains => {
-            gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(Found::Gains)
-        }
-        What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
-            .map(|it| Found::Libspe2(Box::new(it))),
-        What::Streams => through(cpus, typed.seconds.unwrap_or(LASTING)).map(Found::Streams),
-    };
+    let found =
+        match typed.what {
+            What::Calls => counted(cpus, workers, turns).map(CelluleResult::Calls),
+            What::Program(workload) => compare(workload, &seats, turns)
+                .map(|found| CelluleResult::Program(Box::new(found))),
+            What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all))
+                .map(CelluleResult::Gains),
+            What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
+                .map(|it| CelluleResult::Libspe2(Box::new(it))),
+            What::Streams => {
+                through(cpus, typed.seconds.unwrap_or(LASTING)).map(CelluleResult::Streams)
+            }
+        };
     found.map_err(CliError::work)
 }
 
@@ -114,25 +118,35 @@ fn through(cpus: &[u32], lasting: Duration) -> Result<Vec<streams::Through>, Cel
 
 /// Each figure twice: over a thread a worker, and over a thread a task.
 fn drawn(figures: &[Figure]) -> Vec<Chart> {
-    let chart = |figure: &Figure, over: &str, is_worker: bool| Chart {
+    figures
+        .iter()
+        .flat_map(|figure| {
+            [
+                gain_chart(figure, "a thread a worker", true),
+                gain_chart(figure, "a thread a task", false),
+            ]
+        })
+        .collect()
+}
+
+fn gain_chart(figure: &Figure, over: &str, is_worker: bool) -> Chart {
+    Chart {
         title: format!("{}: gain over {over}", figure.title),
         across: figure.across.to_owned(),
         up: "(Linux - runtime) / Linux in %".to_owned(),
         curves: figure.curves(is_worker),
-    };
-    let both = |figure| {
-        [chart(figure, "a thread a worker", true), chart(figure, "a thread a task", false)]
-    };
-    figures.iter().flat_map(both).collect()
+    }
 }
 
 /// The gain of the cell's style of libspe2 over Linux's.
 fn of_programs(figures: &[Curves]) -> Vec<Chart> {
-    let chart = |figure: &Curves| Chart {
-        title: format!("{}: C programs, cell over Linux style", figure.title),
-        across: figure.across.to_owned(),
-        up: "(Linux - cell) / Linux in %".to_owned(),
-        curves: figure.curves(),
-    };
-    figures.iter().map(chart).collect()
+    figures
+        .iter()
+        .map(|figure| Chart {
+            title: format!("{}: C programs, cell over Linux style", figure.title),
+            across: figure.across.to_owned(),
+            up: "(Linux - cell) / Linux in %".to_owned(),
+            curves: figure.curves(),
+        })
+        .collect()
 }

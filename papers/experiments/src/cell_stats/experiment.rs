@@ -54,15 +54,15 @@ pub fn measure<B: Bed>(
     options: &StatsOptions,
 ) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
+    // A model has no noise: there one longer run says whether the figure has settled.
     if !rooms.is_deterministic {
         return in_batches(bed, rooms, options);
     }
     let mut iterations = FEWEST.min(options.iterations);
-    let warm_up = |iterations: u64| options.warm_up.min(iterations / 4);
-    let mut found = once(bed, rooms, options, warm_up(iterations), iterations)?;
+    let mut found = once(bed, rooms, options, options.warm_up.min(iterations / 4), iterations)?;
     while iterations < options.iterations {
         iterations = (2 * iterations).min(options.iterations);
-        let longer = once(bed, rooms, options, warm_up(iterations), iterations)?;
+        let longer = once(bed, rooms, options, options.warm_up.min(iterations / 4), iterations)?;
         let is_steady = agree(&found, &longer);
         found = longer;
         if is_steady {
@@ -75,6 +75,8 @@ pub fn measure<B: Bed>(
 /// Whether a run twice as long found the same.
 fn agree(found: &Outcome, longer: &Outcome) -> bool {
     let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
+    // A long run meets some refreshes of memory more or less, which a short one may miss
+    // altogether.
     let is_long = longer.latency_ns * longer.iterations as f64 >= MANY_REFRESHES_NS;
     change < if is_long { STEADY_BESIDE_REFRESHES } else { STEADY }
 }
@@ -89,6 +91,7 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
+        // The batches add up to what was asked for.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);
@@ -105,7 +108,9 @@ fn in_batches<B: Bed>(
         ci95_high_ns: summary.ci95_high,
     });
     let iterations = batches.iter().map(|batch| batch.iterations).sum();
+    // The worst batch counts: in it, workers may have had the memory to themselves.
     let overlap = batches.iter().filter_map(|batch| batch.overlap).reduce(f64::min);
+    // A batch that was run, and no mean of the two in the middle: its tasks are shown with it.
     let median = batches.swap_remove((batches.len() - 1) / 2);
     Ok(Outcome { iterations, spread, overlap, ..median })
 }
@@ -114,7 +119,6 @@ pub(super) fn check<E: std::error::Error>(
     rooms: &Rooms,
     options: &StatsOptions,
 ) -> Result<(), StatsError<E>> {
-    let impossible = |text: String| Err(StatsError::Impossible(text));
     let count = rooms.count();
     let worker = rooms.worker;
     match options {
@@ -149,6 +153,10 @@ pub(super) fn check<E: std::error::Error>(
         }
         _ => Ok(()),
     }
+}
+
+fn impossible<E: std::error::Error>(text: String) -> Result<(), StatsError<E>> {
+    Err(StatsError::Impossible(text))
 }
 
 /// One run of this many operations, after some to warm up.
@@ -251,6 +259,7 @@ fn talkers<E: std::error::Error>(
         return rooms.workers_beside_the_first(options.chip, 1).ok_or_else(|| too_few(rooms));
     }
     let controller = controller(rooms)?;
+    // Two where there are two, since the first may be the controller itself.
     let workers = rooms.workers(options.chip, 2).or_else(|| rooms.workers(options.chip, 1));
     // On a host any CPU may be the controller, which then does not work.
     let worker = workers
@@ -289,18 +298,20 @@ fn run<B: Bed, P: Program<Output = Timed>>(
     let timed = bed.run(seats, program, 1).map_err(StatsError::Run)?;
     let ns_per_cycle = bed.ns_per_cycle();
     let is_message = matches!(options.function, Function::Mailbox | Function::Signal);
-    let of = |(pu, task): (&u32, &Timed)| {
-        let latency_ns = (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
-        let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
-        PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
-    };
     // Only the side that began a message knows its round trip.
     let counted = seats
         .iter()
         .zip(&timed)
         .filter(|(_, task)| task.operations > 0)
         .take(if is_message { 1 } else { usize::MAX });
-    let per_spe: Vec<PerTask> = counted.map(of).collect();
+    let per_spe: Vec<PerTask> = counted
+        .map(|(pu, task)| {
+            let latency_ns =
+                (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+            let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
+            PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
+        })
+        .collect();
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
     // A machine may serve one before the other, so the time until all are done counts.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
@@ -321,7 +332,8 @@ fn run<B: Bed, P: Program<Output = Timed>>(
 
 /// Cycles from the first one's beginning to the last one's end.
 fn span(timed: &[Timed]) -> u64 {
-    let working = || timed.iter().filter(|task| task.operations > 0);
-    let began = working().map(|task| task.began).min().unwrap_or(0);
-    working().map(|task| task.ended).max().unwrap_or(0) - began
+    let began =
+        timed.iter().filter(|task| task.operations > 0).map(|task| task.began).min().unwrap_or(0);
+    timed.iter().filter(|task| task.operations > 0).map(|task| task.ended).max().unwrap_or(0)
+        - began
 }

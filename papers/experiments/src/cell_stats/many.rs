@@ -28,6 +28,7 @@ pub fn measure_many<B: Bed>(
 ) -> Result<Outcome, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
+    // No warm-up: a run of twice the length tells what the beginning cost.
     let shorter = once(bed, rooms, options, 0, operations)?;
     let longer = once(bed, rooms, options, 0, 2 * operations)?;
     let beginning = beginning(shorter.latency_ns, longer.latency_ns);
@@ -48,8 +49,8 @@ fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
 fn operations(options: &StatsOptions) -> u64 {
     let elements = if options.function.has_list() { options.elements as u64 } else { 1 };
     let [fewest, most] = ENOUGH;
-    let wanted = ENOUGH_BYTES / (u64::from(options.size_bytes) * elements).max(1);
-    wanted.clamp(fewest, most).min(options.iterations)
+    let enough = ENOUGH_BYTES / (u64::from(options.size_bytes) * elements).max(1);
+    enough.clamp(fewest, most).min(options.iterations)
 }
 
 #[cfg(test)]

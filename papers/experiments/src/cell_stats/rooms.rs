@@ -61,6 +61,7 @@ impl Rooms {
     #[must_use]
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;
+        // One more than is needed, since the first worker may be among them.
         let others =
             self.workers(chip, count + 1)?.into_iter().filter(|seat| *seat != first).take(count);
         Some(std::iter::once(first).chain(others).collect())

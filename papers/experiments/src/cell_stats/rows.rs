@@ -26,13 +26,16 @@ pub(super) fn rows<B: Bed>(
             );
             Ok(())
         };
-    let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
     if rooms.controller.is_some() && rooms.has_system {
-        add("thread create, run, join".into(), of(Function::MkThread), bed)?;
+        add(
+            "thread create, run, join".into(),
+            StatsOptions { iterations, ..StatsOptions::new(Function::MkThread) },
+            bed,
+        )?;
     }
     for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
         for chip in 0..rooms.chips.len() {
-            let options = StatsOptions { chip, ..of(function) };
+            let options = StatsOptions { chip, iterations, ..StatsOptions::new(function) };
             let where_ =
                 if chip == 0 { "the same chip".to_owned() } else { format!("chip {chip}") };
             if rooms.controller.is_some() {
@@ -42,6 +45,8 @@ pub(super) fn rows<B: Bed>(
                     add(format!("{name}, the same by a system call"), called, bed)?;
                 }
             }
+            // The first worker of the first chip is one of the pair, so that its chip needs
+            // another.
             if rooms.count() > 1 && rooms.chips[chip].len() > usize::from(chip == 0) {
                 let options = StatsOptions { between_workers: true, workers: 2, ..options };
                 add(format!("{name}, {0} to {0} on {where_}", rooms.worker), options, bed)?;
@@ -66,17 +71,31 @@ fn together<B: Bed>(
         {
             let how = if is_blocking { ", each signal awaited" } else { "" };
             let what = format!("barrier of {tasks}, {name}{how}");
-            let barrier =
-                |iterations| BarrierBySignal { way, tasks, first_chip, is_blocking, iterations };
-            found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, barrier))?);
+            found.take(
+                what.clone(),
+                told_apart(of_all(bed, rooms, &seats, &what, |iterations| BarrierBySignal {
+                    way,
+                    tasks,
+                    first_chip,
+                    is_blocking,
+                    iterations,
+                }))?,
+            );
         }
     }
     for (name, kind) in
         [("broadcast", CollectiveKind::Broadcast), ("reduce", CollectiveKind::Reduce)]
     {
         let what = format!("{name} of 1 KiB among {tasks}, tree");
-        let program = |iterations| Collective { kind, tasks, size_bytes: 1024, iterations };
-        found.take(what.clone(), told_apart(of_all(bed, rooms, &seats, &what, program))?);
+        found.take(
+            what.clone(),
+            told_apart(of_all(bed, rooms, &seats, &what, |iterations| Collective {
+                kind,
+                tasks,
+                size_bytes: 1024,
+                iterations,
+            }))?,
+        );
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ pub struct Point {
 }
 
 /// Measures everything, on machines that `bed` makes: several side by side where they repeat
-/// themselves exactly. `told` is called with the number of steps done and the number of all steps.
+/// themselves exactly. `progress` is called with the number of steps done and the number of all steps.
 ///
 /// # Errors
 /// As [`measure`].
@@ -90,7 +90,7 @@ pub fn survey<B: Bed>(
     bed: impl Fn() -> Result<B, B::Error> + Sync,
     rooms: &Rooms,
     iterations: u64,
-    told: impl Fn(usize, usize) + Sync,
+    progress: impl Fn(usize, usize) + Sync,
 ) -> Result<Survey, StatsError<B::Error>> {
     let plans = figures(rooms, iterations);
     let steps: Vec<(u64, StatsOptions)> =
@@ -102,7 +102,7 @@ pub fn survey<B: Bed>(
         let outcome =
             if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
         let outcome = told_apart(outcome)?;
-        told(1 + done.fetch_add(1, Relaxed), steps.len());
+        progress(1 + done.fetch_add(1, Relaxed), steps.len());
         Ok(outcome.map(|outcome| Point {
             at: *at,
             latency_ns: outcome.latency_ns,
@@ -112,6 +112,7 @@ pub fn survey<B: Bed>(
     let points: Result<Vec<Result<Point, String>>, _> = if rooms.is_deterministic {
         pool::try_map(&steps, &bed, one)
     } else {
+        // A computer runs one experiment at a time: others would disturb it.
         let mut bed = bed();
         steps.iter().map(|step| one(&mut bed, step)).collect()
     };
@@ -160,18 +161,21 @@ impl Plan {
         refused: &mut Vec<Refused>,
     ) -> Figure {
         let Plan { title, across, series } = self;
-        let mut curve = |(name, steps): (String, Vec<(u64, StatsOptions)>)| {
-            let mut points = Vec::new();
-            for ((at, _), found) in steps.iter().zip(found.by_ref()) {
-                match found {
-                    Ok(point) => points.push(point),
-                    Err(why) => refused
-                        .push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
+        let series = series
+            .into_iter()
+            .map(|(name, steps)| {
+                let mut points = Vec::new();
+                // `steps` is first, so that `zip` does not take a result of the next curve.
+                for ((at, _), found) in steps.iter().zip(found.by_ref()) {
+                    match found {
+                        Ok(point) => points.push(point),
+                        Err(why) => refused
+                            .push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
+                    }
                 }
-            }
-            Series { name, points }
-        };
-        let series = series.into_iter().map(&mut curve).collect();
+                Series { name, points }
+            })
+            .collect();
         Figure { title, across, series }
     }
 }
@@ -179,35 +183,38 @@ impl Plan {
 /// Figures 4 to 12.
 fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
-    let by_size = |options: StatsOptions, count: usize| {
-        let point = |size: &u32| {
-            (u64::from(*size), StatsOptions { size_bytes: *size, workers: count, ..options })
-        };
-        (called(count, rooms), SIZES.iter().map(point).collect::<Vec<_>>())
-    };
-    let of = |function| StatsOptions { iterations, ..StatsOptions::new(function) };
     let mut plans = Vec::new();
     for (is_private, sort) in [(false, "shared"), (true, "private")] {
         for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
             for module in 0..rooms.modules {
-                let options = StatsOptions { is_private, module: module as u8, ..of(function) };
+                let options = StatsOptions {
+                    is_private,
+                    module: module as u8,
+                    iterations,
+                    ..StatsOptions::new(function)
+                };
                 plans.push(Plan {
                     title: format!("{name} on {sort} buffers of memory {module}"),
                     across: "bytes",
-                    series: counts.iter().map(|count| by_size(options, *count)).collect(),
+                    series: counts.iter().map(|count| by_size(rooms, options, *count)).collect(),
                 });
             }
         }
     }
     for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
         for chip in 0..rooms.chips.len() {
-            let options = StatsOptions { between_workers: true, chip, ..of(function) };
+            let options = StatsOptions {
+                between_workers: true,
+                chip,
+                iterations,
+                ..StatsOptions::new(function)
+            };
             let beside =
                 counts.iter().filter(|count| **count > 1 && **count <= rooms.chips[chip].len());
             plans.push(Plan {
                 title: format!("{name} on the first local store, from chip {chip}"),
                 across: "bytes",
-                series: beside.map(|count| by_size(options, *count)).collect(),
+                series: beside.map(|count| by_size(rooms, options, *count)).collect(),
             });
         }
     }
@@ -219,57 +226,92 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     plans
 }
 
+fn by_size(
+    rooms: &Rooms,
+    options: StatsOptions,
+    count: usize,
+) -> (String, Vec<(u64, StatsOptions)>) {
+    (
+        called(count, rooms),
+        SIZES
+            .iter()
+            .map(|size| {
+                (u64::from(*size), StatsOptions { size_bytes: *size, workers: count, ..options })
+            })
+            .collect::<Vec<_>>(),
+    )
+}
+
 fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
-    let plan = |name: &str, function, module: usize| {
-        let point = |count: usize| {
-            move |elements: &usize| {
-                let size_bytes = 16384 / *elements as u32;
-                let base = StatsOptions {
-                    module: module as u8,
-                    elements: *elements,
-                    iterations,
-                    ..StatsOptions::new(function)
-                };
-                (*elements as u64, StatsOptions { size_bytes, workers: count, ..base })
-            }
-        };
-        let curve =
-            |count: &usize| (called(*count, rooms), LISTS.iter().map(point(*count)).collect());
-        Plan {
-            title: format!("Lists of {name}, 16 KiB in all, memory {module}"),
-            across: "elements",
-            series: counts.iter().map(curve).collect(),
-        }
-    };
     (0..rooms.modules)
         .flat_map(|module| {
-            [plan("GETs", Function::DmaListGet, module), plan("PUTs", Function::DmaListPut, module)]
+            [
+                list_plan(rooms, counts, iterations, "GETs", Function::DmaListGet, module),
+                list_plan(rooms, counts, iterations, "PUTs", Function::DmaListPut, module),
+            ]
         })
         .collect()
 }
 
+fn list_plan(
+    rooms: &Rooms,
+    counts: &[usize],
+    iterations: u64,
+    name: &str,
+    function: Function,
+    module: usize,
+) -> Plan {
+    Plan {
+        title: format!("Lists of {name}, 16 KiB in all, memory {module}"),
+        across: "elements",
+        series: counts
+            .iter()
+            .map(|count| {
+                let options = StatsOptions {
+                    module: module as u8,
+                    workers: *count,
+                    iterations,
+                    ..StatsOptions::new(function)
+                };
+                (called(*count, rooms), LISTS.map(|elements| of_list(options, elements)).to_vec())
+            })
+            .collect(),
+    }
+}
+
+/// The experiment with a list of this many elements, 16 KiB in all.
+fn of_list(options: StatsOptions, elements: usize) -> (u64, StatsOptions) {
+    // 16 KiB is the most of one command without a list, which is what lists are compared with.
+    let size_bytes = 16384 / elements as u32;
+    (elements as u64, StatsOptions { elements, size_bytes, ..options })
+}
+
 fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
-    let curve = |is_private: bool, chip: usize, module: usize| {
-        let base = StatsOptions {
-            is_private,
-            chip,
-            module: module as u8,
-            iterations,
-            ..StatsOptions::new(Function::FetchAdd)
-        };
-        let points = counts.iter().map(|count| {
-            (*count as u64, StatsOptions { workers: *count, stride_bytes: Some(128), ..base })
-        });
-        let sort = if is_private { "private" } else { "shared" };
-        (format!("{sort}, chip {chip}, memory {module}"), points.collect())
-    };
     let shared = (0..rooms.chips.len())
         .flat_map(|chip| (0..rooms.modules).map(move |module| (false, chip, module)));
     let all = shared.chain([(true, 0, 0)]);
     Plan {
         title: "Atomic fetch and add".to_owned(),
         across: "workers",
-        series: all.map(|(is_private, chip, module)| curve(is_private, chip, module)).collect(),
+        series: all
+            .map(|(is_private, chip, module)| {
+                let base = StatsOptions {
+                    is_private,
+                    chip,
+                    module: module as u8,
+                    iterations,
+                    ..StatsOptions::new(Function::FetchAdd)
+                };
+                let points = counts.iter().map(|count| {
+                    (
+                        *count as u64,
+                        StatsOptions { workers: *count, stride_bytes: Some(128), ..base },
+                    )
+                });
+                let sort = if is_private { "private" } else { "shared" };
+                (format!("{sort}, chip {chip}, memory {module}"), points.collect())
+            })
+            .collect(),
     }
 }
 

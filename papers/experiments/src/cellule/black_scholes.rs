@@ -24,7 +24,7 @@ struct Data {
     blocks: u32,
     inputs: Floats,
     prices: Floats,
-    wanted: Vec<f32>,
+    expected: Vec<f32>,
 }
 
 impl BlackScholes {
@@ -40,26 +40,32 @@ impl BlackScholes {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }
         }
-        let wanted = inputs.chunks_exact(INPUTS * OPTIONS).flat_map(plain).collect();
+        let expected = inputs.chunks_exact(INPUTS * OPTIONS).flat_map(plain).collect();
         let inputs = Floats::new(inputs);
         let prices = Floats::zeros(count);
-        BlackScholes(Arc::new(Data { blocks, inputs, prices, wanted }))
+        BlackScholes(Arc::new(Data { blocks, inputs, prices, expected }))
     }
 }
 
 /// The prices of a block in double precision, by the error function.
 fn plain(block: &[f32]) -> Vec<f32> {
-    let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
-    let price = |at: usize| {
-        let [share, strike, years, volatility] =
-            [0, 1, 2, 3].map(|input| f64::from(block[input * OPTIONS + at]));
-        let rate = f64::from(RATE);
-        let deviation = volatility * years.sqrt();
-        let d1 =
-            ((share / strike).ln() + (rate + volatility * volatility / 2.0) * years) / deviation;
-        (share * normal(d1) - strike * (-rate * years).exp() * normal(d1 - deviation)) as f32
-    };
-    (0..OPTIONS).map(price).collect()
+    (0..OPTIONS)
+        .map(|at| {
+            let [share, strike, years, volatility] =
+                [0, 1, 2, 3].map(|input| f64::from(block[input * OPTIONS + at]));
+            let rate = f64::from(RATE);
+            let deviation = volatility * years.sqrt();
+            let d1 = ((share / strike).ln() + (rate + volatility * volatility / 2.0) * years)
+                / deviation;
+            (share * exact_normal(d1)
+                - strike * (-rate * years).exp() * exact_normal(d1 - deviation)) as f32
+        })
+        .collect()
+}
+
+/// The cumulative normal distribution in double precision.
+fn exact_normal(x: f64) -> f64 {
+    0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
 /// The price of one call.
@@ -114,16 +120,15 @@ impl Problem for BlackScholes {
 
     fn check(&self) -> Result<(), CelluleError> {
         let got = self.0.prices.values();
-        let is_off = |(got, wanted): (&f32, &f32)| {
-            (got - wanted).abs().partial_cmp(&TOLERANCE) != Some(std::cmp::Ordering::Less)
-        };
-        match got.iter().zip(&self.0.wanted).position(is_off) {
+        match got.iter().zip(&self.0.expected).position(|(got, expected)| {
+            (got - expected).abs().partial_cmp(&TOLERANCE) != Some(std::cmp::Ordering::Less)
+        }) {
             None => Ok(()),
             Some(at) => Err(CelluleError::Wrong {
                 what: "black-scholes",
                 at,
                 got: got[at],
-                wanted: self.0.wanted[at],
+                expected: self.0.expected[at],
             }),
         }
     }

@@ -103,9 +103,14 @@ pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparis
     let runtime = timed.runtime.spread()?;
     let thread_per_worker = timed.thread_per_worker.spread()?;
     let thread_per_task = timed.thread_per_task.spread()?;
-    let gain = |linux: Spread| (linux.median_ns - runtime.median_ns) / linux.median_ns * 100.0;
-    let gain_percent =
-        Gain { thread_per_worker: gain(thread_per_worker), thread_per_task: gain(thread_per_task) };
+    let gain_percent = Gain {
+        thread_per_worker: (thread_per_worker.median_ns - runtime.median_ns)
+            / thread_per_worker.median_ns
+            * 100.0,
+        thread_per_task: (thread_per_task.median_ns - runtime.median_ns)
+            / thread_per_task.median_ns
+            * 100.0,
+    };
     let workload = workload.to_string();
     let workers = seats.workers.len();
     let tasks = problem.tasks();

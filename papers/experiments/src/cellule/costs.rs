@@ -93,19 +93,18 @@ type Round = BTreeMap<Call, f64>;
 /// # Errors
 /// A CPU that cannot be had, or numbers that are wrong.
 pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
-    let bench = Bench::new(seats.workers.len());
+    let bench = CallCosts::new(seats.workers.len());
     let mut runtime = Vec::new();
     let mut threads = Vec::new();
     seats.control(|| {
         for _ in 0..turns.max(1) {
             // It lives for its turn alone: idle workers must not spin beside the threads.
             let workers = seats.runtime(seats.for_calls())?;
-            let contexts = || {
+            runtime.push(bench.turn(|| {
                 (0..workers.workers())
                     .map(|_| Ok(workers.context()?))
                     .collect::<Result<Vec<_>, _>>()
-            };
-            runtime.push(bench.turn(contexts)?);
+            })?);
             drop(workers);
             threads.push(bench.turn(|| seats.threads(seats.for_calls()))?);
         }
@@ -114,33 +113,38 @@ pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
     bench.check(2 * turns.max(1) as usize * ROUNDS)?;
     let mut calls = BTreeMap::new();
     for (call, _, _) in CALLS {
-        let of = |turns: &[Vec<Round>]| {
-            let turn = |rounds: &Vec<Round>| {
-                rounds.iter().filter_map(|round| round.get(&call).copied()).collect()
-            };
-            Spread::of(&turns.iter().map(turn).collect::<Vec<Vec<f64>>>())
-        };
-        if let (Some(runtime), Some(threads)) = (of(&runtime), of(&threads)) {
+        if let (Some(runtime), Some(threads)) =
+            (spread_of_call(call, &runtime), spread_of_call(call, &threads))
+        {
             calls.insert(call, Cost { runtime, threads });
         }
     }
     Ok(Costs { workers: seats.workers.len(), clock_step_ns: bench.clock.step_ns(), calls })
 }
 
+fn spread_of_call(call: Call, turns: &[Vec<Round>]) -> Option<Spread> {
+    Spread::of(
+        &turns
+            .iter()
+            .map(|rounds| rounds.iter().filter_map(|round| round.get(&call).copied()).collect())
+            .collect::<Vec<Vec<f64>>>(),
+    )
+}
+
 /// The programs, and a clock.
-struct Bench {
+struct CallCosts {
     clock: HostClock,
     blocks: Vec<Arc<Floats>>,
     example: Vec<Arc<dyn Program>>,
     empty: Arc<dyn Program>,
 }
 
-impl Bench {
+impl CallCosts {
     fn new(workers: usize) -> Self {
         let blocks: Vec<Arc<Floats>> =
             (0..workers).map(|_| Arc::new(Floats::zeros(NUMBERS))).collect();
         let example = blocks.iter().map(|block| example(Arc::clone(block))).collect();
-        Bench {
+        CallCosts {
             clock: HostClock::calibrated(),
             blocks,
             example,
@@ -202,14 +206,14 @@ impl Bench {
 
     /// Every number of every block has been counted up once a round.
     fn check(&self, rounds: usize) -> Result<(), CelluleError> {
-        let wanted = rounds as f32;
+        let expected = rounds as f32;
         for values in self.blocks.iter().map(|block| block.values()) {
-            if let Some(at) = values.iter().position(|value| *value != wanted) {
+            if let Some(at) = values.iter().position(|value| *value != expected) {
                 return Err(CelluleError::Wrong {
                     what: "the example",
                     at,
                     got: values[at],
-                    wanted,
+                    expected,
                 });
             }
         }

@@ -20,13 +20,13 @@ pub struct Document {
     pub cpus: Vec<u32>,
     /// The results that were asked for.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: CelluleResult,
 }
 
 /// The results that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum CelluleResult {
     /// The cost of each call, by number of workers.
     Calls(Vec<Costs>),
     /// A program by each way.
@@ -42,7 +42,7 @@ pub enum Found {
 impl Document {
     /// Found on this machine, on these CPUs.
     #[must_use]
-    pub fn new(machine: String, cpus: Vec<u32>, found: Found) -> Self {
+    pub fn new(machine: String, cpus: Vec<u32>, found: CelluleResult) -> Self {
         Document { format: FORMAT, machine, cpus, found }
     }
 
@@ -50,11 +50,11 @@ impl Document {
     #[must_use]
     pub fn text(&self) -> String {
         match &self.found {
-            Found::Calls(costs) => text::costs(costs),
-            Found::Program(comparison) => text::comparison(comparison),
-            Found::Gains(figures) => text::gains(figures),
-            Found::Streams(all) => text::streams(all),
-            Found::Libspe2(found) => libspe2::text::libspe2(found),
+            CelluleResult::Calls(costs) => text::costs(costs),
+            CelluleResult::Program(comparison) => text::comparison(comparison),
+            CelluleResult::Gains(figures) => text::gains(figures),
+            CelluleResult::Streams(all) => text::streams(all),
+            CelluleResult::Libspe2(found) => libspe2::text::libspe2(found),
         }
     }
 }

@@ -34,7 +34,7 @@ pub enum CelluleError {
     )]
     Workload(String),
     /// A result that is not that of plain code.
-    #[error("{what} gives {got} at {at}, and plain code {wanted}")]
+    #[error("{what} gives {got} at {at}, and plain code {expected}")]
     Wrong {
         /// The program.
         what: &'static str,
@@ -43,7 +43,7 @@ pub enum CelluleError {
         /// The workers' result.
         got: f32,
         /// The correct result.
-        wanted: f32,
+        expected: f32,
     },
     /// A program ended with a stop code other than 0, as it does where its store is too small.
     #[error("a program ended with {0}; its local store is too small")]

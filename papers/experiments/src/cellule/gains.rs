@@ -51,11 +51,27 @@ impl Figure {
     /// Its curves as names and points: the gain over a thread a worker, or over a thread a task.
     #[must_use]
     pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
-        let gain = |of: Gain| if is_per_worker { of.thread_per_worker } else { of.thread_per_task };
-        let point = |point: &Point| (f64::from(point.at), gain(point.gain_percent));
         self.series
             .iter()
-            .map(|series| (series.name.clone(), series.points.iter().map(point).collect()))
+            .map(|series| {
+                (
+                    series.name.clone(),
+                    series
+                        .points
+                        .iter()
+                        .map(|point| {
+                            (
+                                f64::from(point.at),
+                                if is_per_worker {
+                                    point.gain_percent.thread_per_worker
+                                } else {
+                                    point.gain_percent.thread_per_task
+                                },
+                            )
+                        })
+                        .collect(),
+                )
+            })
             .collect()
     }
 }
@@ -102,33 +118,48 @@ type Curve = (String, usize, Vec<(u32, Workload)>);
 
 /// The plan of the figures: title, horizontal axis and curves.
 fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
-    let matrix = |size, iterations| (size, Workload::Matrix { size, iterations });
-    let by_workers = |count: u32| {
-        (named(count, "worker"), count as usize, SIZES.map(|size| matrix(size, 1)).to_vec())
-    };
-    let by_iterations = |count: u32| {
-        let sizes = SIZES.iter().filter(|size| count == 1 || **size <= LARGEST_REPEATED);
-        (
-            named(count, "iteration"),
-            workers as usize,
-            sizes.map(|size| matrix(*size, count)).collect(),
-        )
-    };
-    let cycles = |cycles| (cycles, Workload::BlackScholes { blocks: BLOCKS * workers, cycles });
-    let prices = (named(workers, "worker"), workers as usize, CYCLES.map(cycles).to_vec());
+    let prices = (
+        named(workers, "worker"),
+        workers as usize,
+        CYCLES
+            .map(|cycles| (cycles, Workload::BlackScholes { blocks: BLOCKS * workers, cycles }))
+            .to_vec(),
+    );
     [
         (
             "matrix multiplication, one iteration (figure 4 a)",
             "rows and columns",
-            (1..=workers).map(by_workers).collect(),
+            (1..=workers)
+                .map(|count| {
+                    (
+                        named(count, "worker"),
+                        count as usize,
+                        SIZES.map(|size| matrix(size, 1)).to_vec(),
+                    )
+                })
+                .collect(),
         ),
         (
             "matrix multiplication, all workers (figure 4 b)",
             "rows and columns",
-            ITERATIONS.map(by_iterations).to_vec(),
+            ITERATIONS
+                .map(|count| {
+                    let sizes =
+                        SIZES.iter().filter(|size| count == 1 || **size <= LARGEST_REPEATED);
+                    (
+                        named(count, "iteration"),
+                        workers as usize,
+                        sizes.map(|size| matrix(*size, count)).collect(),
+                    )
+                })
+                .to_vec(),
         ),
         ("Black-Scholes, two blocks a worker (figure 5)", "cycles", vec![prices]),
     ]
+}
+
+fn matrix(size: u32, iterations: u32) -> (u32, Workload) {
+    (size, Workload::Matrix { size, iterations })
 }
 
 fn named(count: u32, what: &str) -> String {

@@ -26,15 +26,18 @@ impl Kernel {
     /// The usage of this many runs.
     #[must_use]
     pub fn of(used: Usage, runs: usize) -> Self {
-        let each = |count: u64| count as f64 / runs.max(1) as f64;
         Kernel {
             kernel_percent: used.kernel_share().map(|share| 100.0 * share),
             cpu_us: (used.user + used.kernel).as_secs_f64() * 1e6 / runs.max(1) as f64,
-            voluntary_switches: each(used.voluntary_switches),
-            involuntary_switches: each(used.involuntary_switches),
-            page_faults: each(used.page_faults),
+            voluntary_switches: each(runs, used.voluntary_switches),
+            involuntary_switches: each(runs, used.involuntary_switches),
+            page_faults: each(runs, used.page_faults),
         }
     }
+}
+
+fn each(runs: usize, count: u64) -> f64 {
+    count as f64 / runs.max(1) as f64
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ struct Data {
     a: Floats,
     b: Floats,
     c: Floats,
-    wanted: Vec<f32>,
+    expected: Vec<f32>,
 }
 
 impl Matrix {
@@ -36,19 +36,21 @@ impl Matrix {
     pub fn new(size: u32) -> Self {
         let size = size as usize;
         let mut random = fastrand::Rng::with_seed(size as u64);
-        let mut made =
-            || (0..size * size).map(|_| f32::from(random.i8(-8..=8)) / 8.0).collect::<Vec<_>>();
-        let a = made();
-        let b = made();
-        let wanted = plain(size, &a, &b);
+        let a = random_values(size, &mut random);
+        let b = random_values(size, &mut random);
+        let expected = plain(size, &a, &b);
         Matrix(Arc::new(Data {
             size,
             a: Floats::new(a),
             b: Floats::new(b),
             c: Floats::zeros(size * size),
-            wanted,
+            expected,
         }))
     }
+}
+
+fn random_values(size: usize, random: &mut fastrand::Rng) -> Vec<f32> {
+    (0..size * size).map(|_| f32::from(random.i8(-8..=8)) / 8.0).collect::<Vec<_>>()
 }
 
 /// The product as textbooks write it, its inner loops exchanged so that memory is read in order.
@@ -114,13 +116,13 @@ impl Problem for Matrix {
 
     fn check(&self) -> Result<(), CelluleError> {
         let got = self.0.c.values();
-        match got.iter().zip(&self.0.wanted).position(|(got, wanted)| got != wanted) {
+        match got.iter().zip(&self.0.expected).position(|(got, expected)| got != expected) {
             None => Ok(()),
             Some(at) => Err(CelluleError::Wrong {
                 what: "matrix",
                 at,
                 got: got[at],
-                wanted: self.0.wanted[at],
+                expected: self.0.expected[at],
             }),
         }
     }

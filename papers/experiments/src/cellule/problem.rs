@@ -108,23 +108,30 @@ impl FromStr for Workload {
     type Err = CelluleError;
 
     fn from_str(text: &str) -> Result<Self, CelluleError> {
-        let unknown = || CelluleError::Workload(text.to_owned());
         let parts: Vec<&str> = text.split(':').collect();
-        let number = |at: usize, most: u32| {
-            let number = parts.get(at).map_or(Ok(1), |part| part.parse()).map_err(|_| unknown())?;
-            if (1..=most).contains(&number) { Ok(number) } else { Err(unknown()) }
-        };
         match parts[..] {
-            ["matrix", _] | ["matrix", _, _] if number(1, 4096)? % 64 == 0 => {
-                Ok(Workload::Matrix { size: number(1, 4096)?, iterations: number(2, 1_000_000)? })
+            ["matrix", _] | ["matrix", _, _] if number(text, &parts, 1, 4096)? % 64 == 0 => {
+                Ok(Workload::Matrix {
+                    size: number(text, &parts, 1, 4096)?,
+                    iterations: number(text, &parts, 2, 1_000_000)?,
+                })
             }
             ["black-scholes", _] | ["black-scholes", _, _] => Ok(Workload::BlackScholes {
-                blocks: number(1, 1024)?,
-                cycles: number(2, 1_000_000)?,
+                blocks: number(text, &parts, 1, 1024)?,
+                cycles: number(text, &parts, 2, 1_000_000)?,
             }),
-            _ => Err(unknown()),
+            _ => Err(unknown(text)),
         }
     }
+}
+
+fn unknown(text: &str) -> CelluleError {
+    CelluleError::Workload(text.to_owned())
+}
+
+fn number(text: &str, parts: &[&str], at: usize, most: u32) -> Result<u32, CelluleError> {
+    let number = parts.get(at).map_or(Ok(1), |part| part.parse()).map_err(|_| unknown(text))?;
+    if (1..=most).contains(&number) { Ok(number) } else { Err(unknown(text)) }
 }
 
 impl fmt::Display for Workload {

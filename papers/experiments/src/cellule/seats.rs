@@ -72,13 +72,12 @@ impl Seats {
         Ok(Runtime::new(&self.workers, options)?)
     }
 
-    /// The same contexts answered by threads.
+    /// Contexts that threads answer, on the same seats.
     ///
     /// # Errors
     /// There is not enough memory.
     pub fn threads(&self, options: WorkerOptions) -> Result<Vec<ThreadContext>, CelluleError> {
-        let context = |cpu: &u32| Ok(ThreadContext::new(*cpu, options)?);
-        self.workers.iter().map(context).collect()
+        self.workers.iter().map(|cpu| Ok(ThreadContext::new(*cpu, options)?)).collect()
     }
 
     /// Does the controller's work on its CPU.
@@ -104,17 +103,16 @@ pub fn on<T: Send>(
 ) -> Result<T, CelluleError> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
-    let seated = || {
-        affinity::pin(cpus)
-            .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
-        let done = work()?;
-        match affinity::current() {
-            Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
-            _ => Ok(done),
-        }
-    };
     let ended = std::thread::scope(|scope| {
-        let started = std::thread::Builder::new().spawn_scoped(scope, seated);
+        let started = std::thread::Builder::new().spawn_scoped(scope, || {
+            affinity::pin(cpus)
+                .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
+            let done = work()?;
+            match affinity::current() {
+                Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
+                _ => Ok(done),
+            }
+        });
         let thread =
             started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
         Ok::<_, CelluleError>(thread.join())

@@ -92,11 +92,16 @@ pub fn run(
 ) -> Result<Through, CelluleError> {
     let forwarded = transfer(configuration.0, Amount::until(Instant::now() + lasting))?;
     let seconds = forwarded.last().map_or(f64::NAN, |last| last.at_ns as f64 / 1e9);
-    let bytes = |stream| {
-        forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum::<u64>()
-    };
     let streams = configuration.0.streams();
-    let mbps = (0..streams).map(|stream| bytes(stream) as f64 * 8.0 / 1e6 / seconds).collect();
+    let mbps = (0..streams)
+        .map(|stream| {
+            forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum::<u64>()
+                as f64
+                * 8.0
+                / 1e6
+                / seconds
+        })
+        .collect();
     let windows = if streams == 2 { &WINDOWS_MS[..] } else { &[] };
     // The bytes that senders and sockets held when the time was up flow out without rivals, so they
     // are not part of a window.
@@ -109,7 +114,6 @@ pub fn run(
 /// Sends this amount through each stream of a configuration, and returns the chunks that were
 /// forwarded, with their times.
 fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
-    let failed = |error| CelluleError::System("a stream over the loopback", error);
     let count = configuration.streams();
     let pairs =
         (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
@@ -118,11 +122,15 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
     let egress = inner.split_off(count);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new;
-        let send = |(stream, to)| thread().spawn_scoped(scope, move || source(stream, to, amount));
-        let receive = |(stream, from)| thread().spawn_scoped(scope, move || sink(stream, from));
-        let sources: io::Result<Vec<_>> = (0..count).zip(outer).map(send).collect();
+        let sources: io::Result<Vec<_>> = (0..count)
+            .zip(outer)
+            .map(|(stream, to)| thread().spawn_scoped(scope, move || source(stream, to, amount)))
+            .collect();
         let sources = sources.map_err(failed)?;
-        let sinks: io::Result<Vec<_>> = (0..count).zip(sinks).map(receive).collect();
+        let sinks: io::Result<Vec<_>> = (0..count)
+            .zip(sinks)
+            .map(|(stream, from)| thread().spawn_scoped(scope, move || sink(stream, from)))
+            .collect();
         let sinks = sinks.map_err(failed)?;
         let forwarded =
             Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
@@ -134,6 +142,10 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
             None => Ok(forwarded),
         }
     })
+}
+
+fn failed(error: std::io::Error) -> CelluleError {
+    CelluleError::System("a stream over the loopback", error)
 }
 
 /// Two ends of a TCP connection over the loopback.

@@ -61,10 +61,6 @@ pub fn costs(all: &[Costs]) -> String {
 /// A program by each way.
 #[must_use]
 pub fn comparison(found: &Comparison) -> String {
-    let line = |name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>| {
-        let gain = gain.map_or_else(String::new, |gain| format!("  runtime gains {gain:.1} %"));
-        format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
-    };
     let [by_runtime, by_worker, by_task] =
         [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
     let tasks =
@@ -73,19 +69,24 @@ pub fn comparison(found: &Comparison) -> String {
         "{}, {}, {tasks} an iteration; results are right\n",
         found.workload,
         workers(found.workers)
-    ) + &line("runtime", &found.runtime, by_runtime, None)
-        + &line(
+    ) + &cost_row("runtime", &found.runtime, by_runtime, None)
+        + &cost_row(
             "a thread a worker",
             &found.thread_per_worker,
             by_worker,
             Some(found.gain_percent.thread_per_worker),
         )
-        + &line(
+        + &cost_row(
             "a thread a task",
             &found.thread_per_task,
             by_task,
             Some(found.gain_percent.thread_per_task),
         )
+}
+
+fn cost_row(name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>) -> String {
+    let gain = gain.map_or_else(String::new, |gain| format!("  runtime gains {gain:.1} %"));
+    format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
 }
 
 /// The kernel's part, and how often a run waited.

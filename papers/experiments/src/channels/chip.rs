@@ -20,16 +20,22 @@ impl Chip {
         let mut cores: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
         for os in pus {
             let pu = topology.pu(*os);
+            // A PU without a known core counts as a core of its own, after all others.
             let core = pu
                 .and_then(|pu| pu.core)
                 .map_or((u32::MAX, *os), |core| (pu.and_then(|pu| pu.package).unwrap_or(0), core));
             cores.entry(core).or_default().push((pu.and_then(|pu| pu.smt).unwrap_or(0), *os));
         }
-        let ascending = |mut pus: Vec<(u32, u32)>| {
-            pus.sort_unstable();
-            pus.into_iter().map(|(_, os)| os).collect()
-        };
-        Chip { cores: cores.into_values().map(ascending).collect() }
+        Chip {
+            cores: cores
+                .into_values()
+                .map(|mut pus| {
+                    // By SMT number, so that `first` is a core's first thread.
+                    pus.sort_unstable();
+                    pus.into_iter().map(|(_, os)| os).collect()
+                })
+                .collect(),
+        }
     }
 
     /// The core of a PU.
@@ -78,8 +84,11 @@ impl Chip {
         for _ in 0..count {
             let first = take(&mut free, rng, |_| true).ok_or_else(too_few)?;
             let core = self.core_of(first)?;
+            // A pair on one core would measure its cache, not the ring.
             let second = match take(&mut free, rng, |pu| !self.cores[core].contains(&pu)) {
                 Some(second) => second,
+                // All free PUs share `first`'s core: an earlier pair off that core gives one of its
+                // own and takes one of these.
                 None => self
                     .crossed(&mut seats, core, take(&mut free, rng, |_| true))
                     .ok_or_else(too_few)?,
@@ -92,8 +101,9 @@ impl Chip {
     /// A partner for the last PU of a core whose free PUs are all that is left: the partner of an
     /// earlier pair on other cores, which takes the other free PU instead.
     fn crossed(&self, seats: &mut [u32], core: usize, other: Option<u32>) -> Option<u32> {
-        let is_elsewhere = |pair: &&mut [u32]| pair.iter().all(|pu| !self.cores[core].contains(pu));
-        let pair = seats.chunks_exact_mut(2).find(is_elsewhere)?;
+        let pair = seats
+            .chunks_exact_mut(2)
+            .find(|pair| pair.iter().all(|pu| !self.cores[core].contains(pu)))?;
         Some(std::mem::replace(&mut pair[1], other?))
     }
 
@@ -123,11 +133,13 @@ impl Chip {
         let mut cores = self.cores.clone();
         let mut seats = Vec::with_capacity(count);
         while seats.len() < count {
+            // Each pass seats one thread a core, so cores fill evenly, in a new order every pass.
             rng.shuffle(&mut cores);
             for core in cores.iter_mut().filter(|core| !core.is_empty()) {
                 seats.push(core.swap_remove(rng.usize(..core.len())));
             }
         }
+        // The last pass may seat more threads than are left.
         seats.truncate(count);
         Ok(seats)
     }

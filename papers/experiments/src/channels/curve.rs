@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The distances to measure.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct CurveOptions {
     /// The PU from which.
     pub from: u32,
     /// The line over which, beyond [`FIRST_LINE`].
@@ -69,28 +69,29 @@ pub struct Point {
 pub fn curve<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &CurveOptions,
 ) -> Result<Curve, ChannelsError> {
-    let home = chip.core_of(wanted.from)?;
-    let mut rng = Rng::with_seed(wanted.seed);
+    let home = chip.core_of(options.from)?;
+    let mut rng = Rng::with_seed(options.seed);
+    // One PU a core: its sibling has the same distance.
     let others = (0..chip.cores.len()).filter(|core| *core != home);
-    let points = others.map(|core| point(bed, chip, wanted, chip.first(core), &mut rng));
+    let points = others.map(|core| point(bed, chip, options, chip.first(core), &mut rng));
     let points = points.collect::<Result<Vec<Point>, _>>()?;
-    let sibling = chip.cores[home].iter().find(|pu| **pu != wanted.from);
-    let same_core = sibling.map(|pu| point(bed, chip, wanted, *pu, &mut rng)).transpose()?;
+    let sibling = chip.cores[home].iter().find(|pu| **pu != options.from);
+    let same_core = sibling.map(|pu| point(bed, chip, options, *pu, &mut rng)).transpose()?;
     let nearest = points.iter().min_by(|a, b| a.cycles.total_cmp(&b.cycles));
     let nearest =
         nearest.ok_or_else(|| ChannelsError::Unfit("a distance needs two cores".to_owned()))?.pu;
-    let all = || points.iter().map(|point| point.cycles);
     Ok(Curve {
-        from: wanted.from,
-        line: wanted.line,
-        pairs: wanted.pairs,
+        from: options.from,
+        line: options.line,
+        pairs: options.pairs,
         same_core,
         nearest,
-        least_cycles: all().fold(f64::INFINITY, f64::min),
-        most_cycles: all().fold(0.0, f64::max),
-        median_cycles: median(&all().collect::<Vec<_>>()).unwrap_or(f64::NAN),
+        least_cycles: points.iter().map(|point| point.cycles).fold(f64::INFINITY, f64::min),
+        most_cycles: points.iter().map(|point| point.cycles).fold(0.0, f64::max),
+        median_cycles: median(&points.iter().map(|point| point.cycles).collect::<Vec<_>>())
+            .unwrap_or(f64::NAN),
         slowest_cycles: points.iter().map(|point| point.slowest_cycles).fold(0.0, f64::max),
         nanoseconds_per_cycle: bed.ns_per_tick() * f64::from(bed.ticks_per_cycle()),
         points,
@@ -100,21 +101,22 @@ pub fn curve<T: Testbed>(
 fn point<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &CurveOptions,
     to: u32,
     rng: &mut Rng,
 ) -> Result<Point, ChannelsError> {
     let mut means = Vec::new();
     let mut slowest = 0.0_f64;
-    for _ in 0..wanted.runs {
-        let mut seats = vec![wanted.from, to];
-        let others = wanted.pairs.saturating_sub(1);
-        seats.extend(chip.pairs(others, &[wanted.from, to], rng)?);
-        let lines: Vec<u32> = [FIRST_LINE + wanted.line]
+    for _ in 0..options.runs {
+        let mut seats = vec![options.from, to];
+        let others = options.pairs.saturating_sub(1);
+        // The measured pair sits first; the others only keep the ring busy, elsewhere in every run.
+        seats.extend(chip.pairs(others, &[options.from, to], rng)?);
+        let lines: Vec<u32> = [FIRST_LINE + options.line]
             .into_iter()
-            .chain(lines_beyond(wanted.line, others, rng))
+            .chain(lines_beyond(options.line, others, rng))
             .collect();
-        let (pairs, _) = round_trips(bed, &seats, &lines, wanted.batches)?;
+        let (pairs, _) = round_trips(bed, &seats, &lines, options.batches)?;
         means.extend(pairs.first().map(|pair| pair.mean));
         slowest = pairs.first().map_or(slowest, |pair| slowest.max(pair.slowest));
     }
@@ -123,11 +125,12 @@ fn point<T: Testbed>(
 
 /// A line at random in a page of its own for each, beyond this one: homes as they come.
 fn lines_beyond(line: u32, count: usize, rng: &mut Rng) -> impl Iterator<Item = u32> {
+    // Each other pair has a page of its own, so no two share a line.
     (1..=count as u32).map(move |page| FIRST_LINE + line + 64 * page + rng.u32(..64))
 }
 
 /// Lines of shared memory that this takes.
 #[must_use]
-pub fn lines_needed(wanted: &Wanted) -> u32 {
-    FIRST_LINE + wanted.line + 64 * (wanted.pairs as u32 + 1)
+pub fn lines_needed(options: &CurveOptions) -> u32 {
+    FIRST_LINE + options.line + 64 * (options.pairs as u32 + 1)
 }

@@ -10,7 +10,7 @@ use seatmap_workload::Mandelbrot;
 use seatmap_workload::mandelbrot::View;
 use serde::Serialize;
 
-/// The name and version of the format of [`Found`] on file.
+/// The name and version of the format of [`ChannelsResult`] on file.
 pub const FORMAT: &str = "seatmap-channels/1";
 /// Images of a whole run of the renderer (Liu et al. 2015, section IV.B).
 const IMAGES: u32 = 100;
@@ -32,20 +32,20 @@ const BATCHES: u32 = 4;
 
 /// An experiment.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum ExperimentOptions {
     /// Distances from one PU.
-    Curve(curve::Wanted),
+    Curve(curve::CurveOptions),
     /// Many pairs at once, at random and in slices.
-    Slices(slices::Wanted),
+    Slices(slices::SlicesOptions),
     /// The producer-consumer model.
-    Pairs(pair_gain::Wanted),
+    Pairs(pair_gain::PairGainOptions),
     /// The Mandelbrot renderer.
-    Renderer(renderer_gain::Wanted),
+    Renderer(renderer_gain::RendererOptions),
 }
 
 /// The results of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Found {
+pub struct ChannelsResult {
     /// [`FORMAT`].
     pub format: &'static str,
     /// The name of the experiment.
@@ -74,7 +74,7 @@ pub enum Figures {
 pub struct Load {
     /// The share of the time for which links were busy, over all links of the busiest lane.
     pub link_share: f64,
-    /// The same of the busiest directory.
+    /// The share of the time for which the busiest directory was busy.
     pub directory_share: f64,
 }
 
@@ -83,13 +83,18 @@ impl Load {
     /// those of each directory.
     #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
-        let most =
-            |busy: &[u64]| busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64;
-        Load { link_share: most(lanes) / links.max(1) as f64, directory_share: most(directories) }
+        Load {
+            link_share: most(cycles, lanes) / links.max(1) as f64,
+            directory_share: most(cycles, directories),
+        }
     }
 }
 
-impl Found {
+fn most(cycles: u64, busy: &[u64]) -> f64 {
+    busy.iter().copied().max().unwrap_or(0) as f64 / cycles.max(1) as f64
+}
+
+impl ChannelsResult {
     /// The seats and lines of the last comparison. For a curve these are the pairs with the
     /// farthest CPU and with the nearest.
     #[must_use]
@@ -97,9 +102,16 @@ impl Found {
         match &self.figures {
             Figures::Curve(curve) => {
                 let farthest = curve.points.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
-                let run =
-                    |to| Run { pus: vec![curve.from, to], lines: vec![FIRST_LINE + curve.line] };
-                Some(Seated::pairs(run(farthest.pu), run(curve.nearest)))
+                Some(Seated::pairs(
+                    Run {
+                        pus: vec![curve.from, farthest.pu],
+                        lines: vec![FIRST_LINE + curve.line],
+                    },
+                    Run {
+                        pus: vec![curve.from, curve.nearest],
+                        lines: vec![FIRST_LINE + curve.line],
+                    },
+                ))
             }
             Figures::Slices(slices) => slices.seated.clone(),
             Figures::Gain(gain) => gain.seated.clone(),
@@ -107,11 +119,18 @@ impl Found {
     }
 }
 
-impl Wanted {
+impl ExperimentOptions {
     /// Distances from a PU over a candidate line, for this many pairs at once.
     #[must_use]
     pub fn curve(from: u32, line: u32, pairs: usize, runs: u32, seed: u64) -> Self {
-        Wanted::Curve(curve::Wanted { from, line, pairs, runs, batches: BATCHES, seed })
+        ExperimentOptions::Curve(curve::CurveOptions {
+            from,
+            line,
+            pairs,
+            runs,
+            batches: BATCHES,
+            seed,
+        })
     }
 
     /// Pairs at random and in slices; a quarter more candidate lines than pairs where `lines` is
@@ -125,13 +144,26 @@ impl Wanted {
         seed: u64,
     ) -> Self {
         let lines = lines.unwrap_or_else(|| with_spares(pairs));
-        Wanted::Slices(slices::Wanted { pairs, sections, lines, runs, batches: BATCHES, seed })
+        ExperimentOptions::Slices(slices::SlicesOptions {
+            pairs,
+            sections,
+            lines,
+            runs,
+            batches: BATCHES,
+            seed,
+        })
     }
 
     /// A producer and its consumer.
     #[must_use]
     pub fn pairs(seats: Seats, iterations: u32, values: u64, seed: u64) -> Self {
-        Wanted::Pairs(pair_gain::Wanted { seats, iterations, values, batches: 1, seed })
+        ExperimentOptions::Pairs(pair_gain::PairGainOptions {
+            seats,
+            iterations,
+            values,
+            batches: 1,
+            seed,
+        })
     }
 
     /// The renderer: (coordinators, workers of each), (points of an image's side, images that are
@@ -144,6 +176,8 @@ impl Wanted {
         (side, frames): (u32, u32),
         seed: u64,
     ) -> Self {
+        // Images are rendered small and few, and their time is scaled up by `times` afterwards: the
+        // search for homes is not, as it does not grow with the images.
         let shrunk = side.div_ceil(SHRUNK).max(1);
         let renderer = Mandelbrot {
             coordinators: tasks.0,
@@ -154,6 +188,7 @@ impl Wanted {
             view: View {
                 centre: CENTRE,
                 width: 3.0,
+                // Fewer frames zoom further each, over the same way.
                 zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))),
             },
             points: 1,
@@ -163,7 +198,7 @@ impl Wanted {
         let times = f64::from(IMAGES) / f64::from(frames.max(1))
             * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
-        Wanted::Renderer(renderer_gain::Wanted {
+        ExperimentOptions::Renderer(renderer_gain::RendererOptions {
             renderer,
             times,
             lines,
@@ -173,14 +208,14 @@ impl Wanted {
         })
     }
 
-    /// The same with this many timed batches of each pair, where single batches are noisy.
+    /// The experiment with this many timed batches of each pair, where single batches are noisy.
     #[must_use]
     pub fn with_batches(mut self, count: u32) -> Self {
         match &mut self {
-            Wanted::Curve(wanted) => wanted.batches = count,
-            Wanted::Slices(wanted) => wanted.batches = count,
-            Wanted::Pairs(wanted) => wanted.batches = count,
-            Wanted::Renderer(wanted) => wanted.batches = count,
+            ExperimentOptions::Curve(options) => options.batches = count,
+            ExperimentOptions::Slices(options) => options.batches = count,
+            ExperimentOptions::Pairs(options) => options.batches = count,
+            ExperimentOptions::Renderer(options) => options.batches = count,
         }
         self
     }
@@ -189,10 +224,12 @@ impl Wanted {
     #[must_use]
     pub fn lines_needed(&self) -> u32 {
         match self {
-            Wanted::Curve(wanted) => curve::lines_needed(wanted),
-            Wanted::Slices(wanted) => FIRST_LINE + 64 * (wanted.lines as u32 + 1),
-            Wanted::Pairs(wanted) => FIRST_LINE + wanted.iterations,
-            Wanted::Renderer(wanted) => FIRST_LINE + wanted.iterations * wanted.lines as u32,
+            ExperimentOptions::Curve(options) => curve::lines_needed(options),
+            ExperimentOptions::Slices(options) => FIRST_LINE + 64 * (options.lines as u32 + 1),
+            ExperimentOptions::Pairs(options) => FIRST_LINE + options.iterations,
+            ExperimentOptions::Renderer(options) => {
+                FIRST_LINE + options.iterations * options.lines as u32
+            }
         }
     }
 }
@@ -209,20 +246,24 @@ fn with_spares(channels: usize) -> usize {
 pub fn run<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &ExperimentOptions,
     load: impl Fn(&T) -> Option<Load>,
-) -> Result<Found, ChannelsError> {
-    let (what, figures) = match wanted {
-        Wanted::Curve(wanted) => ("curve", Figures::Curve(curve::curve(bed, chip, wanted)?)),
-        Wanted::Slices(wanted) => ("slices", Figures::Slices(slices::slices(bed, chip, wanted)?)),
-        Wanted::Pairs(wanted) => {
-            ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, wanted)?))
+) -> Result<ChannelsResult, ChannelsError> {
+    let (what, figures) = match options {
+        ExperimentOptions::Curve(options) => {
+            ("curve", Figures::Curve(curve::curve(bed, chip, options)?))
         }
-        Wanted::Renderer(wanted) => {
-            ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, wanted)?))
+        ExperimentOptions::Slices(options) => {
+            ("slices", Figures::Slices(slices::slices(bed, chip, options)?))
+        }
+        ExperimentOptions::Pairs(options) => {
+            ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, options)?))
+        }
+        ExperimentOptions::Renderer(options) => {
+            ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, options)?))
         }
     };
-    Ok(Found { format: FORMAT, what, figures, load: load(bed) })
+    Ok(ChannelsResult { format: FORMAT, what, figures, load: load(bed) })
 }
 
 #[cfg(test)]
@@ -231,10 +272,11 @@ mod tests {
 
     #[test]
     fn what_is_left_out_of_images_is_scaled_back() {
-        let times = |side, frames| match Wanted::renderer((4, 8), None, 1, (side, frames), 1) {
-            Wanted::Renderer(wanted) => wanted.times,
-            _ => f64::NAN,
-        };
+        let times =
+            |side, frames| match ExperimentOptions::renderer((4, 8), None, 1, (side, frames), 1) {
+                ExperimentOptions::Renderer(options) => options.times,
+                _ => f64::NAN,
+            };
         assert_eq!((times(256, 4), times(256, 60)), (1600.0, 64.0 * 100.0 / 60.0));
         // 250 points are rendered as 32.
         assert_eq!(times(250, 100), (250.0_f64 / 32.0).powi(2));

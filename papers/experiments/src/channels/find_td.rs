@@ -5,7 +5,7 @@ use seatmap_port::Testbed;
 
 /// Where a line's home is, as far as distances tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct NearestCore {
     /// The core nearest to it.
     pub core: usize,
     /// The time that the search for homes took, in the testbed's ticks.
@@ -23,7 +23,7 @@ pub fn find_td<T: Testbed>(
     chip: &Chip,
     line: u32,
     batches: u32,
-) -> Result<Found, ChannelsError> {
+) -> Result<NearestCore, ChannelsError> {
     // The last core, so that the search runs around the ring from its first.
     let stays = chip.cores.len().saturating_sub(1);
     let mut nearest = None;
@@ -37,6 +37,7 @@ pub fn find_td<T: Testbed>(
             nearest = Some((round_trip, core));
         }
     }
-    let too_few = || ChannelsError::Unfit("homes are told apart from two cores or more".to_owned());
-    nearest.map(|(_, core)| Found { core, ticks }).ok_or_else(too_few)
+    nearest.map(|(_, core)| NearestCore { core, ticks }).ok_or_else(|| {
+        ChannelsError::Unfit("homes are told apart from two cores or more".to_owned())
+    })
 }

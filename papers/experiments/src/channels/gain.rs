@@ -43,23 +43,30 @@ impl Gain {
     /// All comparisons together; a tick lasts `ns_per_tick` nanoseconds.
     #[must_use]
     pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
-        let ratio = |times: &Times| times.usual as f64 / (times.search + times.placed) as f64;
         let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
-        let mean = |of: &dyn Fn(&Times) -> f64| {
-            times.iter().map(of).sum::<f64>() / times.len().max(1) as f64
-        };
         Gain {
-            mean: mean(&ratio),
+            mean: mean(times, &ratio),
             median: median(&speed_ups).unwrap_or(f64::NAN),
             least: speed_ups.iter().copied().fold(f64::INFINITY, f64::min),
             most: speed_ups.iter().copied().fold(0.0, f64::max),
-            mean_without_search: mean(&|times| times.usual as f64 / times.placed as f64),
-            search_share: mean(&|times| times.search as f64 / (times.search + times.placed) as f64),
-            search_seconds: mean(&|times| times.search as f64 * ns_per_tick / 1e9),
+            mean_without_search: mean(times, &|times| times.usual as f64 / times.placed as f64),
+            // Of the placed run with its search, not of the usual run.
+            search_share: mean(times, &|times| {
+                times.search as f64 / (times.search + times.placed) as f64
+            }),
+            search_seconds: mean(times, &|times| times.search as f64 * ns_per_tick / 1e9),
             speed_ups,
             seated: None,
         }
     }
+}
+
+fn ratio(times: &Times) -> f64 {
+    times.usual as f64 / (times.search + times.placed) as f64
+}
+
+fn mean(times: &[Times], of: &dyn Fn(&Times) -> f64) -> f64 {
+    times.iter().map(of).sum::<f64>() / times.len().max(1) as f64
 }
 
 #[cfg(test)]

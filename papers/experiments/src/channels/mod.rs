@@ -23,7 +23,7 @@ pub mod slices;
 
 pub use chip::Chip;
 pub use error::ChannelsError;
-pub use experiment::{Figures, Found, Load, Wanted, run};
+pub use experiment::{ChannelsResult, ExperimentOptions, Figures, Load, run};
 pub use gain::Gain;
 pub use seated::{Run, Seated};
 
@@ -77,21 +77,35 @@ pub fn round_trips<T: Testbed>(
         round_trips: ROUND_TRIPS,
     };
     let traces = bed.run(seats, &pairs).map_err(ChannelsError::run)?;
-    let ends = || traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
     let first = traces
         .iter()
         .filter_map(|trace| trace.stamps.first())
         .map(|stamp| stamp.ticks)
         .min()
         .unwrap_or(0);
-    let until = ends().min().unwrap_or(0);
+    // Until the first task ends: from then on, the ring is less busy than it should be.
+    let until = traces
+        .iter()
+        .filter_map(|trace| trace.stamps.last())
+        .map(|stamp| stamp.ticks)
+        .min()
+        .unwrap_or(0);
     let ticks_per_cycle = f64::from(bed.ticks_per_cycle());
-    let told = traces
+    let finished = traces
         .chunks(2)
         .filter_map(later)
         .map(|later| of_trace(later, until).per(ticks_per_cycle))
         .collect();
-    Ok((told, ends().max().unwrap_or(0).saturating_sub(first)))
+    Ok((
+        finished,
+        traces
+            .iter()
+            .filter_map(|trace| trace.stamps.last())
+            .map(|stamp| stamp.ticks)
+            .max()
+            .unwrap_or(0)
+            .saturating_sub(first),
+    ))
 }
 
 /// The task of a pair that started later: the other's first batch holds the wait.
@@ -103,13 +117,19 @@ fn later(pair: &[Trace]) -> Option<&Trace> {
 fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
     let last =
+        // At least one full batch counts, even where another task ended before it.
         ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
-    let batch = |two: &[u64]| two[1].saturating_sub(two[0]) as f64 / f64::from(ROUND_TRIPS);
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
+    // A batch far beyond the median was interrupted, and is no round trip.
     let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);
-    let kept = || batches.iter().filter(|batch| **batch <= reach);
     RoundTrips {
-        mean: kept().sum::<f64>() / kept().count().max(1) as f64,
+        mean: batches.iter().filter(|batch| **batch <= reach).sum::<f64>()
+            / batches.iter().filter(|batch| **batch <= reach).count().max(1) as f64,
+        // Interruptions included.
         slowest: batches.iter().copied().fold(0.0, f64::max),
     }
+}
+
+fn batch(two: &[u64]) -> f64 {
+    two[1].saturating_sub(two[0]) as f64 / f64::from(ROUND_TRIPS)
 }

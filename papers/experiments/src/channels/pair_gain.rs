@@ -18,7 +18,7 @@ pub enum Seats {
 
 /// The comparison to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct PairGainOptions {
     /// Where the two threads go.
     pub seats: Seats,
     /// Comparisons, each over another line.
@@ -39,18 +39,19 @@ pub struct Wanted {
 pub fn pair_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &PairGainOptions,
 ) -> Result<Gain, ChannelsError> {
-    let mut rng = Rng::with_seed(wanted.seed);
+    let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
-    for line in FIRST_LINE..FIRST_LINE + wanted.iterations {
-        let on = |pus| Run { pus, lines: vec![line] };
-        let before = on(chip.pairs(1, &[], &mut rng)?);
-        let usual = ticks(bed, &before.pus, line, wanted.values)?;
-        let found = find_td(bed, chip, line, wanted.batches)?;
-        let after = on(seats(chip, found.core, wanted.seats)?.to_vec());
-        let placed = ticks(bed, &after.pus, line, wanted.values)?;
+    // A line of its own each time, as homes differ by line.
+    for line in FIRST_LINE..FIRST_LINE + options.iterations {
+        let before = Run { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
+        let usual = ticks(bed, &before.pus, line, options.values)?;
+        let found = find_td(bed, chip, line, options.batches)?;
+        let after =
+            Run { pus: seats(chip, found.core, options.seats)?.to_vec(), lines: vec![line] };
+        let placed = ticks(bed, &after.pus, line, options.values)?;
         times.push(Times { usual, search: found.ticks, placed });
         last = Some(Seated::pairs(before, after));
     }

@@ -10,7 +10,7 @@ use seatmap_workload::Mandelbrot;
 
 /// The comparison to run.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct RendererOptions {
     /// The renderer; its channels are set here, comparison by comparison.
     pub renderer: Mandelbrot,
     /// The work of a whole run over that of `renderer`: the time is scaled by this factor, and then
@@ -35,10 +35,11 @@ pub struct Wanted {
 pub fn renderer_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &RendererOptions,
 ) -> Result<Gain, ChannelsError> {
-    let renderer = &wanted.renderer;
+    let renderer = &options.renderer;
     let sections = chip.sections(renderer.coordinators)?;
+    // A coordinator and its workers share a section.
     let threads = 1 + renderer.workers;
     let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {
@@ -46,36 +47,44 @@ pub fn renderer_gain<T: Testbed>(
             "{threads} threads need as many cores, and a section has {room}"
         )));
     }
+    // There and back, for each worker of each coordinator.
     let channels = 2 * renderer.coordinators * renderer.workers;
-    enough(channels, wanted.lines)?;
-    let mut rng = Rng::with_seed(wanted.seed);
+    enough(channels, options.lines)?;
+    let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
-    for iteration in 0..wanted.iterations {
-        let first = FIRST_LINE + iteration * wanted.lines as u32;
-        let lines: Vec<u32> = (first..first + wanted.lines as u32).collect();
+    for iteration in 0..options.iterations {
+        let first = FIRST_LINE + iteration * options.lines as u32;
+        let lines: Vec<u32> = (first..first + options.lines as u32).collect();
         let before = Run {
             pus: chip.spread(renderer.coordinators * threads, &mut rng)?,
             lines: lines.clone(),
         };
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
+        // Spare lines are searched as well: which are spare is known only afterwards.
         let mut search = 0;
         let mut homes = Vec::new();
         for line in &lines {
-            let found = find_td(bed, chip, *line, wanted.batches)?;
+            let found = find_td(bed, chip, *line, options.batches)?;
             search += found.ticks;
             homes.push((*line, found.core));
         }
         let (chosen, _) = in_slices(&homes, channels, &sections);
         // `in_slices` deals channels over sections in turn; the renderer wants its coordinators'
         // side by side.
-        let mine = |at: usize| chosen.iter().skip(at).step_by(sections.len()).copied();
-        let dealt: Vec<u32> = (0..sections.len()).flat_map(mine).collect();
+        let dealt: Vec<u32> = (0..sections.len())
+            .flat_map(|at| chosen.iter().skip(at).step_by(sections.len()).copied())
+            .collect();
         let after =
             Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
-        let whole = |ticks: u64| (ticks as f64 * wanted.times) as u64;
-        times.push(Times { usual: whole(usual), search, placed: whole(placed) });
+        times.push(Times {
+            // The renderings stand for larger ones; the search is made once, however large they
+            // are.
+            usual: (usual as f64 * options.times) as u64,
+            search,
+            placed: (placed as f64 * options.times) as u64,
+        });
         last = Some(Seated { channels: talk(renderer), usual: before, placed: after });
     }
     Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })
@@ -83,12 +92,13 @@ pub fn renderer_gain<T: Testbed>(
 
 /// Each coordinator to each of its workers, and back: in the order of their lines.
 fn talk(renderer: &Mandelbrot) -> Vec<(usize, usize)> {
-    let of = |coordinator: usize| {
-        let first = coordinator * (1 + renderer.workers);
-        (1..=renderer.workers)
-            .flat_map(move |worker| [(first, first + worker), (first + worker, first)])
-    };
-    (0..renderer.coordinators).flat_map(of).collect()
+    (0..renderer.coordinators)
+        .flat_map(|coordinator| {
+            let first = coordinator * (1 + renderer.workers);
+            (1..=renderer.workers)
+                .flat_map(move |worker| [(first, first + worker), (first + worker, first)])
+        })
+        .collect()
 }
 
 /// The coordinator in the middle of its section, each worker on the core nearest to its line's home
@@ -103,7 +113,10 @@ fn sliced(
     let mut seats = Vec::new();
     for (at, section) in sections.iter().enumerate() {
         let mut free: Vec<usize> = section.clone().collect();
+        // The coordinator in the middle of its section, so that no worker is farther than half of
+        // it.
         seats.push(chip.first(free.remove(free.len() / 2)));
+        // Of a worker's two lines, the first decides its core.
         for line in lines[2 * at * workers..].iter().step_by(2).take(workers) {
             let home = homes
                 .iter()

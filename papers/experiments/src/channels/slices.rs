@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// The comparison to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct SlicesOptions {
     /// Pairs at once.
     pub pairs: usize,
     /// Slices of the ring.
@@ -65,40 +65,42 @@ pub struct Spread {
 pub fn slices<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
-    wanted: &Wanted,
+    options: &SlicesOptions,
 ) -> Result<Slices, ChannelsError> {
-    let sections = chip.sections(wanted.sections)?;
-    enough(wanted.pairs, wanted.lines)?;
-    let mut rng = Rng::with_seed(wanted.seed);
+    let sections = chip.sections(options.sections)?;
+    enough(options.pairs, options.lines)?;
+    let mut rng = Rng::with_seed(options.seed);
     let mut random = Vec::new();
     let mut sliced = Vec::new();
     let mut at_home = 0;
     let mut last = None;
     let mut nearest = BTreeSet::new();
-    for _ in 0..wanted.runs {
+    for _ in 0..options.runs {
         let lines: Vec<u32> =
-            (0..wanted.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
+            (0..options.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
         let usual = Run {
-            pus: chip.pairs(wanted.pairs, &[], &mut rng)?,
-            lines: lines[..wanted.pairs].to_vec(),
+            pus: chip.pairs(options.pairs, &[], &mut rng)?,
+            lines: lines[..options.pairs].to_vec(),
         };
-        random.extend(round_trips(bed, &usual.pus, &usual.lines, wanted.batches)?.0);
+        // The usual run has the first lines as drawn, without regard to their homes.
+        random.extend(round_trips(bed, &usual.pus, &usual.lines, options.batches)?.0);
         let homes = lines.iter().map(|line| Ok((*line, find_td(bed, chip, *line, 1)?.core)));
         let homes = homes.collect::<Result<Vec<(u32, usize)>, ChannelsError>>()?;
         nearest.extend(homes.iter().map(|(_, core)| *core));
-        let (chosen, found) = in_slices(&homes, wanted.pairs, &sections);
+        let (chosen, found) = in_slices(&homes, options.pairs, &sections);
         at_home += found;
-        let placed = Run { pus: seated(chip, wanted.pairs, &sections, &mut rng)?, lines: chosen };
-        sliced.extend(round_trips(bed, &placed.pus, &placed.lines, wanted.batches)?.0);
+        let placed = Run { pus: seated(chip, options.pairs, &sections, &mut rng)?, lines: chosen };
+        sliced.extend(round_trips(bed, &placed.pus, &placed.lines, options.batches)?.0);
         last = Some(Seated::pairs(usual, placed));
     }
     Ok(Slices {
-        pairs: wanted.pairs,
-        sections: wanted.sections,
+        pairs: options.pairs,
+        sections: options.sections,
         random: spread(&random),
         sliced: spread(&sliced),
+        // On a machine whose lines have no homes, one core is nearest to all of them.
         at_home_share: (nearest.len() > 1)
-            .then(|| at_home as f64 / (wanted.pairs * wanted.runs as usize).max(1) as f64),
+            .then(|| at_home as f64 / (options.pairs * options.runs as usize).max(1) as f64),
         seated: last,
     })
 }
@@ -129,10 +131,12 @@ pub(super) fn in_slices(
     let mut chosen = vec![None; pairs];
     for pair in 0..pairs {
         let at = free.iter().position(|(_, core)| sections[pair % sections.len()].contains(core));
+        // A line whose home is in the pair's section, while there is one.
         chosen[pair] = at.map(|at| free.remove(at).0);
     }
     let at_home = chosen.iter().flatten().count();
     let mut rest = free.into_iter().map(|(line, _)| line);
+    // The pairs left over take what is left, homes elsewhere.
     (chosen.into_iter().filter_map(|line| line.or_else(|| rest.next())).collect(), at_home)
 }
 
@@ -143,16 +147,20 @@ fn seated(
     sections: &[std::ops::Range<usize>],
     rng: &mut Rng,
 ) -> Result<Vec<u32>, ChannelsError> {
-    let of_section = |(at, cores): (usize, &std::ops::Range<usize>)| {
-        let pus = chip.cores[cores.clone()].concat();
-        chip.pairs_of(pus, (at..pairs).step_by(sections.len()).count(), rng)
-    };
-    let each = sections.iter().enumerate().map(of_section).collect::<Result<Vec<Vec<u32>>, _>>()?;
-    let pair = |pair: usize| {
-        let at = 2 * (pair / sections.len());
-        each[pair % sections.len()][at..at + 2].to_vec()
-    };
-    Ok((0..pairs).flat_map(pair).collect())
+    let each = sections
+        .iter()
+        .enumerate()
+        .map(|(at, cores)| {
+            let pus = chip.cores[cores.clone()].concat();
+            chip.pairs_of(pus, (at..pairs).step_by(sections.len()).count(), rng)
+        })
+        .collect::<Result<Vec<Vec<u32>>, _>>()?;
+    Ok((0..pairs)
+        .flat_map(|pair| {
+            let at = 2 * (pair / sections.len());
+            each[pair % sections.len()][at..at + 2].to_vec()
+        })
+        .collect())
 }
 
 fn spread(pairs: &[super::RoundTrips]) -> Spread {

@@ -44,21 +44,26 @@ impl Choice {
 
     /// The first of a mapping and its mirror image, where they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
-        let mirrored =
-            || Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index());
-        if self.is_reduced_by_symmetry { index.min(mirrored()) } else { index }
+        if self.is_reduced_by_symmetry {
+            index
+                .min(Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index()))
+        } else {
+            index
+        }
     }
 
     /// The named ones, then others by rejection: a sample is smaller than the whole, so that this
     /// ends.
     fn drawn(self, tasks: usize, count: u64, sample: u64, seed: u64) -> Vec<u64> {
         let mut rng = fastrand::Rng::with_seed(seed);
+        // The named mappings are in every sample, however small: they are what it is compared with.
         let named = named(tasks).into_iter().map(|(_, mapping)| mapping.index());
         let mut candidates = named.chain(std::iter::repeat_with(|| rng.u64(..count)));
         let mut drawn = BTreeSet::new();
         while (drawn.len() as u64) < sample {
             drawn.extend(candidates.next().map(|index| self.canonical(tasks, index)));
         }
+        // Ascending, as without a sample: `Times` searches them by halves.
         drawn.into_iter().collect()
     }
 }

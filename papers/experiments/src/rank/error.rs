@@ -97,7 +97,7 @@ pub enum RankingError {
     /// The part belongs to another study.
     #[error("it belongs to another study than the first file: {0}")]
     Other(&'static str),
-    /// The same part twice.
+    /// A part was given twice.
     #[error("part {0} is there twice")]
     Twice(Shard),
     /// Parts are missing.

@@ -57,6 +57,7 @@ impl Run {
             worst: mapping(slowest),
             worst_ns: ns[slowest],
             best_to_worst: ratio(ns[slowest], ns[fastest]),
+            // Equal times share the better rank.
             rank_of_best: ns.iter().filter(|other| **other < ns[best]).count() + 1,
         }
     }
@@ -84,8 +85,8 @@ pub struct Quantiles {
 impl Quantiles {
     pub(super) fn of(means: &[f64]) -> Self {
         let ascending = sorted(means);
-        let at = |share| quantile_sorted(&ascending, share).map_or(f64::NAN, decimals);
-        let [p01, p10, p25, p50, p75, p90, p99] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99].map(at);
+        let [p01, p10, p25, p50, p75, p90, p99] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
+            .map(|share| quantile_sorted(&ascending, share).map_or(f64::NAN, decimals));
         Quantiles { p01, p10, p25, p50, p75, p90, p99 }
     }
 }
@@ -106,12 +107,15 @@ impl Correlation {
     /// `None` for one run, and where a run finds all mappings alike.
     pub(super) fn of(times: &Times) -> Option<Self> {
         let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| times.of_run(run)).collect();
-        let row = |(at, run): (usize, &Vec<f64>)| -> Option<Vec<f64>> {
-            runs[at + 1..].iter().map(|later| spearman(run, later).map(decimals)).collect()
-        };
         let last = runs.len().checked_sub(1)?;
-        let with_later_runs =
-            runs.iter().enumerate().take(last).map(row).collect::<Option<Vec<Vec<f64>>>>()?;
+        let with_later_runs = runs
+            .iter()
+            .enumerate()
+            .take(last)
+            .map(|(at, run)| {
+                runs[at + 1..].iter().map(|later| spearman(run, later).map(decimals)).collect()
+            })
+            .collect::<Option<Vec<Vec<f64>>>>()?;
         let all = with_later_runs.concat();
         let lowest = all.iter().copied().reduce(f64::min)?;
         Some(Correlation {

@@ -47,10 +47,12 @@ impl RankJournal {
     ) -> Result<Self, JournalError> {
         let (mut lines, text) = Lines::resume(path, file)?;
         if text.is_empty() {
+            // Without a line break, what is there is the torn head of an interrupted start.
             lines.cut("")?;
             lines.write(&Head { format: FORMAT.to_owned(), shard, setup: setup.clone() })?;
         } else {
             fill(path, &text, (setup, shard), times)?;
+            // Only once all of it fits: a journal of another study stays as it is.
             lines.cut(&text)?;
         }
         Ok(RankJournal(lines))
@@ -79,30 +81,32 @@ fn fill(
     (setup, shard): (&Setup, Option<Shard>),
     times: &mut Times,
 ) -> Result<(), JournalError> {
-    let damaged = |line: usize, problem: String| JournalError::Damaged {
-        path: path.to_owned(),
-        line,
-        problem,
-    };
     let mut lines = text.lines();
-    let head: Head = serde_json::from_str(lines.next().unwrap_or_default())
-        .map_err(|error| damaged(1, format!("no {FORMAT} header: {}", json_problem(error))))?;
+    let head: Head = serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| {
+        damaged(path, 1, format!("no {FORMAT} header: {}", json_problem(error)))
+    })?;
     let other_part = (head.shard != shard).then_some("another --shard");
     let other_format = (head.format != FORMAT).then_some("another format");
     if let Some(what) = other_format.or(head.setup.difference(setup)).or(other_part) {
         return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
     }
     for (at, line) in lines.enumerate() {
-        let record: Record =
-            serde_json::from_str(line).map_err(|error| damaged(at + 2, json_problem(error)))?;
+        let record: Record = serde_json::from_str(line)
+            // Line 1 is the head, and editors count from 1.
+            .map_err(|error| damaged(path, at + 2, json_problem(error)))?;
         if !times.set(record.job, record.ns) {
             return Err(damaged(
+                path,
                 at + 2,
                 "no run of this study, or one for the second time".to_owned(),
             ));
         }
     }
     Ok(())
+}
+
+fn damaged(path: &Path, line: usize, problem: String) -> JournalError {
+    JournalError::Damaged { path: path.to_owned(), line, problem }
 }
 
 #[cfg(test)]

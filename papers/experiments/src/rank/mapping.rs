@@ -32,6 +32,8 @@ impl Mapping {
         if index >= Self::count(tasks)? {
             return None;
         }
+        // The index in the factorial number system: each digit picks one of the tasks that are
+        // left. Task 0 stays on thread 0, as turning the ring changes nothing.
         let mut left: Vec<u8> = (1..tasks as u8).collect();
         let mut rest = index;
         let mut mapping = vec![0];
@@ -57,10 +59,13 @@ impl Mapping {
     /// Its place in lexicographic order, from 0.
     #[must_use]
     pub fn index(&self) -> u64 {
-        let following = |at: usize| factorial(self.0.len() - 1 - at);
-        let smaller =
-            |at: usize| self.0[at + 1..].iter().filter(|later| **later < self.0[at]).count() as u64;
-        (0..self.0.len()).map(|at| smaller(at) * following(at)).sum()
+        // The digits again: how many smaller tasks were left when each was picked.
+        (0..self.0.len())
+            .map(|at| {
+                (self.0[at + 1..].iter().filter(|later| **later < self.0[at]).count() as u64)
+                    * factorial(self.0.len() - 1 - at)
+            })
+            .sum()
     }
 
     /// The seat of each task, where thread i sits on `pus[i]`.
@@ -76,7 +81,7 @@ impl Mapping {
         seats
     }
 
-    /// The same numbers read the other way: thread a_i executes task i.
+    /// The inverse mapping: the numbers read as thread a_i executes task i.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let threads: Vec<u32> = (0..self.0.len() as u32).collect();
@@ -94,6 +99,7 @@ impl Mapping {
 impl fmt::Display for Mapping {
     /// The paper's notation; from eleven tasks on with spaces, as the digits would run together.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Up to ten tasks, each is one digit.
         let between = if self.0.len() > 10 { " " } else { "" };
         let tasks: Vec<String> = self.0.iter().map(u8::to_string).collect();
         write!(f, "[{}]", tasks.join(between))

@@ -43,12 +43,16 @@ pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
         times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
+    // What remains of the scatter once mappings and runs have been accounted for.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();
     sorted.sort_unstable_by(f64::total_cmp);
-    let best_of_others = |own: f64| if own == sorted[0] { sorted[1] } else { sorted[0] };
-    let flags = means.iter().map(|own| own - best_of_others(*own) <= margin).collect();
+    let flags = means
+        .iter()
+        // The best itself is compared with the second best.
+        .map(|own| own - (if *own == sorted[0] { sorted[1] } else { sorted[0] }) <= margin)
+        .collect();
     Some(MayBeBest { flags, margin: margin.exp() })
 }
 
@@ -63,10 +67,13 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
         .map(|run| logs.iter().map(|row| row[run]).sum::<f64>() / logs.len() as f64)
         .collect();
     let all = mean(means);
-    let of_row = |(row, own): (&Vec<f64>, &f64)| -> f64 {
-        row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
-    };
-    logs.iter().zip(means).map(of_row).sum()
+    logs.iter()
+        .zip(means)
+        .map(|(row, own): (&Vec<f64>, &f64)| -> f64 {
+            // The mean of all was subtracted twice, once with each of the others.
+            row.iter().zip(&of_run).map(|(log, run)| (log - own - run + all).powi(2)).sum()
+        })
+        .sum()
 }
 
 /// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom`
@@ -86,18 +93,26 @@ pub fn critical(others: usize, freedom: f64) -> f64 {
 /// estimated deviations: the integral over the estimate of the deviation and over the given one's
 /// own error.
 fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
+    // The deviation of an estimated sigma around 1 is about 1 / sqrt(2 * freedom).
     let spread = TAIL / (2.0 * freedom).sqrt();
     simpson((1.0 - spread).max(1e-9), 1.0 + spread, |sigma| {
-        let none_exceeds =
-            |own: f64| density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64);
-        chi_density(sigma, freedom) * simpson(-TAIL, TAIL, none_exceeds)
+        // Over all values of the best's own error, the chance that all others stay below it by less
+        // than the critical value; and that over all estimates of sigma.
+        chi_density(sigma, freedom)
+            * simpson(-TAIL, TAIL, |own| {
+                density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64)
+            })
     })
 }
 
 fn simpson(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
     let step = (to - from) / f64::from(STEPS);
-    let weight = |at: u32| if at == 0 || at == STEPS { 1.0 } else { f64::from(2 + 2 * (at % 2)) };
-    (0..=STEPS).map(|at| weight(at) * f(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
+    (0..=STEPS).map(|at| simpson_weight(at) * f(from + f64::from(at) * step)).sum::<f64>() * step
+        / 3.0
+}
+
+fn simpson_weight(at: u32) -> f64 {
+    if at == 0 || at == STEPS { 1.0 } else { f64::from(2 + 2 * (at % 2)) }
 }
 
 /// The density of the standard normal distribution.
@@ -113,6 +128,7 @@ fn below(z: f64) -> f64 {
 /// The density of the estimate of a deviation of 1 with this many degrees of freedom.
 fn chi_density(sigma: f64, freedom: f64) -> f64 {
     let half = 0.5 * freedom;
+    // By logarithms, as the gamma function leaves a double's range above 171.
     (2.0_f64.ln() + half * half.ln() - lgamma(half) + (freedom - 1.0) * sigma.ln()
         - half * sigma * sigma)
         .exp()

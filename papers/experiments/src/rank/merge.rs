@@ -1,6 +1,6 @@
 //! One ranking from its parts.
 
-use super::{Ranking, RankingError, Shard, Times};
+use super::{Ranking, RankingError, Setup, Shard, Times};
 use std::collections::BTreeSet;
 
 /// Missing parts that are listed; of more, only the first.
@@ -13,22 +13,14 @@ const MOST_LISTED: usize = 8;
 /// no single part at fault have none.
 pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)> {
     let first = parts.first().ok_or((None, RankingError::Nothing))?;
-    let whole = |part: Option<Shard>| part.ok_or(RankingError::Whole);
     let of = whole(first.shard).map_err(|error| (Some(0), error))?.of;
     let indices = first.setup.indices(None).map_err(|error| (Some(0), error.into()))?;
     let mut times = Times::new(indices, first.setup.runs);
     let mut missing: BTreeSet<u32> = (1..=of).collect();
     for (at, part) in parts.iter().enumerate() {
-        let mut add = || {
-            let shard = whole(part.shard)?;
-            let other_parts = (shard.of != of).then_some("other --shard parts");
-            match first.setup.difference(&part.setup).or(other_parts) {
-                Some(what) => Err(RankingError::Other(what)),
-                None if !missing.remove(&shard.number) => Err(RankingError::Twice(shard)),
-                None => part.fill(&mut times),
-            }
-        };
-        add().map_err(|error| (Some(at), error))?;
+        add(part, &first.setup, of, &mut missing)
+            .and_then(|()| part.fill(&mut times))
+            .map_err(|error| (Some(at), error))?;
     }
     if !missing.is_empty() {
         let list: Vec<String> =
@@ -39,6 +31,26 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
         ));
     }
     Ranking::new(first.setup.clone(), None, &times).ok_or((None, RankingError::Incomplete))
+}
+
+/// Takes a part's number out of those missing; refuses parts of other studies.
+fn add(
+    part: &Ranking,
+    setup: &Setup,
+    of: u32,
+    missing: &mut BTreeSet<u32>,
+) -> Result<(), RankingError> {
+    let shard = whole(part.shard)?;
+    let other_parts = (shard.of != of).then_some("other --shard parts");
+    match setup.difference(&part.setup).or(other_parts) {
+        Some(what) => Err(RankingError::Other(what)),
+        None if !missing.remove(&shard.number) => Err(RankingError::Twice(shard)),
+        None => Ok(()),
+    }
+}
+
+fn whole(part: Option<Shard>) -> Result<Shard, RankingError> {
+    part.ok_or(RankingError::Whole)
 }
 
 #[cfg(test)]

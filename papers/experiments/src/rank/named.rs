@@ -27,12 +27,16 @@ pub fn named(tasks: usize) -> Vec<(&'static str, Mapping)> {
         ("ring-back", Some("ring-back-seats"), back),
         ("even-odd", Some("even-odd-seats"), even.chain(odd).collect()),
     ];
-    let both = |(name, seats, list): (&'static str, Option<&'static str>, Vec<u8>)| {
-        let mapping = Mapping::new(list);
-        let as_seats = seats.and_then(|name| Some((name, mapping.as_ref()?.inverse())));
-        mapping.map(|mapping| (name, mapping)).into_iter().chain(as_seats)
-    };
-    lists.into_iter().flat_map(both).collect()
+    lists
+        .into_iter()
+        .flat_map(|(name, seats, list)| {
+            let mapping = Mapping::new(list);
+            // A list of tasks by thread can as well be read as threads by task, which is another
+            // mapping.
+            let as_seats = seats.and_then(|name| Some((name, mapping.as_ref()?.inverse())));
+            mapping.map(|mapping| (name, mapping)).into_iter().chain(as_seats)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::figures::{BestSet, Correlation, Named, Quantiles, Row, Run, decimals, notation, ratio};
 use super::mcb::{self, may_be_best};
-use super::{Job, Mapping, RankingError, Setup, Shard, Times, named::named};
+use super::{Job, RankingError, Setup, Shard, Times, named::named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ impl Ranking {
     /// Ranks what was timed; `None` unless everything was.
     #[must_use]
     pub fn new(setup: Setup, shard: Option<Shard>, times: &Times) -> Option<Self> {
-        if times.known() < times.wanted() || times.wanted() == 0 {
+        if times.known() < times.total() || times.total() == 0 {
             return None;
         }
         let found = may_be_best(times);
@@ -78,7 +78,6 @@ impl Ranking {
         let middle = 0.5 * (first.mean_ns + last.mean_ns);
         let below = means.iter().filter(|mean| **mean < middle).count();
         let named = names(&setup, &ranking);
-        let mapping = |row: usize| notation(setup.tasks, times.indices()[row]);
         Some(Ranking {
             format: FORMAT.to_owned(),
             shard,
@@ -96,7 +95,11 @@ impl Ranking {
             quantiles_ns,
             rank_of: named.iter().map(|named| (named.name.clone(), named.rank)).collect(),
             named,
-            by_run: (0..times.runs()).map(|run| Run::of(times, run, order[0], mapping)).collect(),
+            by_run: (0..times.runs())
+                .map(|run| {
+                    Run::of(times, run, order[0], |row| notation(setup.tasks, times.indices()[row]))
+                })
+                .collect(),
             rank_correlation: Correlation::of(times),
             may_be_best: found.map(|found| BestSet {
                 confidence: mcb::CONFIDENCE,
@@ -116,6 +119,7 @@ impl Ranking {
     /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_document::read(text, FORMAT)?;
+        // Every figure is made again from the times, so a file cannot contradict itself.
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
@@ -147,35 +151,45 @@ fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec
     let means: Vec<f64> =
         rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
+    // Stable: equal means stay in the order of indices.
     order.sort_by(|a, b| means[*a].total_cmp(&means[*b]));
-    let row = |(at, row): (usize, &usize)| Row {
-        rank: at + 1,
-        mapping: notation(tasks, times.indices()[*row]),
-        index: times.indices()[*row],
-        mean_ns: means[*row],
-        runs_ns: rows[*row].to_vec(),
-        may_be_best: flags.map(|flags| flags[*row]),
-    };
-    let ranked = order.iter().enumerate().map(row).collect();
+    let ranked = order
+        .iter()
+        .enumerate()
+        .map(|(at, row)| Row {
+            rank: at + 1,
+            mapping: notation(tasks, times.indices()[*row]),
+            index: times.indices()[*row],
+            mean_ns: means[*row],
+            runs_ns: rows[*row].to_vec(),
+            may_be_best: flags.map(|flags| flags[*row]),
+        })
+        .collect();
     (order, ranked)
 }
 
 /// Where the mappings that one would try first, or their mirror images in their stead, are.
 fn names(setup: &Setup, ranking: &[Row]) -> Vec<Named> {
     let row_of: BTreeMap<u64, &Row> = ranking.iter().map(|row| (row.index, row)).collect();
-    let mirrored = |mapping: &Mapping| {
-        setup
-            .choice
-            .is_reduced_by_symmetry
-            .then(|| row_of.get(&mapping.mirrored().index()))
-            .flatten()
-    };
-    let of = |(name, mapping): (&str, Mapping)| {
-        let row = row_of.get(&mapping.index()).or_else(|| mirrored(&mapping))?;
-        let to_best = ratio(row.mean_ns, ranking[0].mean_ns);
-        Some(Named { name: name.to_owned(), mapping: mapping.to_string(), rank: row.rank, to_best })
-    };
-    named(setup.tasks).into_iter().filter_map(of).collect()
+    named(setup.tasks)
+        .into_iter()
+        .filter_map(|(name, mapping)| {
+            let row = row_of.get(&mapping.index()).or_else(|| {
+                setup
+                    .choice
+                    .is_reduced_by_symmetry
+                    .then(|| row_of.get(&mapping.mirrored().index()))
+                    .flatten()
+            })?;
+            let to_best = ratio(row.mean_ns, ranking[0].mean_ns);
+            Some(Named {
+                name: name.to_owned(),
+                mapping: mapping.to_string(),
+                rank: row.rank,
+                to_best,
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]

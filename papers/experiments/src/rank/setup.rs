@@ -142,13 +142,16 @@ impl Setup {
             let ring = MessageRing { tasks, packet_bytes, rounds, is_unidirectional };
             return Timed::Ring(ring.over(MessageLibrary { entry_bytes, poll_cycles }));
         }
-        let message = |[from, to, step]: &[usize; 3]| Message {
-            from: *from,
-            to: *to,
-            step: *step,
-            size_bytes: packet_bytes,
-        };
-        let messages = self.messages.iter().map(message).collect();
+        let messages = self
+            .messages
+            .iter()
+            .map(|[from, to, step]| Message {
+                from: *from,
+                to: *to,
+                step: *step,
+                size_bytes: packet_bytes,
+            })
+            .collect();
         Timed::Long(LongMessages { tasks, messages, rounds })
     }
 
@@ -170,6 +173,8 @@ impl Setup {
     }
 
     fn seed_of_run(&self, run: u32) -> u64 {
+        // The run's number goes into the upper half, so that neighbouring seeds of a study do not
+        // share seeds of runs.
         fastrand::Rng::with_seed(self.seed.wrapping_add(u64::from(run) << 32)).u64(..)
     }
 
@@ -201,6 +206,7 @@ impl Setup {
 
 /// Whether the ring can send such packets.
 fn packet(bytes: u32) -> Result<(), SetupError> {
+    // Any aligned place will do: only the size is checked.
     let there = Ea::Local { rank: 0, offset: 0 };
     match dma::check(0, there, bytes, 0) {
         Err(error @ (DmaError::Size(_) | DmaError::Large(_))) => Err(SetupError::Packet(error)),

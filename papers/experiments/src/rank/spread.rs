@@ -42,15 +42,20 @@ pub fn lead<B: Bed>(
     let missing = times.missing();
     let mut keeper = Keeper { times, journal, observe };
     let mut failed = None;
-    let mut keep = |jobs: &[Job], ns: &[f64]| {
-        note(&mut keeper, jobs, ns).unwrap_or_else(|error| {
-            failed = Some(error);
-            ControlFlow::Break(())
-        })
-    };
-    let look = || if is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let numbers = |jobs: &[Job], is_over: &AtomicBool| done(setup, &bed, jobs, is_over);
-    let spread = ranks.lead(&name(setup), &missing, &numbers, &mut keep, &look)?;
+    let spread = ranks.lead(
+        &name(setup),
+        &missing,
+        &|jobs, is_over| done(setup, &bed, jobs, is_over),
+        &mut |jobs, ns| {
+            note(&mut keeper, jobs, ns).unwrap_or_else(|error| {
+                // The ranks' protocol has no room for a failed journal, so the error waits outside
+                // until it ends.
+                failed = Some(error);
+                ControlFlow::Break(())
+            })
+        },
+        &|| if is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+    )?;
     failed.map_or(Ok(spread), Err)
 }
 
@@ -80,14 +85,13 @@ fn done<B: Bed>(
     jobs: &[Job],
     is_over: &AtomicBool,
 ) -> Result<Vec<f64>, String> {
-    let one = |bed: &mut B, job: &Job| {
+    pool::try_map(jobs, bed, |bed, job| {
         if is_over.load(Ordering::Relaxed) {
             Err("nobody wants the result any more".to_owned())
         } else {
             time(bed, setup, *job).map_err(|error| words(&error))
         }
-    };
-    pool::try_map(jobs, bed, one)
+    })
 }
 
 /// An error with its causes, in one line.

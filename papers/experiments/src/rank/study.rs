@@ -32,6 +32,7 @@ pub fn in_parallel<B: Bed>(
     let mut keeper = Keeper { times, journal, observe };
     let stop = AtomicBool::new(false);
     let Some(pool) = pool::get() else {
+        // No threads to be had: one after the other, with the same result.
         let mut bed = bed();
         return ended(
             jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))),
@@ -137,10 +138,11 @@ impl Keeper<'_, '_> {
         if let Some(journal) = &mut self.journal {
             journal.record(job, ns)?;
         }
-        let wanted = self.times.wanted();
+        let total = self.times.total();
         let known = self.times.known();
-        match (self.observe)(known, wanted) {
-            ControlFlow::Break(()) if known < wanted => Ok(Some(ControlFlow::Break(()))),
+        match (self.observe)(known, total) {
+            // Nothing is left to break off after the last run.
+            ControlFlow::Break(()) if known < total => Ok(Some(ControlFlow::Break(()))),
             _ => Ok(Some(ControlFlow::Continue(()))),
         }
     }

@@ -36,6 +36,7 @@ impl Times {
     /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that
     /// can be.
     pub fn set(&mut self, job: Job, ns: f64) -> bool {
+        // Indices are ascending.
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
         if run >= self.runs
@@ -44,6 +45,7 @@ impl Times {
         {
             return false;
         }
+        // Rounded as a document writes it, so times from a file are equal to those measured.
         self.ns[row * self.runs + run] = rounded_ns(ns);
         self.known += 1;
         true
@@ -52,9 +54,10 @@ impl Times {
     /// The runs that are still to be done.
     #[must_use]
     pub fn missing(&self) -> Vec<Job> {
-        let job =
-            |at: usize| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 };
-        (0..self.ns.len()).filter(|at| self.ns[*at].is_nan()).map(job).collect()
+        (0..self.ns.len())
+            .filter(|at| self.ns[*at].is_nan())
+            .map(|at| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 })
+            .collect()
     }
 
     /// How many times are known.
@@ -65,7 +68,7 @@ impl Times {
 
     /// How many times there will be.
     #[must_use]
-    pub fn wanted(&self) -> usize {
+    pub fn total(&self) -> usize {
         self.ns.len()
     }
 
@@ -100,7 +103,7 @@ mod tests {
     #[test]
     fn each_time_is_kept_once() {
         let mut times = Times::new(vec![2, 5], 2);
-        assert_eq!((times.missing().len(), times.wanted()), (4, 4));
+        assert_eq!((times.missing().len(), times.total()), (4, 4));
         assert!(times.set(Job { index: 5, run: 1 }, 10.000_4));
         for (index, run, ns) in
             [(5, 1, 10.0), (3, 0, 1.0), (2, 2, 1.0), (2, 0, -1.0), (2, 0, f64::NAN), (2, 0, 1e300)]

@@ -4,7 +4,7 @@
 
 use seatmap_experiments::channels;
 use seatmap_experiments::channels::pair_gain::Seats;
-use seatmap_experiments::channels::{Chip, Load, Wanted};
+use seatmap_experiments::channels::{Chip, ExperimentOptions, Load};
 use seatmap_machine::{HomeModel, Loaded};
 use seatmap_schema::{never_written, refused, undescribed};
 use seatmap_sim::{CoherentBed, catalog, coherent};
@@ -27,26 +27,26 @@ fn fit_schema() -> Value {
 
 /// One document of each kind, the first without siblings and load.
 fn experiments() -> Vec<Value> {
-    let wanted = [
-        Wanted::curve(1, 0, 1, 1, 1),
-        Wanted::curve(1, 0, 2, 1, 1),
-        Wanted::slices(4, 2, None, 1, 1),
-        Wanted::pairs(Seats::CloseCores, 1, 10, 1),
+    let options = [
+        ExperimentOptions::curve(1, 0, 1, 1, 1),
+        ExperimentOptions::curve(1, 0, 2, 1, 1),
+        ExperimentOptions::slices(4, 2, None, 1, 1),
+        ExperimentOptions::pairs(Seats::CloseCores, 1, 10, 1),
     ];
     let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
     let all: Vec<u32> = model.topology.os_indices().collect();
-    let run = |(at, wanted): (usize, &Wanted)| {
+    let run = |(at, options): (usize, &ExperimentOptions)| {
         let pus = if at == 0 { vec![1, 5, 9] } else { all.clone() };
         let load = Load { link_share: 0.5, directory_share: 0.25 };
         let mut bed = CoherentBed::new(model.clone());
         let chip = Chip::new(&model.topology, &pus);
-        let found = channels::run(&mut bed, &chip, wanted, |_| (at > 0).then_some(load)).unwrap();
+        let found = channels::run(&mut bed, &chip, options, |_| (at > 0).then_some(load)).unwrap();
         let mut document = serde_json::to_value(found).unwrap();
         // Its name is the command line's to add: a testbed has none.
         document["machine"] = model.name.clone().into();
         document
     };
-    wanted.iter().enumerate().map(run).collect()
+    options.iter().enumerate().map(run).collect()
 }
 
 /// A fit in which nothing is left out, and one of a profile that knows little.

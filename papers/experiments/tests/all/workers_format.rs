@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_experiments::cellule::costs::{Call, Cost, Costs};
-use seatmap_experiments::cellule::document::Found;
+use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::libspe2::style::ByStyle;
 use seatmap_experiments::cellule::libspe2::{gains as figures, noise::Noise};
 use seatmap_experiments::cellule::spread::Spread;
@@ -22,7 +22,7 @@ fn schema() -> Value {
     .unwrap()
 }
 
-fn json(found: Found) -> Value {
+fn json(found: CelluleResult) -> Value {
     serde_json::to_value(Document::new("here".to_owned(), vec![0], found)).unwrap()
 }
 
@@ -41,11 +41,11 @@ fn documents() -> Vec<Value> {
         shares: vec![shares(&[], 1, 1)],
     };
     vec![
-        json(Found::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
-        json(Found::Program(Box::new(program))),
-        json(Found::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
-        json(Found::Streams(vec![through])),
-        json(Found::Libspe2(Box::new(libspe2(spread)))),
+        json(CelluleResult::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
+        json(CelluleResult::Program(Box::new(program))),
+        json(CelluleResult::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
+        json(CelluleResult::Streams(vec![through])),
+        json(CelluleResult::Libspe2(Box::new(libspe2(spread)))),
     ]
 }
 

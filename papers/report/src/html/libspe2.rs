@@ -58,12 +58,6 @@ fn curves(figure: &Curves) -> Markup {
 }
 
 fn noise(found: &Libspe2) -> Markup {
-    let row = |name: &str, of: &Noise| {
-        html! { tr {
-            th scope="row" { (name) } td { (format!("{:.0}", of.gaps_per_second)) }
-            td { (format!("{:.3} %", of.lost_percent)) } td { (duration(of.longest_ns)) }
-        } }
-    };
     html! {
         section.card {
             h2 { "OS noise of one SPE" span.unit { "gaps of 1 us and more in its clock" } }
@@ -73,4 +67,11 @@ fn noise(found: &Libspe2) -> Markup {
             }
         }
     }
+}
+
+fn row(name: &str, of: &Noise) -> Markup {
+    html! { tr {
+        th scope="row" { (name) } td { (format!("{:.0}", of.gaps_per_second)) }
+        td { (format!("{:.3} %", of.lost_percent)) } td { (duration(of.longest_ns)) }
+    } }
 }

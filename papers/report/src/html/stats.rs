@@ -2,7 +2,7 @@
 
 use crate::stats::recommendations;
 use maud::{Markup, html};
-use seatmap_experiments::cell_stats::{Figure, Point, Series, Survey};
+use seatmap_experiments::cell_stats::{Figure, Point, Survey};
 use seatmap_report::Unit;
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
@@ -17,6 +17,7 @@ const NOTHING: &str = "Compare the ways below: the cheapest that does the work i
 #[must_use]
 pub fn stats(machine: &str, survey: &Survey) -> String {
     let said = recommendations(survey);
+    // The first goes to the head of the page, the others into a list.
     let (sentence, more) =
         said.split_first().map_or((NOTHING, &[][..]), |(first, more)| (first.as_str(), more));
     let lead = html! { p.lead { "What each way of communicating costs" } };
@@ -63,16 +64,20 @@ fn drawn(figure: &Figure) -> Markup {
 }
 
 fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) -> Markup {
-    let points = |series: &Series| {
-        series
-            .points
-            .iter()
-            .filter_map(|point| Some((point.at as f64, value(point)?)))
-            .collect::<Vec<_>>()
-    };
     let named = figure.series.iter().enumerate();
-    let them: Vec<Curve> =
-        named.map(|(at, series)| Curve::new(at, &series.name, points(series))).collect();
+    let them: Vec<Curve> = named
+        .map(|(at, series)| {
+            Curve::new(
+                at,
+                &series.name,
+                series
+                    .points
+                    .iter()
+                    .filter_map(|point| Some((point.at as f64, value(point)?)))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect();
     let unit = if figure.across == "bytes" { Unit::Bytes } else { Unit::Doublings };
     curves(&them, Title { text: figure.across, unit }, up)
 }
@@ -80,7 +85,7 @@ fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_experiments::cell_stats::Row;
+    use seatmap_experiments::cell_stats::{Row, Series};
 
     fn survey() -> Survey {
         let point =

@@ -5,7 +5,7 @@ use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Comparison;
 use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
-use seatmap_experiments::cellule::document::{Document, Found};
+use seatmap_experiments::cellule::document::{CelluleResult, Document};
 use seatmap_experiments::cellule::gains::Figure;
 use seatmap_experiments::cellule::kernel::Kernel;
 use seatmap_experiments::cellule::spread::Spread;
@@ -24,11 +24,11 @@ pub fn workers(document_of: &Document) -> String {
         (head(&title, &sentence(&document_of.found), &lead))
         main {
             @match &document_of.found {
-                Found::Calls(all) => @for costs in all { (calls(costs)) },
-                Found::Program(found) => (program(found)),
-                Found::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
-                Found::Streams(all) => (streams(all)),
-                Found::Libspe2(found) => (libspe2::page(found)),
+                CelluleResult::Calls(all) => @for costs in all { (calls(costs)) },
+                CelluleResult::Program(found) => (program(found)),
+                CelluleResult::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
+                CelluleResult::Streams(all) => (streams(all)),
+                CelluleResult::Libspe2(found) => (libspe2::page(found)),
             }
         }
         footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads are made for the work." }
@@ -36,10 +36,10 @@ pub fn workers(document_of: &Document) -> String {
     document(&title, &body, "", "null")
 }
 
-fn sentence(found: &Found) -> String {
+fn sentence(found: &CelluleResult) -> String {
     match found {
-        Found::Calls(all) => of_calls(all),
-        Found::Program(found) => {
+        CelluleResult::Calls(all) => of_calls(all),
+        CelluleResult::Program(found) => {
             let gain = found.gain_percent.thread_per_worker;
             format!(
                 "{} takes {} than with a thread made for each worker.",
@@ -47,9 +47,9 @@ fn sentence(found: &Found) -> String {
                 saved(gain)
             )
         }
-        Found::Gains(figures) => of_gains(figures),
-        Found::Streams(all) => of_streams(all),
-        Found::Libspe2(found) => libspe2::sentence(found),
+        CelluleResult::Gains(figures) => of_gains(figures),
+        CelluleResult::Streams(all) => of_streams(all),
+        CelluleResult::Libspe2(found) => libspe2::sentence(found),
     }
 }
 
@@ -60,6 +60,7 @@ fn saved(gain_percent: f64) -> String {
 }
 
 fn of_calls(all: &[Costs]) -> String {
+    // The largest number of workers comes last.
     let run = all.last().and_then(|costs| Some((costs.workers, costs.calls.get(&Call::CtxRun)?)));
     let Some((count, cost)) = run else { return "No call was measured.".to_owned() };
     let runtime = cost.runtime.median_ns;
@@ -96,13 +97,16 @@ fn of_gains(figures: &[Figure]) -> String {
 }
 
 fn of_streams(all: &[Through]) -> String {
-    let sum = |one: &Through| one.mbps.iter().sum::<f64>();
     match all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b))) {
         Some(best) => {
             format!("Most comes through with {}: {:.0} Mbit/s.", best.configuration, sum(best))
         }
         None => "Nothing was sent.".to_owned(),
     }
+}
+
+fn sum(one: &Through) -> f64 {
+    one.mbps.iter().sum::<f64>()
 }
 
 fn calls(costs: &Costs) -> Markup {
@@ -173,18 +177,21 @@ fn share(kernel: Kernel) -> String {
 
 /// A figure twice: over a thread a worker, and over a thread a task.
 fn gains(figure: &Figure) -> Markup {
-    let chart = |is_per_worker: bool, over: &str| Chart {
+    html! {
+        section.card {
+            h2 { (figure.title) }
+            (chart(figure, true, "a thread a worker").picture())
+            (chart(figure, false, "a thread a task").picture())
+        }
+    }
+}
+
+fn chart(figure: &Figure, is_per_worker: bool, over: &str) -> Chart {
+    Chart {
         title: String::new(),
         across: figure.across.to_owned(),
         up: format!("gain over {over}, %"),
         curves: figure.curves(is_per_worker),
-    };
-    html! {
-        section.card {
-            h2 { (figure.title) }
-            (chart(true, "a thread a worker").picture())
-            (chart(false, "a thread a task").picture())
-        }
     }
 }
 
@@ -224,7 +231,7 @@ mod tests {
         }
     }
 
-    fn page(found: Found) -> String {
+    fn page(found: CelluleResult) -> String {
         workers(&Document::new("<desk>".into(), vec![0, 1], found))
     }
 
@@ -232,7 +239,7 @@ mod tests {
     fn calls_say_what_an_empty_program_takes() {
         let cost = Cost { runtime: spread_of(1_200.0), threads: spread_of(30_000.0) };
         let costs = Costs { workers: 1, clock_step_ns: 0.4, calls: [(Call::CtxRun, cost)].into() };
-        let page = page(Found::Calls(vec![costs]));
+        let page = page(CelluleResult::Calls(vec![costs]));
         let sentence = "Running an empty program on 1 worker takes 1.200 us by the runtime and 30.000 us by threads: keep workers for short work.";
         assert!(
             page.contains(sentence) && page.contains("0.0400") && page.contains("none"),
@@ -250,7 +257,7 @@ mod tests {
         };
         let series =
             Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
-        let page = page(Found::Gains(vec![Figure {
+        let page = page(CelluleResult::Gains(vec![Figure {
             title: "matrix",
             across: "rows and columns",
             series: vec![series],
@@ -275,8 +282,10 @@ mod tests {
             mbps: mbps.to_vec(),
             shares: Vec::new(),
         };
-        let page =
-            page(Found::Streams(vec![one("plain", &[900.0]), one("two pollers", &[600.0, 500.0])]));
+        let page = page(CelluleResult::Streams(vec![
+            one("plain", &[900.0]),
+            one("two pollers", &[600.0, 500.0]),
+        ]));
         assert!(page.contains("Most comes through with two pollers: 1100 Mbit/s."), "{page}");
     }
 }

@@ -96,7 +96,7 @@ impl Table {
     /// The table with the figures of its rows' commands.
     ///
     /// # Errors
-    /// Those of `run`, which gives the figure of a command.
+    /// The errors of `run`, which gives the figure of a command.
     pub fn found<E>(&self, mut run: impl FnMut(&str) -> Result<f64, E>) -> Result<FoundTable, E> {
         let mut rows = Vec::with_capacity(self.row.len());
         for row in &self.row {
@@ -135,6 +135,8 @@ impl FoundTable {
             .iter()
             .map(|row| (row.what.as_str(), row.ours.iter().copied().map(Some).collect()));
         match (self.has_excess, self.rows.first()) {
+            // The published row is a ratio and not in the unit of the others, so it is turned into
+            // what it means for the first row.
             (true, Some(first)) => {
                 let excess = published
                     .iter()

@@ -3,48 +3,49 @@
 use maud::Markup;
 use seatmap_experiments::channels::curve::Point;
 use seatmap_experiments::channels::slices::Spread;
-use seatmap_experiments::channels::{Figures, Found};
+use seatmap_experiments::channels::{ChannelsResult, Figures};
 use seatmap_report::Unit;
 use seatmap_report::svg::curves::{Curve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, standalone};
 
 /// An experiment's result, as a standalone picture.
 #[must_use]
-pub fn channels(found: &Found) -> String {
+pub fn channels(found: &ChannelsResult) -> String {
     let (them, across, up) = drawn(found);
     let drawing = drawing(&them, across, up).unwrap_or_default();
     standalone([WIDTH, height(&them)], &drawing)
 }
 
-/// The same for a page.
-pub(crate) fn picture(found: &Found) -> Markup {
+/// The picture of a run, to stand in a page.
+pub(crate) fn picture(found: &ChannelsResult) -> Markup {
     let (them, across, up) = drawn(found);
     curves(&them, across, up)
 }
 
-fn drawn(found: &Found) -> (Vec<Curve>, Title<'static>, Title<'static>) {
-    let title = |text, unit| Title { text, unit };
+fn drawn(found: &ChannelsResult) -> (Vec<Curve>, Title<'static>, Title<'static>) {
     let cycles = title("round trip, cycles", Unit::Number);
     match &found.figures {
-        Figures::Curve(told) => {
+        Figures::Curve(figures) => {
             let them = [
-                ("median", points(&told.points, |point| point.cycles)),
-                ("slowest", points(&told.points, |point| point.slowest_cycles)),
+                ("median", points(&figures.points, |point| point.cycles)),
+                ("slowest", points(&figures.points, |point| point.slowest_cycles)),
             ];
             (numbered(them), title("CPU, by its number", Unit::Cpu), cycles)
         }
-        Figures::Slices(told) => {
-            let them = [("at random", shares(&told.random)), ("in slices", shares(&told.sliced))];
+        Figures::Slices(figures) => {
+            let them =
+                [("at random", shares(&figures.random)), ("in slices", shares(&figures.sliced))];
             (
                 numbered(them),
                 title("share of the pairs that are not slower, %", Unit::Percent),
                 cycles,
             )
         }
-        Figures::Gain(told) => {
+        Figures::Gain(figures) => {
             let points =
-                (1..).zip(&told.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
-            let mean = vec![(1.0, told.mean), (told.speed_ups.len() as f64, told.mean)];
+                (1..).zip(&figures.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
+            // A level line over all comparisons.
+            let mean = vec![(1.0, figures.mean), (figures.speed_ups.len() as f64, figures.mean)];
             let up = title("speed-up, the search for homes included", Unit::Number);
             (
                 numbered([("each comparison", points), ("mean", mean)]),
@@ -55,6 +56,10 @@ fn drawn(found: &Found) -> (Vec<Curve>, Title<'static>, Title<'static>) {
     }
 }
 
+fn title(text: &'static str, unit: Unit) -> Title<'static> {
+    Title { text, unit }
+}
+
 fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<Curve> {
     them.into_iter().enumerate().map(|(at, (name, points))| Curve::new(at, name, points)).collect()
 }
@@ -63,6 +68,7 @@ fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<Curve> {
 fn points(all: &[Point], cycles: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> =
         all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
+    // Points come in the order of cores, and a curve needs ascending numbers.
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }

@@ -77,21 +77,26 @@ fn lines(text: &str) -> Vec<String> {
 /// Each run, and the mean above them.
 fn drawn(ranking: &Ranking) -> Vec<Curve> {
     let runs = ranking.setup.runs as usize;
+    // Of a single run, the mean is the run itself.
     let several = if runs > 1 { runs.min(MOST_RUNS) } else { 0 };
-    let run = |run: usize| Curve {
-        width: 0.8,
-        ..Curve::new(
-            run,
-            &format!("run {}", run + 1),
-            points(ranking, |row| ranking.ranking[row].runs_ns[run]),
-        )
-    };
     let mean = points(ranking, |row| ranking.ranking[row].mean_ns);
+    // Drawn last, and so above the runs.
     let mean = Curve { width: 2.2, ..Curve::new(MOST_RUNS, "mean", mean) };
-    (0..several).map(run).chain([mean]).collect()
+    (0..several)
+        .map(|run| Curve {
+            width: 0.8,
+            ..Curve::new(
+                run,
+                &format!("run {}", run + 1),
+                points(ranking, |row| ranking.ranking[row].runs_ns[run]),
+            )
+        })
+        .chain([mean])
+        .collect()
 }
 
 fn points(ranking: &Ranking, ns: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
+    // More points than these are not told apart on paper, and make large files.
     let step = ranking.mappings.div_ceil(MOST_POINTS).max(1);
     (0..ranking.mappings).step_by(step).map(|row| ((row + 1) as f64, ns(row))).collect()
 }

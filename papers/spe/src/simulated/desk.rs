@@ -111,20 +111,22 @@ impl Drop for Seated {
 }
 
 fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Option<T> {
-    let work = |seated: &RefCell<Option<Seated>>| {
-        let mut seated = seated.try_borrow_mut().ok()?;
-        if seated.is_none() {
-            let desk = Arc::new(Desk::default());
-            desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
-            let mut joined =
-                Seated { driver: Arc::clone(driver), desk, since_ns: 0, looked_at: None };
-            joined.ask(Ask::Join);
-            *seated = Some(joined);
-        }
-        seated.as_mut().map(work)
-    };
     // A thread that is ending has no seat any more.
-    SEATED.try_with(work).ok().flatten()
+    SEATED
+        .try_with(|seated| {
+            let mut seated = seated.try_borrow_mut().ok()?;
+            if seated.is_none() {
+                let desk = Arc::new(Desk::default());
+                desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
+                let mut joined =
+                    Seated { driver: Arc::clone(driver), desk, since_ns: 0, looked_at: None };
+                joined.ask(Ask::Join);
+                *seated = Some(joined);
+            }
+            seated.as_mut().map(work)
+        })
+        .ok()
+        .flatten()
 }
 
 /// Asks the driver, and waits for the answer. A thread that is unknown becomes known.
@@ -140,10 +142,11 @@ pub fn call(driver: &Arc<Driver>, call: Call) -> u64 {
 /// Whether the last call of this thread only looked at this context.
 #[must_use]
 pub fn looks_again(context: u16) -> bool {
-    let looked = |seated: &RefCell<Option<Seated>>| {
-        seated.borrow().as_ref().and_then(|seated| seated.looked_at)
-    };
-    SEATED.try_with(looked).ok().flatten() == Some(context)
+    SEATED
+        .try_with(|seated| seated.borrow().as_ref().and_then(|seated| seated.looked_at))
+        .ok()
+        .flatten()
+        == Some(context)
 }
 
 /// Does something with the session at once.

@@ -8,7 +8,7 @@ use crate::simulated::desk::{Ask, Desk, Request};
 use crate::simulated::finish::{self, Wishes};
 use crate::simulated::ppe::Seat;
 use crate::simulated::spin;
-use crate::simulated::watch::{self, Found, Running, Spinning};
+use crate::simulated::watch::{self, Running, Spinning, ThreadState};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Next, Session, Turn};
 use std::collections::VecDeque;
@@ -68,15 +68,17 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
         bell: Notify::default(),
     });
     let own = Arc::clone(&driver);
-    let work = move || {
+    let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(move || {
         // A broken invariant has said what it is. Nothing of the program could go on.
-        let turns = || Turns::new(own, &seats, compute, wants_trace).take();
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(turns)).is_err() {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            Turns::new(own, &seats, compute, wants_trace).take()
+        }))
+        .is_err()
+        {
             finish::give_up();
             std::process::exit(1);
         }
-    };
-    let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(work);
+    });
     finish::at_end(&driver, wishes);
     thread.map(|_| driver).map_err(|error| format!("no thread for the simulated Cell: {error}"))
 }
@@ -178,10 +180,10 @@ impl Turns {
         }
         for mut running in std::mem::take(&mut self.running) {
             match running.look() {
-                Found::Running => self.running.push(running),
-                Found::Away => {}
-                Found::Gone => self.leave(running.task),
-                Found::Spinning(spinning) => self.spinning.push(spinning),
+                ThreadState::Running => self.running.push(running),
+                ThreadState::Away => {}
+                ThreadState::Gone => self.leave(running.task),
+                ThreadState::Spinning(spinning) => self.spinning.push(spinning),
             }
         }
         self.session.memory_changed();
@@ -368,10 +370,11 @@ impl Turns {
     /// Whether the process has threads that are not known, or that are neither in a call nor spin:
     /// they may do something that others wait for.
     fn has_strangers(&self) -> bool {
-        let waits = |at: usize| self.session.is_waiting(at as u16) || self.is_spinning(at as u16);
         let threads =
             self.tasks.iter().enumerate().filter(|(_, task)| matches!(task, Task::Thread(_)));
-        let known = threads.filter(|(at, _)| waits(*at)).count();
+        let known = threads
+            .filter(|(at, _)| self.session.is_waiting(*at as u16) || self.is_spinning(*at as u16))
+            .count();
         let all = seatmap_os::task::threads(std::process::id() as seatmap_os::Tid);
         // The driver is one of them. A list that cannot be read may hold others.
         all.map_or(true, |all| all.len() > known + 1)
@@ -383,12 +386,11 @@ impl Turns {
 
     /// Says who waits for what, and ends the process, none of whose threads could ever go on.
     fn report_deadlock(&mut self) -> ! {
-        let spins = |spinning: &Spinning| self.session.spins(spinning.task);
         let waiting: Vec<String> = self
             .session
             .waiting()
             .into_iter()
-            .chain(self.spinning.iter().filter_map(spins))
+            .chain(self.spinning.iter().filter_map(|spinning| self.session.spins(spinning.task)))
             .collect();
         eprintln!(
             "libspe2: deadlock after {:.0} ns: {}",

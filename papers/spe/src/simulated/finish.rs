@@ -68,17 +68,17 @@ pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
 /// On a thread of the program, which ends the process: the driver writes.
 extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
-    let (tell, told) = mpsc::channel();
+    let (report, reports) = mpsc::channel();
     let desk = Arc::new(Desk::default());
     // The number of no task.
     desk.task.store(u32::MAX, Ordering::Release);
     let ask = Ask::Now(Box::new(move |session: &mut Session| {
         leave(session);
-        _ = tell.send(());
+        _ = report.send(());
         0
     }));
     driver.send(Request { desk, worked_ns: 0, ask });
-    if told.recv_timeout(WAITS).is_err() {
+    if reports.recv_timeout(WAITS).is_err() {
         eprintln!("libspe2: neither trace nor summary: an SPU program does not stop");
     }
 }
@@ -118,7 +118,6 @@ fn write_trace(session: &mut Session, name: &str, file: File) {
 fn summary(session: &Session, took: Duration) -> String {
     let model = session.model();
     let counters = session.counters();
-    let ns = |cycles: u64| cycles as f64 / model.frequency_ghz;
     let mut text = format!("libspe2: {}, {:.0} ns\n", model.name, session.now_ns());
     text += "  SPE  runs";
     Spent::ALL.iter().for_each(|sort| _ = write!(text, " {:>12}", format!("{} ns", sort.name())));
@@ -127,7 +126,10 @@ fn summary(session: &Session, took: Duration) -> String {
         session.accounts().iter().enumerate().filter(|(_, account)| account.runs > 0)
     {
         _ = write!(text, "  {spe:>3} {:>5}", account.runs);
-        account.cycles.iter().for_each(|cycles| _ = write!(text, " {:>12.0}", ns(*cycles)));
+        account
+            .cycles
+            .iter()
+            .for_each(|cycles| _ = write!(text, " {:>12.0}", *cycles as f64 / model.frequency_ghz));
         _ = writeln!(
             text,
             " {:>9} {:>12} {:>12}",

@@ -46,8 +46,8 @@ pub fn processors() -> Result<(usize, usize), SpeError> {
     })
 }
 
-fn open(wanted: Option<&str>) -> Result<Machine, String> {
-    match wanted {
+fn open(setting: Option<&str>) -> Result<Machine, String> {
+    match setting {
         None | Some("" | "host") => Ok(Machine::Host),
         Some(name) => driver::start(&model(name)?).map(Machine::Simulated),
     }
@@ -55,25 +55,23 @@ fn open(wanted: Option<&str>) -> Result<Machine, String> {
 
 /// The model with this name, or in this file.
 fn model(name: &str) -> Result<Arc<CellModel>, String> {
-    let known = || catalog::cells().collect::<Vec<_>>().join(", ");
-    let unknown = || {
-        format!(
-            "SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell",
-            known()
-        )
-    };
     if let Some(found) = catalog::cell(name) {
         return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));
     }
     if !name.contains(['/', '.']) {
-        return Err(unknown());
+        return Err(unknown(name));
     }
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("SEATMAP_SPE={name}: {error}"))?;
     match Model::from_toml(name, &text).map_err(|error| format!("SEATMAP_SPE={error}"))? {
         Model::Cell(model) => Ok(model),
-        Model::Coherent(_) => Err(unknown()),
+        Model::Coherent(_) => Err(unknown(name)),
     }
+}
+
+fn unknown(name: &str) -> String {
+    let known = catalog::cells().collect::<Vec<_>>().join(", ");
+    format!("SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell", known)
 }
 
 #[cfg(test)]

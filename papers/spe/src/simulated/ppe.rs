@@ -12,7 +12,7 @@ use crate::transfer::{Direction, Transfer};
 use seatmap_port::channels::{Order, Register};
 use seatmap_sim::cell_be::session::{
     Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition,
-    Wanted,
+    WatchedEvents,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,7 +51,7 @@ impl Seat {
         let registers = registers as u64;
         let seat = options.seat.map(|place| Session::chain_seat(driver.model(), place));
         let chip = layout::chip();
-        let add = move |session: &mut Session| {
+        let task = desk::now(driver, move |session| {
             let store = LocalStore {
                 base: base as *mut u8,
                 effective: effective as *mut u8,
@@ -65,8 +65,7 @@ impl Seat {
                 seat,
                 chip,
             }))
-        };
-        let task = desk::now(driver, add) as u16;
+        }) as u16;
         Seat {
             driver: Arc::clone(driver),
             task,
@@ -184,12 +183,12 @@ impl Seat {
         condition: TagCondition,
     ) -> Result<u32, SpeError> {
         let complete = self.call(Call::AwaitProxies { of: self.task, mask, condition });
-        let (tell, told) = std::sync::mpsc::channel();
+        let (report, reports) = std::sync::mpsc::channel();
         self.now(move |session, task| {
-            _ = tell.send(session.take_proxy_fault(task));
+            _ = report.send(session.take_proxy_fault(task));
             0
         });
-        match told.recv().ok().flatten() {
+        match reports.recv().ok().flatten() {
             Some(command) => Err(failed(number, command).into()),
             None => Ok(complete as u32),
         }
@@ -211,18 +210,26 @@ impl Seat {
 
     /// Waits until one of these events has happened, or until a time, in nanoseconds of the
     /// machine, has passed.
-    pub fn await_events(driver: &Arc<Driver>, wanted: &[Wanted], timeout_ns: Option<u64>) {
+    pub fn await_events(
+        driver: &Arc<Driver>,
+        watched_events: &[WatchedEvents],
+        timeout_ns: Option<u64>,
+    ) {
         let until = timeout_ns
             .map(|ns| desk::now(driver, move |session| session.now() + session.cycle_at(ns)));
         desk::call(
             driver,
-            Call::AwaitEvents { wanted: wanted.as_ptr(), count: wanted.len(), until },
+            Call::AwaitEvents {
+                watched_events: watched_events.as_ptr(),
+                count: watched_events.len(),
+                until,
+            },
         );
     }
 
     /// The event that a thread waits for.
     #[must_use]
-    pub fn wanted(&self, events: u32) -> Wanted {
-        Wanted { context: self.task, events }
+    pub fn watched_events(&self, events: u32) -> WatchedEvents {
+        WatchedEvents { context: self.task, events }
     }
 }

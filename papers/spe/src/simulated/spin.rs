@@ -103,13 +103,14 @@ impl Watch {
     /// A number for all bytes of the store.
     fn number(&self) -> u64 {
         // FNV-1a over words, with a turn so that high bits count.
-        let mixed = |number: u64, word: u64| {
-            (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
-        };
         // SAFETY: within the store, which outlives the turn.
         (0..self.bytes as usize / 8)
             .fold(0, |number, at| mixed(number, unsafe { self.words.add(at).read_volatile() }))
     }
+}
+
+fn mixed(number: u64, word: u64) -> u64 {
+    (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
 /// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work

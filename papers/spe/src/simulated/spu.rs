@@ -100,7 +100,7 @@ fn fault(spu: &SpuState, command: Command) -> TransferFault {
     failed(spu.context().number(), command)
 }
 
-/// The same for a context by its number.
+/// The fault of a command of a context, by the context's number.
 #[must_use]
 pub fn failed(context: u32, command: Command) -> TransferFault {
     let Command { name, kind, local, effective, bytes, tag } = command;

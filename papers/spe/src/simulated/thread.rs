@@ -3,7 +3,7 @@
 use crate::simulated::desk::{self, Desk};
 use crate::simulated::driver::Driver;
 use crate::simulated::machine::simulated;
-use seatmap_sim::cell_be::session::{Call, Session};
+use seatmap_sim::cell_be::session::Call;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,11 +35,12 @@ pub fn close(desk: Arc<Desk>) {
 /// The thread for this desk was created. It cannot have begun: its creator runs.
 pub fn born(desk: &Desk, thread: u64) {
     let task = desk.task.load(Ordering::Acquire) as u16;
-    let name = move |session: &mut Session| {
-        session.set_key(task, thread);
-        0
-    };
-    with(|driver| desk::now(driver, name));
+    with(|driver| {
+        desk::now(driver, move |session| {
+            session.set_key(task, thread);
+            0
+        })
+    });
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
 }
 
@@ -65,12 +66,12 @@ pub fn lives(thread: u64) -> bool {
 /// whether it was woken.
 #[must_use]
 pub fn park(key: u64, until_ns: Option<u64>) -> bool {
-    let parked = |driver: &Arc<Driver>| {
+    with(|driver| {
         let ghz = driver.model().frequency_ghz;
         let until = until_ns.map(|ns| (ns as f64 * ghz) as u64);
         desk::call(driver, Call::Park { key, until }) != 0
-    };
-    with(parked).unwrap_or(true)
+    })
+    .unwrap_or(true)
 }
 
 /// Wakes up to `most` waiters of a key.
@@ -88,9 +89,9 @@ pub fn sleep(ns: u64) {
 /// Nanoseconds since the machine's beginning.
 #[must_use]
 pub fn time_ns() -> u64 {
-    let read = |driver: &Arc<Driver>| {
+    with(|driver| {
         let cycles = desk::call(driver, Call::Clock);
         (cycles as f64 / driver.model().frequency_ghz) as u64
-    };
-    with(read).unwrap_or(0)
+    })
+    .unwrap_or(0)
 }

@@ -39,7 +39,7 @@ pub struct Running {
 
 /// The result of a look at a thread.
 #[derive(Debug)]
-pub enum Found {
+pub enum ThreadState {
     /// It computes, or has not been looked at long enough.
     Running,
     /// It waits in the kernel.
@@ -71,22 +71,22 @@ impl Running {
     }
 
     /// Looks at the thread, which has made no call for a while.
-    pub fn look(&mut self) -> Found {
+    pub fn look(&mut self) -> ThreadState {
         let tid = self.desk.tid.load(Ordering::Acquire);
         if tid == 0 {
-            return Found::Running;
+            return ThreadState::Running;
         }
         match Task::of(tid).map(|task| task.state) {
-            None | Some('Z' | 'X') => Found::Gone,
+            None | Some('Z' | 'X') => ThreadState::Gone,
             Some('R') => self.sample(tid),
             Some(_) => {
                 self.asleep += 1;
-                if self.asleep < ASLEEP { Found::Running } else { Found::Away }
+                if self.asleep < ASLEEP { ThreadState::Running } else { ThreadState::Away }
             }
         }
     }
 
-    fn sample(&mut self, tid: Tid) -> Found {
+    fn sample(&mut self, tid: Tid) -> ThreadState {
         self.asleep = 0;
         let mut states = HashSet::new();
         let mut is_known = false;
@@ -95,14 +95,14 @@ impl Running {
             let Some(state) =
                 works(tid, || false).then(|| sample::of(tid, SAMPLE_WITHIN)).flatten()
             else {
-                return Found::Running;
+                return ThreadState::Running;
             };
             is_known |= !states.insert(state);
         }
         if is_known {
-            Found::Spinning(Spinning { task: self.task, tid, states, unseen: 0, patience: 1 })
+            ThreadState::Spinning(Spinning { task: self.task, tid, states, unseen: 0, patience: 1 })
         } else {
-            Found::Running
+            ThreadState::Running
         }
     }
 }

@@ -34,6 +34,7 @@ fn offset_of(text: &str, dotted: &str) -> Option<usize> {
     for part in dotted.split('.') {
         let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref().as_ref() == part)
         else {
+            // A key that is missing is reported at the table where it should be.
             break;
         };
         at = Some(key.span().start);

@@ -96,6 +96,7 @@ impl Description {
         struct Header {
             format: String,
         }
+        // A file of another version is named as such before its keys are called wrong.
         let header: Header = toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
         if header.format != FORMAT {
             return Err(DescriptionError::Format(header.format));

@@ -14,6 +14,7 @@ use crate::{CoreDistance, Profile};
 pub fn write(profile: &Profile) -> Result<String, ExportError> {
     let distances = profile.core_distance.as_ref().filter(|distance| distance.pus.len() > 1);
     let distances = distances.ok_or(ExportError::NoDistances)?;
+    // The format numbers CPUs by their rows.
     let mut order: Vec<usize> = (0..distances.pus.len()).collect();
     order.sort_by_key(|row| distances.pus[*row]);
     Ok((0..order.len()).map(|row| line(distances, &order, row)).collect())

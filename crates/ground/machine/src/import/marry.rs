@@ -23,10 +23,12 @@ pub enum Rows {
 /// the profile is then unchanged.
 pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Result<(), ImportError> {
     topology.pus.sort_by_key(|pu| pu.os);
+    // Numbers that only count the rows may be replaced by the topology's.
     let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
     if let Some(distance) = &mut profile.core_distance {
         let matrix = distance.pus.len();
         let pus = topology.pus.len();
+        // Named rows may be some of the topology's PUs; numbered ones must be all.
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
             return Err(ImportError::PuCount { matrix, topology: pus });
         }

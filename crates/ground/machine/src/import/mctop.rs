@@ -66,6 +66,7 @@ pub(super) fn read(
     let topology = topology(&header, &median_ns);
     let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
     profile.clock.frequency_hz = Some(frequency_hz);
+    // A cycle one way is two of a round trip.
     profile.clock.step_ns = Some(2.0 * ns_per_cycle);
     if options.frequency_hz.is_none() {
         profile.origin.source += &format!(" (in cycles; {:.1} GHz assumed)", frequency_hz / 1e9);
@@ -114,6 +115,7 @@ fn number(words: &[&str], at: usize) -> Option<usize> {
 fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, ImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
+    // Before the matrix is made: a short file must not ask for much memory.
     if body.len() + 1 < n * n * MIN_PAIR_BYTES {
         return Err(wrong(
             text,
@@ -135,6 +137,7 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
         }
         offset += line.len() + 1;
     }
+    // No pair takes 0 cycles, so 0 is a pair that was not there.
     match (0..n * n).find(|at| cycles[*at] == 0 && at / n != at % n) {
         Some(at) => Err(wrong(
             text,
@@ -176,6 +179,7 @@ fn topology(header: &Header, distances: &Matrix) -> Topology {
     let levels = Levels::of(distances);
     let cores =
         if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
+    // The file gives the number of nodes, and distances say which PUs they hold.
     let nodes = levels.with_groups(header.nodes);
     let mut seen = vec![0; header.contexts];
     let pus = (0..header.contexts).map(|context| {

@@ -130,6 +130,7 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportErr
         let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
         marry(&mut imported.profile, topology.clone(), rows)?;
     }
+    // Who names the rows need not be told that they were counted.
     let is_explained = options.cpus.is_some() || options.topology.is_some();
     imported.notes.retain(|note| !is_explained || !matches!(note, Note::RowsInOrder { .. }));
     Ok(())
@@ -139,6 +140,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(ImportError::TooLarge { bytes: bytes.len() });
     }
+    // A byte-order mark, which some editors write.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
         place: Position::of(bytes, error.valid_up_to()),

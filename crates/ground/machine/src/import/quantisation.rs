@@ -47,6 +47,7 @@ pub fn step(distances: &Matrix) -> Option<f64> {
         return None;
     }
     figures.sort_by(f64::total_cmp);
+    // Evenly over the sorted figures, so that all levels are in it.
     let sample = evenly(&figures, SAMPLE);
     let least = sample[0];
     let median = sample[sample.len() / 2];
@@ -74,6 +75,7 @@ fn is_ladder(figures: &[f64], step: f64) -> bool {
     for ns in figures {
         *count.entry((ns / step).round() as i64).or_default() += 1;
     }
+    // Few figures on a level are chance.
     count.retain(|_, figures_there| *figures_there as f64 >= LEVEL_SHARE * figures.len() as f64);
     let adjacent = count.keys().filter(|level| count.contains_key(&(*level + 1))).count();
     count.len() >= MIN_LEVELS && adjacent >= MIN_ADJACENT
@@ -86,6 +88,7 @@ fn fitted(figures: &[f64], step: f64) -> f64 {
         let multiple = (ns / step).round();
         (products + ns * multiple, squares + multiple * multiple)
     });
+    // Least squares of the figures over their multiples.
     products / squares
 }
 

@@ -25,6 +25,7 @@ pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (
         let back = known(one_way(j, i));
         let sum = match (there, back) {
             (Some(there), Some(back)) => there + back,
+            // One direction stands for both.
             (Some(one), None) | (None, Some(one)) => 2.0 * one,
             (None, None) => f64::NAN,
         };

@@ -30,10 +30,10 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     Ok((tasks, edges.collect()))
 }
 
-/// Draws `wanted` distinct numbers below a bound, by Floyd's way (Bentley & Floyd 1987).
-fn draw(bound: usize, wanted: usize, state: &mut u64) -> BTreeSet<usize> {
+/// Draws `count` distinct numbers below a bound, by Floyd's way (Bentley & Floyd 1987).
+fn draw(bound: usize, count: usize, state: &mut u64) -> BTreeSet<usize> {
     let mut drawn = BTreeSet::new();
-    for last in bound - wanted..bound {
+    for last in bound - count..bound {
         let number = (next(state) % (last as u64 + 1)) as usize;
         drawn.insert(if drawn.contains(&number) { last } else { number });
     }

@@ -51,12 +51,17 @@ fn exchanges(n: usize) -> Result<Vec<Edge>, String> {
 /// MPICH"): of the first 2r tasks, r being what exceeds a power of two, the even ones hand over to
 /// the odd ones and get the result back.
 fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
+    // The exchange needs a power of two; the tasks beyond it hand over to a neighbour.
     let power = 1 << n.ilog2();
     let excess = n - power;
-    let of_rank = |rank: usize| if rank < excess { 2 * rank + 1 } else { rank + excess };
-    let core =
-        exchanges(power)?.into_iter().map(|edge| Edge::unit(of_rank(edge.from), of_rank(edge.to)));
+    let core = exchanges(power)?
+        .into_iter()
+        .map(|edge| Edge::unit(task_of_rank(excess, edge.from), task_of_rank(excess, edge.to)));
     Ok(core.chain((0..excess).flat_map(|at| pair(2 * at, 2 * at + 1))).collect())
+}
+
+fn task_of_rank(excess: usize, rank: usize) -> usize {
+    if rank < excess { 2 * rank + 1 } else { rank + excess }
 }
 
 /// A grid with these sides, the last one counting fastest; each task with its neighbours along each
@@ -86,10 +91,14 @@ pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
 /// The first side counts the clusters, the second their members.
 pub(super) fn clusters([clusters, members]: [usize; 2]) -> Result<Edges, String> {
     at_most(clusters.saturating_mul(members).saturating_mul(members - 1))?;
-    let inside = |cluster: usize| {
-        let first = cluster * members;
-        let pairs = (0..members).flat_map(move |a| (0..members).map(move |b| (a, b)));
-        pairs.filter(|(a, b)| a != b).map(move |(a, b)| Edge::unit(first + a, first + b))
-    };
-    Ok((clusters * members, (0..clusters).flat_map(inside).collect()))
+    Ok((
+        clusters * members,
+        (0..clusters)
+            .flat_map(|cluster| {
+                let first = cluster * members;
+                let pairs = (0..members).flat_map(move |a| (0..members).map(move |b| (a, b)));
+                pairs.filter(|(a, b)| a != b).map(move |(a, b)| Edge::unit(first + a, first + b))
+            })
+            .collect(),
+    ))
 }

@@ -23,10 +23,12 @@ const AMOUNTS: &str = "bytes and messages are plain numbers";
 /// head of a matrix.
 pub(super) fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
-    let has = |word: &str| first.iter().flat_map(|row| &row.fields).any(|field| field.is(word));
+    // The first field of a matrix with names is the corner of its two heads.
     let is_matrix =
         first.as_ref().and_then(|row| row.fields.first()).is_none_or(|field| field.text.is_empty());
-    !is_matrix && has("from") && has("to")
+    !is_matrix
+        && first.iter().flat_map(|row| &row.fields).any(|field| field.is("from"))
+        && first.iter().flat_map(|row| &row.fields).any(|field| field.is("to"))
 }
 
 /// The meaning of the fields of a row.
@@ -63,7 +65,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
         let edge = edge(&row, &columns, &mut tasks)?;
         entries.add(row.end, edge)?;
     }
-    let (count, names, note) = tasks.told();
+    let (count, names, note) = tasks.finish();
+    // A head alone may be a file that was cut off.
     if count == 0 {
         return Err(ImportError::new(head.end, "there is not one edge in the list", COLUMNS));
     }
@@ -74,25 +77,32 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 }
 
 fn columns(head: &Row) -> Result<Columns, ImportError> {
-    let of = |word: &str| head.fields.iter().position(|field| field.is(word));
-    let missing =
-        |word: &str| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS);
-    let needed = |word: &str| of(word).ok_or_else(|| missing(word));
-    let known = ["from", "to", "bytes", "messages"];
-    let odd = |(at, field): &(usize, &Field)| {
-        known.iter().all(|word| !field.is(word) || of(word) != Some(*at))
-    };
-    if let Some((_, field)) = head.fields.iter().enumerate().find(odd) {
+    let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
+    // A name that stands twice counts the first time, and is odd the second.
+    let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
+    if let Some(field) = odd.map(|at| &head.fields[at]) {
         return Err(ImportError::new(
             field.place,
             format!("{} is one column too many", quoted(&field.text)),
             COLUMNS,
         ));
     }
-    let from = needed("from")?;
-    let to = needed("to")?;
-    let bytes = needed("bytes")?;
-    Ok(Columns { from, to, bytes, messages: of("messages"), count: head.fields.len() })
+    Ok(Columns {
+        from: needed_column(head, "from")?,
+        to: needed_column(head, "to")?,
+        bytes: needed_column(head, "bytes")?,
+        messages: column(head, "messages"),
+        count: head.fields.len(),
+    })
+}
+
+fn column(head: &Row, word: &str) -> Option<usize> {
+    head.fields.iter().position(|field| field.is(word))
+}
+
+fn needed_column(head: &Row, word: &str) -> Result<usize, ImportError> {
+    column(head, word)
+        .ok_or_else(|| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS))
 }
 
 fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportError> {
@@ -105,16 +115,17 @@ fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportE
         );
         return Err(ImportError::new(place, problem, ROWS));
     }
-    let figure = |at: usize| {
-        let field = &row.fields[at];
-        amount(&field.text).map_err(|problem| ImportError::new(field.place, problem, AMOUNTS))
-    };
     Ok(Edge {
         from: tasks.number(&row.fields[columns.from])?,
         to: tasks.number(&row.fields[columns.to])?,
-        bytes: figure(columns.bytes)?,
-        messages: columns.messages.map_or(Ok(1.0), figure)?,
+        bytes: figure(row, columns.bytes)?,
+        messages: columns.messages.map_or(Ok(1.0), |at| figure(row, at))?,
     })
+}
+
+fn figure(row: &Row, at: usize) -> Result<f64, ImportError> {
+    let field = &row.fields[at];
+    amount(&field.text).map_err(|problem| ImportError::new(field.place, problem, AMOUNTS))
 }
 
 impl Tasks {
@@ -163,7 +174,7 @@ impl Tasks {
     }
 
     /// The number of tasks, their names, and a note where the numbers do not begin at 0.
-    fn told(self) -> (usize, Vec<String>, Option<Note>) {
+    fn finish(self) -> (usize, Vec<String>, Option<Note>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),
             Tasks::Numbers { count, least } => {

@@ -119,14 +119,12 @@ fn words(lower: &str) -> Option<Format> {
 fn numbers(start: &str) -> Option<Format> {
     let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next()?;
-    let awk = |edges: &str| {
-        format!(
-            "make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv"
-        )
-    };
     // The DIMACS challenges: comments `c`, one line `p`, then arcs `a` or edges `e`.
-    let is_comment = |line: &&str| line.is_empty() || *line == "c" || line.starts_with("c ");
-    let problem = start.lines().map(str::trim).find(|line| !is_comment(line)).unwrap_or_default();
+    let problem = start
+        .lines()
+        .map(str::trim)
+        .find(|line| !(line.is_empty() || *line == "c" || line.starts_with("c ")))
+        .unwrap_or_default();
     if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
         let edges =
             "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
@@ -144,14 +142,21 @@ fn numbers(start: &str) -> Option<Format> {
     }
     // Scotch's graphs: the version 0 alone, then the numbers of vertices and arcs, then base value
     // and flags.
-    let counts = |line: &str| {
-        line.split_whitespace().map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>()
-    };
     let is_scotch = first == "0"
         && lines.next().and_then(counts).is_some_and(|counts| counts.len() == 2)
         && lines.next().and_then(counts).is_some_and(|flags| flags.len() == 2 && flags[0] <= 1);
     is_scotch
         .then(|| ("a Scotch graph", "make a METIS graph of it: gcv -is -oc OLD NEW".to_owned()))
+}
+
+fn awk(edges: &str) -> String {
+    format!(
+        "make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv"
+    )
+}
+
+fn counts(line: &str) -> Option<Vec<usize>> {
+    line.split_whitespace().map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>()
 }
 
 #[cfg(test)]

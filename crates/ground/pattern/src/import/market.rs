@@ -49,9 +49,11 @@ struct Header {
 /// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
 /// pattern.
 pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
-    let is_data =
-        |(_, line): &(usize, &str)| !line.trim_start().starts_with('%') && !line.trim().is_empty();
-    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(is_data);
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !line.trim_start().starts_with('%') && !line.trim().is_empty());
     let header = header(text, lines.next())?;
     let mut matrix = Matrix { entries: Entries::default(), header };
     match matrix.header.entries {
@@ -86,22 +88,26 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportErro
             }
         }
     }
-    let is = |word: &str| words.iter().any(|(_, other)| other == word);
-    if is("array") && is("pattern") {
+    // The format forbids it (Boisvert et al. 1996, "The Matrix Market Exchange Formats").
+    if has_word(&words, "array") && has_word(&words, "pattern") {
         return Err(ImportError::new(
             words[3].0,
             "an array is made of amounts, and a pattern has none",
             HEADER,
         ));
     }
-    let (n, entries) = self::sizes(text, sizes, is("coordinate"))?;
+    let (n, entries) = self::sizes(text, sizes, has_word(&words, "coordinate"))?;
     Ok(Header {
         n,
         entries,
-        is_bare: is("pattern"),
-        is_whole: is("integer"),
-        is_symmetric: is("symmetric"),
+        is_bare: has_word(&words, "pattern"),
+        is_whole: has_word(&words, "integer"),
+        is_symmetric: has_word(&words, "symmetric"),
     })
+}
+
+fn has_word(words: &[(Position, String)], word: &str) -> bool {
+    words.iter().any(|(_, other)| other == word)
 }
 
 fn sizes(
@@ -121,19 +127,20 @@ fn sizes(
         None => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
-    let wrong =
-        |problem: String| Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES));
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
-        _ => return wrong(format!("{} sizes", numbers.len())),
+        _ => return wrong_sizes(at, format!("{} sizes", numbers.len())),
     };
     match rows {
-        _ if rows != columns => wrong(format!(
-            "{} and {}, and a pattern is a square",
-            counted(rows, "row"),
-            counted(columns, "column")
-        )),
+        _ if rows != columns => wrong_sizes(
+            at,
+            format!(
+                "{} and {}, and a pattern is a square",
+                counted(rows, "row"),
+                counted(columns, "column")
+            ),
+        ),
         _ if !(1..=MAX_TASKS).contains(&rows) => Err(ImportError::new(
             Position { line: at, column: 1 },
             tasks_problem(rows),
@@ -141,6 +148,10 @@ fn sizes(
         )),
         _ => Ok((rows, entries)),
     }
+}
+
+fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), ImportError> {
+    Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES))
 }
 
 /// A matrix in the making.
@@ -167,10 +178,12 @@ impl Matrix {
                 }
                 _ => return Err(ImportError::new(place, counted(words.len(), "word"), ENTRIES)),
             };
+            // Such a file would count the pair twice.
             if self.header.is_symmetric && from < to {
                 return Err(ImportError::new(place, "an entry above the diagonal", LOWER));
             }
             count += 1;
+            // At each entry, before it is kept: the header says how much memory the file may take.
             if count > promised {
                 return Err(ImportError::new(
                     place,
@@ -190,8 +203,10 @@ impl Matrix {
     ) -> Result<(), ImportError> {
         let n = self.header.n;
         let is_symmetric = self.header.is_symmetric;
-        let column = |to: usize| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to));
-        let mut cells = (0..n).flat_map(column);
+        // The format goes column by column, and from the diagonal down where the matrix is
+        // symmetric.
+        let mut cells = (0..n)
+            .flat_map(|to| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to)));
         let mut count = 0;
         for (place, word) in words {
             let Some((from, to)) = cells.next() else {
@@ -211,11 +226,14 @@ impl Matrix {
         promised: usize,
         remedy: &'static str,
     ) -> Result<(), ImportError> {
-        let problem = || format!("the file ends after {count} of {}", counted(promised, "entry"));
         if count == promised {
             Ok(())
         } else {
-            Err(ImportError::new(Position::end(text), problem(), remedy))
+            Err(ImportError::new(
+                Position::end(text),
+                format!("the file ends after {count} of {}", counted(promised, "entry")),
+                remedy,
+            ))
         }
     }
 
@@ -226,18 +244,20 @@ impl Matrix {
         to: usize,
         bytes: f64,
     ) -> Result<(), ImportError> {
-        let edge = |from, to| Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) };
+        let messages = f64::from(u8::from(bytes > 0.0));
+        // The file has the lower half of a symmetric matrix only; the diagonal stands there once.
         if self.header.is_symmetric && from != to {
-            self.entries.add(place, edge(to, from))?;
+            self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
         }
-        self.entries.add(place, edge(from, to))
+        self.entries.add(place, Edge { from, to, bytes, messages })
     }
 
     fn index(&self, (place, word): &(Position, &str)) -> Result<usize, ImportError> {
         let n = self.header.n;
         let index = whole_number::<usize>(word).filter(|index| (1..=n).contains(index));
-        let problem = || format!("{} is not between 1 and {n}", quoted(word));
-        index.map(|index| index - 1).ok_or_else(|| ImportError::new(*place, problem(), ENTRIES))
+        index.map(|index| index - 1).ok_or_else(|| {
+            ImportError::new(*place, format!("{} is not between 1 and {n}", quoted(word)), ENTRIES)
+        })
     }
 
     fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, ImportError> {

@@ -135,10 +135,13 @@ fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportEr
 
 /// Names that only count the tasks, from 0 or 1, as programs write them that know no names.
 fn counted(fields: &[Field]) -> Option<Vec<String>> {
-    let from = |first: usize| {
-        fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string())
-    };
-    (from(0) || from(1)).then(|| fields.iter().map(|field| field.text.to_string()).collect())
+    // Tools of C count tasks from 0, those of Fortran and MATLAB from 1.
+    (count_from(fields, 0) || count_from(fields, 1))
+        .then(|| fields.iter().map(|field| field.text.to_string()).collect())
+}
+
+fn count_from(fields: &[Field], first: usize) -> bool {
+    fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string())
 }
 
 impl Shape {

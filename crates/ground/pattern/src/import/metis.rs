@@ -72,15 +72,15 @@ pub(super) fn is_one(text: &str) -> bool {
         return false;
     };
     let rows: Vec<&str> = lines.collect();
-    let is_numbers =
-        |line: &&str| line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.".contains(&byte));
     // Blank lines at the end may be vertices without neighbours, or nothing.
     let filled = rows.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
     let is_square = filled + 1 == numbers.len();
     filled > 0
         && !is_square
         && (filled..=rows.len()).contains(&numbers[0])
-        && rows.iter().all(is_numbers)
+        && rows
+            .iter()
+            .all(|line| line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.".contains(&byte)))
 }
 
 fn is_comment(line: &str) -> bool {
@@ -137,16 +137,12 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
             HEADER,
         ));
     }
-    let number = |(place, word): &(Position, &str)| {
-        whole_number::<usize>(word).ok_or_else(|| {
-            ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
-        })
-    };
     let vertices = number(&words[0])?;
     let edges = number(&words[1])?;
     if !(1..=MAX_TASKS).contains(&vertices) {
         return Err(ImportError::new(place, tasks_problem(vertices), FEWER_TASKS));
     }
+    // Each edge of the file becomes two of the pattern.
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
         let problem = format!(
             "{edges} between {vertices} are more than there can be or are read",
@@ -155,12 +151,13 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
         );
         return Err(ImportError::new(words[1].0, problem, HEADER));
     }
+    // Three digits from the right: edge weights, vertex weights, vertex sizes (METIS manual 5.1,
+    // section 4.1.1).
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
         let problem = format!("the format {} is not known", quoted(format));
         return Err(ImportError::new(words[2].0, problem, HEADER));
     }
-    let digit = |place: usize| format.bytes().rev().nth(place) == Some(b'1');
     let weights = match words.get(3) {
         Some(word) => number(word)?,
         None => 1,
@@ -168,8 +165,21 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
     if weights > MAX_WEIGHTS {
         return Err(ImportError::new(words[3].0, format!("{weights} weights of a vertex"), HEADER));
     }
-    let weights = if digit(1) { weights } else { 0 };
-    Ok(Header { place, vertices, edges, has_sizes: digit(2), weights, has_edge_weights: digit(0) })
+    let weights = if format.bytes().rev().nth(1) == Some(b'1') { weights } else { 0 };
+    Ok(Header {
+        place,
+        vertices,
+        edges,
+        has_sizes: format.bytes().rev().nth(2) == Some(b'1'),
+        weights,
+        has_edge_weights: format.bytes().next_back() == Some(b'1'),
+    })
+}
+
+fn number((place, word): &(Position, &str)) -> Result<usize, ImportError> {
+    whole_number::<usize>(word).ok_or_else(|| {
+        ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
+    })
 }
 
 /// A graph in the making.
@@ -185,13 +195,17 @@ impl Graph {
     fn line(&mut self, vertex: usize, at: usize, line: &str) -> Result<(), ImportError> {
         let mut words = words_of_line(at, line);
         let end = Position { line: at, column: line.trim_end().len() + 1 };
-        let missing = |what: &str| ImportError::new(end, format!("there is no {what}"), FIELDS);
         if self.header.has_sizes {
-            let size = figure(words.next().ok_or_else(|| missing("size"))?)?;
+            let size =
+                figure(words.next().ok_or_else(|| {
+                    ImportError::new(end, "there is no size".to_owned(), FIELDS)
+                })?)?;
             self.is_numbered &= size == (vertex + 1) as f64;
         }
         for which in 0..self.header.weights {
-            let weight = figure(words.next().ok_or_else(|| missing("weight of the vertex"))?)?;
+            let weight = figure(words.next().ok_or_else(|| {
+                ImportError::new(end, "there is no weight of the vertex".to_owned(), FIELDS)
+            })?)?;
             if which == 0 {
                 self.loads.push(weight);
             }
@@ -200,9 +214,13 @@ impl Graph {
             let to = self.neighbour(vertex, place, word)?;
             let mut weight = 1.0;
             if self.header.has_edge_weights {
-                weight = figure(
-                    words.next().ok_or_else(|| missing("weight after the last neighbour"))?,
-                )?;
+                weight = figure(words.next().ok_or_else(|| {
+                    ImportError::new(
+                        end,
+                        "there is no weight after the last neighbour".to_owned(),
+                        FIELDS,
+                    )
+                })?)?;
             }
             if self.ends.len() == 2 * self.header.edges {
                 let problem =

@@ -34,11 +34,11 @@ pub(super) struct Row<'a> {
 /// The rows of a text without empty lines and comments (`#`). The separator of the first row holds
 /// for all rows: tabs, else semicolons, else commas, else blanks.
 pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportError>> {
-    let lines = || text.lines().enumerate().filter(|(_, line)| is_row(line));
-    let first = lines().next().map_or("", |(_, line)| line);
+    let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
+    let first = lines.clone().next().map_or("", |(_, line)| line);
     let separator =
         ['\t', ';', ','].into_iter().find(|separator| split(first, *separator).0.len() > 1);
-    lines().map(move |(at, line)| row(at + 1, line, separator))
+    lines.map(move |(at, line)| row(at + 1, line, separator))
 }
 
 /// The number of rows.

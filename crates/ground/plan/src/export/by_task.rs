@@ -23,6 +23,7 @@ const SLURM: &str = "\
 /// The shell expression for the number of the task: our own variable, then those that launchers set
 /// for the rank on this node.
 fn task() -> String {
+    // From the inside of the nested defaults outwards, so that the first launcher is asked first.
     let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
     let of_launchers = launchers.fold(String::new(), |rest, name| format!("${{{name}:-{rest}}}"));
     format!("${{{OWN}:-{of_launchers}}}")
@@ -46,6 +47,7 @@ pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> St
     text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this\n";
     text += "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
     text += &format!("task={}\n{SLURM}case $task in\n", task());
+    // `exec`: the program takes the script's place, and gets its signals and its parent.
     for task in 0..plan.placement.len() {
         text += &format!(
             "{task}) exec {} \"$@\" ;;{}\n",

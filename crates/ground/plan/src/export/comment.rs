@@ -6,6 +6,7 @@ use seatmap_statistics::words::counted;
 /// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a
 /// continuation.
 pub fn one_line(text: &str) -> String {
+    // A newline would end the comment, and the rest of a name would run as a command.
     seatmap_document::visible(&text.replace('\\', r"\\"))
 }
 

@@ -14,6 +14,7 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
     if plan.placement.len() > MOST_LCORES {
         return Err(ExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
     }
+    // The main lcore is task 0, which starts the others.
     Ok(format!(
         "--lcores={} --main-lcore=0\n",
         joined((0..plan.placement.len()).map(|task| lcore(plan, task)), ",")

@@ -10,6 +10,7 @@ use crate::Plan;
 /// no two PUs of one core. Inside, programs seat themselves or run under `seatmap run`.
 #[must_use]
 pub fn write(plan: &Plan) -> String {
+    // The plugin takes a number of CPUs and chooses them itself.
     let cpus = plan.pus_in_use().len();
     let memory = plan.memory_in_use().is_some();
     let mut text = comment::header(plan);
@@ -25,6 +26,7 @@ pub fn write(plan: &Plan) -> String {
         "      preferSpreadOnPhysicalCores: {}\n      allocatorPriority: high\n",
         is_spread(plan)
     );
+    // In a comment, for people: the plugin has no key for it.
     text + &format!("# The plan's PUs: {}\n", joined(plan.pus_in_use(), " "))
 }
 

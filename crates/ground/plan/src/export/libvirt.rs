@@ -17,6 +17,7 @@ pub fn write(plan: &Plan) -> String {
     let whole = CpuList(plan.pus_in_use());
     let mut text = format!(
         "<!-- {} -->\n",
+        // XML ends a comment at two hyphens.
         comment::header(plan).trim_start_matches("# ").trim_end().replace("--", "- -")
     );
     text += &format!("<vcpu placement='static' cpuset='{whole}'>{tasks}</vcpu>\n<cputune>\n");
@@ -58,10 +59,12 @@ fn topology(plan: &Plan) -> [usize; 4] {
     let Some(threads) = parts(&pus, |pu| pu.core).map(|cores| tasks / cores) else {
         return flat;
     };
+    // A level that the plan does not know has one part, which changes nothing for the guest.
     let sockets = parts(&pus, |pu| pu.package).unwrap_or(1);
     let dies =
         parts(&pus, |pu| pu.die).filter(|dies| dies % sockets == 0).unwrap_or(sockets) / sockets;
     let cores = tasks / threads;
+    // libvirt refuses a product that is not the number of vCPUs.
     match cores % (sockets * dies) {
         0 => [sockets, dies, cores / sockets / dies, threads],
         _ => [1, 1, cores, threads],
@@ -72,6 +75,7 @@ fn topology(plan: &Plan) -> [usize; 4] {
 /// many.
 fn parts(pus: &[&Pu], level: impl Fn(&Pu) -> Option<u32>) -> Option<usize> {
     let numbers: Vec<u32> = pus.iter().map(|pu| level(pu)).collect::<Option<_>>()?;
+    // libvirt numbers vCPUs part by part, so that each part must stand together.
     let runs: Vec<&[u32]> = numbers.chunk_by(|one, other| one == other).collect();
     let different: std::collections::BTreeSet<u32> = runs.iter().map(|run| run[0]).collect();
     let equal = runs.iter().all(|run| run.len() == runs[0].len());

@@ -11,6 +11,7 @@ use seatmap_os::CpuList;
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |task, pus| {
+        // The entry `all` binds to the nodes of every task.
         let nodes = task.map_or_else(
             || plan.memory_in_use().unwrap_or_default(),
             |task| plan.memory_of(task).to_vec(),

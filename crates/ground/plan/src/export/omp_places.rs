@@ -13,6 +13,7 @@ pub fn write(plan: &Plan) -> String {
         (0..plan.placement.len()).map(|task| format!("{{{}}}", joined(plan.seat(task), ","))),
         ",",
     );
+    // With `close` thread k takes place k, as long as there are as many places as threads.
     environment::lines(plan, &[("OMP_PROC_BIND", "close".to_owned()), ("OMP_PLACES", places)])
 }
 

@@ -20,6 +20,7 @@ const ROLES: [(&str, &[&str]); 4] = [
 pub fn write(plan: &Plan) -> String {
     let mut lists = roles(plan);
     for role in 1..lists.len() {
+        // A role without a task of its own runs beside the role before it.
         if lists[role].is_empty() {
             lists[role] = lists[role - 1].clone();
         }
@@ -38,6 +39,7 @@ fn roles(plan: &Plan) -> [Vec<u32>; ROLES.len()] {
     let tasks = 0..plan.placement.len();
     let (known, others): (Vec<usize>, Vec<usize>) =
         tasks.partition(|task| role(plan, *task).is_some());
+    // First: a task without a name of a role takes a role that is left.
     for task in known {
         lists[role(plan, task).unwrap_or_default()].extend(plan.seat(task));
     }

@@ -54,6 +54,7 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
     for (task, name) in names.into_iter().enumerate() {
         let (pus, matched) = layers.entry(node(plan, task)).or_default();
         pus.extend(plan.seat(task));
+        // The kernel keeps 15 bytes of a thread's name, and a longer prefix would match none.
         matched.insert(&name[..name.floor_char_boundary(NAME_BYTES)]);
     }
     let ours = layers.into_iter().map(|(node, (pus, names))| layer(node, pus.len(), &names));
@@ -70,6 +71,7 @@ pub fn write(plan: &Plan) -> Result<String, ExportError> {
 fn node(plan: &Plan, task: usize) -> Option<u32> {
     let nodes: Option<BTreeSet<u32>> =
         plan.seat(task).iter().map(|os| plan.pus.iter().find(|pu| pu.os == *os)?.numa).collect();
+    // A seat over two nodes belongs to the layer of the whole machine.
     nodes.filter(|nodes| nodes.len() == 1)?.first().copied()
 }
 

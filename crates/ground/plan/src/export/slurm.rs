@@ -12,6 +12,7 @@ use crate::Plan;
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
     let tasks = plan.placement.len();
+    // `map_cpu` takes one CPU a task and is easier to read; sets need masks.
     let bind = if plan.seats.is_empty() {
         format!("map_cpu:{}", joined(&plan.placement, ","))
     } else {
@@ -45,14 +46,8 @@ fn mask(pus: &[u32]) -> String {
     let text: String = (0..=digits)
         .rev()
         .filter_map(|at| {
-            char::from_digit(
-                {
-                    pus.iter()
-                        .filter(|pu| **pu / 4 == at)
-                        .fold(0, |bits, pu| bits | 1_u32 << (pu % 4))
-                },
-                16,
-            )
+            let four = pus.iter().filter(|pu| **pu / 4 == at);
+            char::from_digit(four.fold(0, |bits, pu| bits | 1 << (pu % 4)), 16)
         })
         .collect();
     format!("0x{text}")

@@ -48,7 +48,7 @@ pub enum DmaError {
     /// The addresses are not aligned as the size requires.
     #[error(
         // Plural: a single byte has no alignment to break.
-        "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be multiples of {wanted} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
+        "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be multiples of {alignment} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
     )]
     Alignment {
         /// The size of the transfer in bytes.
@@ -58,7 +58,7 @@ pub enum DmaError {
         /// The other address.
         offset: u32,
         /// Both must be multiples of this.
-        wanted: u32,
+        alignment: u32,
     },
     /// A tag beyond 31.
     #[error("tag {0}: there are 0 to 31, and the MFC raises an invalid-tag exception")]
@@ -127,12 +127,12 @@ pub fn check(local: u32, ea: Ea, size: u32, tag: u8) -> Result<(), DmaError> {
 }
 
 /// Below 16 bytes both addresses must also agree in their last four bits.
-fn aligned(local: u32, offset: u32, size: u32, wanted: u32) -> Result<(), DmaError> {
-    let agree = wanted == 16 || local % 16 == offset % 16;
-    if local.is_multiple_of(wanted) && offset.is_multiple_of(wanted) && agree {
+fn aligned(local: u32, offset: u32, size: u32, alignment: u32) -> Result<(), DmaError> {
+    let agree = alignment == 16 || local % 16 == offset % 16;
+    if local.is_multiple_of(alignment) && offset.is_multiple_of(alignment) && agree {
         Ok(())
     } else {
-        Err(DmaError::Alignment { size, local, offset, wanted })
+        Err(DmaError::Alignment { size, local, offset, alignment })
     }
 }
 

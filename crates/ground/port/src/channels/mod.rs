@@ -43,7 +43,7 @@ pub enum Service {
     Thread,
     /// Writing a mailbox through a system call instead of a mapped register.
     Mailbox,
-    /// The same for a signal.
+    /// Writing a signal register through a system call.
     Signal,
 }
 

@@ -104,7 +104,7 @@ fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
 }
 
 fn first_word(tree: &Tree, folder: &str, names: &[&str]) -> Option<u32> {
-    names.iter().find_map(|name| words(tree, &folder, name)?.first().copied())
+    names.iter().find_map(|name| words(tree, folder, name)?.first().copied())
 }
 
 fn holds_data(tree: &Tree, folder: &str) -> bool {

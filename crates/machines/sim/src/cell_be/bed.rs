@@ -75,6 +75,7 @@ impl CellBed {
             )));
         }
         let mut taken = std::collections::HashSet::new();
+        // The PPE runs several tasks, an SPE one.
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
             return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
         }

@@ -127,6 +127,7 @@ impl AtomicUnits {
     fn reserve(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
         self.phases[spe as usize] = Phase::Reserving(operation);
         let line = self.line(operation.at);
+        // A line in the unit's own cache needs no command.
         if line.sharers & 1 << spe == 0 {
             return Step::Reserve(operation.at);
         }
@@ -145,6 +146,7 @@ impl AtomicUnits {
     /// `None` if memory supplies it.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
+        // A changed line is supplied once, and is shared from then on.
         let owner = line.owner.take();
         line.sharers |= 1 << spe;
         line.reserved |= 1 << spe;
@@ -197,6 +199,7 @@ impl AtomicUnits {
             // The reservation was lost before the line came: the store fails at once.
             return self.lose(spe, operation, out);
         }
+        // The owner is the only sharer: nobody else has to give the line up.
         let is_owner = line.owner == Some(spe);
         self.phases[spe as usize] = Phase::Storing(operation);
         if is_owner { self.work(spe, out) } else { Step::Claim(operation.at) }
@@ -208,6 +211,7 @@ impl AtomicUnits {
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
         }
+        // A read leaves the line as it was, with all its sharers.
         if operation.kind != Atomic::Read {
             (line.sharers, line.owner, line.reserved) = (1 << spe, Some(spe), 0);
         }

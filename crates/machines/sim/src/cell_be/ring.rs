@@ -103,8 +103,11 @@ impl Ring {
     /// ring. Times at or after `enough` are not distinguished.
     #[inline]
     pub fn earliest(&self, source: usize, hops: usize, least: u64, enough: u64) -> u64 {
+        // With as many transfers under way as the ring carries, the next one starts when the first
+        // ends.
         let first_end = self.ends[..self.most].iter().copied().fold(u64::MAX, u64::min);
         let mut start = least.max(self.next_start).max(first_end);
+        // Data reaches each further segment a hop later, so that one may be free that much later.
         let mut ahead = 0;
         for segment in self.route(source, hops) {
             if start >= enough {

@@ -294,6 +294,7 @@ impl Machine for World {
         loop {
             let (time, event) = self.out.deliver()?;
             self.dispatch(event);
+            // All other messages are the machine's own affair.
             if let Event::Resume(task) = event {
                 return Some((time, task));
             }

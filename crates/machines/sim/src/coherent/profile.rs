@@ -67,6 +67,7 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
         .enumerate()
         .flat_map(|(core, pus)| pus.iter().map(move |os| (*os, core)))
         .collect();
+    // Rows hold the cores before their own: the greater number comes first.
     let median_ns = Matrix::from_fn(pus.len(), |i, j| {
         let a = core_of[&pus[i]];
         let b = core_of[&pus[j]];
@@ -101,6 +102,7 @@ fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
 fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64>, SimError> {
     (0..=core)
         .map(|other| {
+            // First and last: two different threads where a core is compared with itself.
             let pair = (cores[core].last(), cores[other].first());
             let (Some(one), Some(other)) = pair else { return Ok(f64::NAN) };
             if one == other {
@@ -125,6 +127,7 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
         .map(|pu| lines.iter().map(|line| model.ways_to_home(*pu, *line).map(ns)).collect())
         .collect();
     let offset_ns = offset_ns?;
+    // Any pair of two cores gives the same base.
     let other = pus.iter().position(|pu| core_of(model, *pu) != core_of(model, pus[0]))?;
     let base_ns = ns(model.round_trip_ticks(pus[0], pus[other], first)?)
         - offset_ns[0][0]

@@ -128,7 +128,7 @@ impl Figures {
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, figure) = self.all().find(|(key, figure)| {
             let least =
-                if ["atomic_cycles", "start_skew_cycles"].contains(&key) { 0.0 } else { 0.5 };
+                if ["atomic_cycles", "start_skew_cycles"].contains(key) { 0.0 } else { 0.5 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         })?;
         Some(format!(
@@ -189,6 +189,7 @@ impl Written {
     fn pu(&self, os: u32) -> Pu {
         let at = match self.numbering {
             Numbering::ThreadsAdjacent => os,
+            // CPU 0 is the last thread of the last core.
             Numbering::XeonPhi => (os + self.pus() - 1) % self.pus(),
         };
         let core = at / self.threads_per_core;
@@ -245,6 +246,7 @@ impl Written {
                 nodes = counted(nodes, "stop")
             ));
         }
+        // The hash deals lines by its value, so it must have as many as there are homes.
         let other = homes.hash_values != homes.count;
         other.then(|| {
             if homes.hash_values > homes.count {

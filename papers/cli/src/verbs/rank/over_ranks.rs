@@ -1,6 +1,6 @@
 //! A study over the ranks of one start.
 
-use super::asked::Asked;
+use super::request::RankRequest;
 use crate::args::RankStudy;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::error::CliError;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
     let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     check(&runner)?;
-    let setup = Asked { runner: &runner, pus: &[] }.setup(typed)?;
+    let setup = RankRequest { runner: &runner, pus: &[] }.setup(typed)?;
     let done = match &runner {
         Runner::CellBe(model) => {
             spread::follow(start.ranks(), &setup, || CellBed::new(Arc::clone(model)))
@@ -45,14 +45,15 @@ pub fn lead<B: Bed>(
     times: &mut Times,
     bed: impl Fn() -> B + Send + Sync,
     journal: Option<&mut RankJournal>,
-    asked: (&mut Observe, &dyn Fn() -> bool),
+    callbacks: (&mut Observe, &dyn Fn() -> bool),
 ) -> Result<bool, CliError> {
-    let spread = spread::lead(start.ranks(), setup, times, bed, journal, asked).map_err(
-        |error| match error {
-            SpreadStudyError::Spread(error) => failed(error),
-            other @ SpreadStudyError::Journal(_) => CliError::work(other),
-        },
-    )?;
+    let spread =
+        spread::lead(start.ranks(), setup, times, bed, journal, callbacks).map_err(|error| {
+            match error {
+                SpreadStudyError::Spread(error) => failed(error),
+                other @ SpreadStudyError::Journal(_) => CliError::work(other),
+            }
+        })?;
     tell(&spread);
     Ok(spread.is_whole)
 }

@@ -5,7 +5,6 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_experiments::rank::Ranking;
 use seatmap_papers_report::{html, ranking, svg};
-use std::path::Path;
 
 /// How a ranking becomes a file.
 type Writer = fn(&Ranking) -> String;
@@ -22,15 +21,17 @@ impl Results {
     /// # Errors
     /// A file that cannot be written, or two results for stdout.
     pub fn new(typed: &RankResults) -> Result<Self, CliError> {
-        let asked: [(&Option<_>, Writer); 4] = [
+        let outputs: [(&Option<_>, Writer); 4] = [
             (&typed.output, Ranking::to_json),
             (&typed.csv, ranking::csv),
             (&typed.svg, svg::ranking),
             (&typed.html, html::ranking),
         ];
-        let file = |(path, writer): (&Path, Writer)| Ok((Destination::new(path)?, writer));
-        let paths = asked.into_iter().filter_map(|(path, writer)| Some((path.as_deref()?, writer)));
-        let files = paths.map(file).collect::<Result<Vec<(Destination, Writer)>, CliError>>()?;
+        let paths =
+            outputs.into_iter().filter_map(|(path, writer)| Some((path.as_deref()?, writer)));
+        let files = paths
+            .map(|(path, writer)| Ok((Destination::new(path)?, writer)))
+            .collect::<Result<Vec<(Destination, Writer)>, CliError>>()?;
         let results = Results { files, json: typed.json };
         match results.wanting_stdout() {
             0 | 1 => Ok(results),

@@ -103,6 +103,7 @@ fn has_workers(function: Function) -> bool {
 /// The option, and what takes it.
 pub fn check(typed: &Stats) -> Result<(), CliError> {
     let Some(function) = typed.function.map(|choice| choice.0) else {
+        // Without a function all are measured, each with its own options.
         let named = TAKEN.iter().find(|taken| (taken.is_typed)(typed));
         return named.map_or(Ok(()), |Taken { option, functions, .. }| {
             refused(format!("{option} is for {functions}, and none is named: choose one with -f"))

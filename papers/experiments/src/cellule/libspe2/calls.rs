@@ -16,7 +16,7 @@ pub type Table = BTreeMap<Call, ByStyle<Spread>>;
 /// Measures each call in both styles, by turns.
 ///
 /// # Errors
-/// Those of [`Programs::run`].
+/// The errors of [`Programs::run`].
 pub fn table(programs: &Programs, seats: &Seats, turns: u32) -> Result<Table, CelluleError> {
     let numbers = [ROUNDS, seats.workers.len() as u32];
     let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
@@ -32,9 +32,8 @@ pub fn table(programs: &Programs, seats: &Seats, turns: u32) -> Result<Table, Ce
 /// The spread of a line's numbers over the turns.
 pub(super) fn spread(turns: &[Said], name: &str) -> Result<Spread, CelluleError> {
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
-    let absent = || CelluleError::Program {
+    Spread::of(&turns).ok_or_else(|| CelluleError::Program {
         name: "a measured program",
         words: format!("it said nothing of {name}"),
-    };
-    Spread::of(&turns).ok_or_else(absent)
+    })
 }

@@ -60,10 +60,18 @@ impl Curves {
     /// Its curves as names and points.
     #[must_use]
     pub fn curves(&self) -> Vec<(String, Vec<(f64, f64)>)> {
-        let point = |point: &Point| (f64::from(point.at), point.gain_percent);
         self.series
             .iter()
-            .map(|curve| (curve.name.clone(), curve.points.iter().map(point).collect()))
+            .map(|curve| {
+                (
+                    curve.name.clone(),
+                    curve
+                        .points
+                        .iter()
+                        .map(|point| (f64::from(point.at), point.gain_percent))
+                        .collect(),
+                )
+            })
             .collect()
     }
 }
@@ -94,34 +102,45 @@ impl Planned {
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
 fn plan(spes: u32) -> [Plan; 3] {
-    let matrix =
-        |size, spes, times| Planned { at: size, program: Program::Matrix, size, spes, times };
-    let by_spes =
-        |spes: u32| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec());
-    let by_times = |times: u32| {
-        let sizes = SIZES.iter().filter(|size| times == 1 || **size <= LARGEST_REPEATED);
-        (counted(times, "iteration"), sizes.map(|size| matrix(*size, spes, times)).collect())
-    };
     let size = BLOCKS * spes;
-    let price = |times| Planned { at: times, program: Program::BlackScholes, size, spes, times };
-    let prices = (counted(spes, "SPE"), CYCLES.map(price).to_vec());
-    let all_spes = (1..=spes).map(by_spes).collect();
+    let prices = (
+        counted(spes, "SPE"),
+        CYCLES
+            .map(|times| Planned { at: times, program: Program::BlackScholes, size, spes, times })
+            .to_vec(),
+    );
+    let all_spes = (1..=spes)
+        .map(|spes| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec()))
+        .collect();
     [
         ("matrix multiplication, one iteration (figure 4 a)", "rows and columns", all_spes),
         (
             "matrix multiplication, all SPEs (figure 4 b)",
             "rows and columns",
-            ITERATIONS.map(by_times).to_vec(),
+            ITERATIONS
+                .map(|times| {
+                    let sizes =
+                        SIZES.iter().filter(|size| times == 1 || **size <= LARGEST_REPEATED);
+                    (
+                        counted(times, "iteration"),
+                        sizes.map(|size| matrix(*size, spes, times)).collect(),
+                    )
+                })
+                .to_vec(),
         ),
         ("Black-Scholes, two blocks an SPE (figure 5)", "cycles", vec![prices]),
     ]
+}
+
+fn matrix(size: u32, spes: u32, times: u32) -> Planned {
+    Planned { at: size, program: Program::Matrix, size, spes, times }
 }
 
 /// Measures the figures; `step` is called with the number of points done and the number of all
 /// points.
 ///
 /// # Errors
-/// Those of [`Programs::run`].
+/// The errors of [`Programs::run`].
 pub fn figures(
     programs: &Programs,
     seats: &Seats,
@@ -173,9 +192,8 @@ fn point(
 
 /// The kernel's part of all turns together.
 fn kernel(turns: &[Said]) -> Option<f64> {
-    let sum = |name: &str| turns.iter().map(|said| said.sum(name)).sum::<f64>();
-    let user = sum("user_us");
-    let kernel = sum("kernel_us");
+    let user = turns.iter().map(|said| said.sum("user_us")).sum::<f64>();
+    let kernel = turns.iter().map(|said| said.sum("kernel_us")).sum::<f64>();
     (user + kernel > 0.0).then(|| 100.0 * kernel / (user + kernel))
 }
 

@@ -46,8 +46,8 @@ pub fn libspe2(
     turns: u32,
     mut step: impl FnMut(usize, usize) + Send,
 ) -> Result<Libspe2, CelluleError> {
-    let wanted = [Program::Calls, Program::Matrix, Program::BlackScholes, Program::Noise];
-    let programs = Programs::build(&programs::compiler(), &wanted)?;
+    let needed = [Program::Calls, Program::Matrix, Program::BlackScholes, Program::Noise];
+    let programs = Programs::build(&programs::compiler(), &needed)?;
     seats.control(|| {
         let table = calls::table(&programs, seats, turns)?;
         let figures = gains::figures(&programs, seats, turns, &mut step)?;

@@ -24,7 +24,7 @@ pub struct Noise {
 /// Looks at the clock on one SPE in both styles, by turns.
 ///
 /// # Errors
-/// Those of [`Programs::run`].
+/// The errors of [`Programs::run`].
 pub fn noise(
     programs: &Programs,
     seats: &Seats,
@@ -38,13 +38,16 @@ pub fn noise(
 }
 
 fn of(turns: &[Said]) -> Noise {
-    let sum = |name: &str| turns.iter().map(|said| said.sum(name)).sum::<f64>();
-    let looked_ns = sum("time_ns");
+    let looked_ns = sum(turns, "time_ns");
     let longest = turns.iter().map(|said| said.sum("longest_ns")).fold(0.0, f64::max);
     Noise {
         looked_ns,
-        gaps_per_second: sum("gaps") / looked_ns * 1e9,
-        lost_percent: sum("lost_ns") / looked_ns * 100.0,
+        gaps_per_second: sum(turns, "gaps") / looked_ns * 1e9,
+        lost_percent: sum(turns, "lost_ns") / looked_ns * 100.0,
         longest_ns: longest,
     }
+}
+
+fn sum(turns: &[Said], name: &str) -> f64 {
+    turns.iter().map(|said| said.sum(name)).sum::<f64>()
 }

@@ -89,7 +89,7 @@ impl Programs {
     ///
     /// # Errors
     /// [`CelluleError::Compiler`], [`CelluleError::System`].
-    pub fn build(compiler: &Path, wanted: &[Program]) -> Result<Self, CelluleError> {
+    pub fn build(compiler: &Path, needed: &[Program]) -> Result<Self, CelluleError> {
         let folder = Scratch::new("programs")
             .map_err(|error| CelluleError::System("no folder for the programs", error))?;
         for (name, text) in FILES {
@@ -98,7 +98,7 @@ impl Programs {
                 .map_err(|error| CelluleError::System("the programs cannot be written", error))?;
         }
         let programs = Programs { folder };
-        for program in wanted {
+        for program in needed {
             programs.compile(compiler, *program)?;
         }
         Ok(programs)
@@ -120,16 +120,15 @@ impl Programs {
     }
 
     fn tool(&self, compiler: &Path, arguments: &[&str]) -> Result<(), CelluleError> {
-        let failed =
-            |words: String| CelluleError::Compiler { compiler: compiler.to_owned(), words };
         let output =
             Command::new(compiler).args(arguments).current_dir(self.folder.path()).output();
         let output = output.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => failed("it is not there".to_owned()),
-            _ => failed(error.to_string()),
+            io::ErrorKind::NotFound => compiler_failed(compiler, "it is not there".to_owned()),
+            _ => compiler_failed(compiler, error.to_string()),
         })?;
-        let words = || String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-        output.status.success().then_some(()).ok_or_else(|| failed(words()))
+        output.status.success().then_some(()).ok_or_else(|| {
+            compiler_failed(compiler, String::from_utf8_lossy(&output.stderr).trim_end().to_owned())
+        })
     }
 
     /// Runs a program with its SPEs on these CPUs, and the PPE's side on those of the calling
@@ -153,13 +152,13 @@ impl Programs {
             ("SEATMAP_SPE_STYLE", style.word()),
         ];
         let output = self.output(program, &arguments, &environment)?;
-        let failed = |words: String| CelluleError::Program { name, words };
         let said = Said::parse(&String::from_utf8_lossy(&output.stdout));
-        let said =
-            said.ok_or_else(|| failed("it said something else than names and numbers".to_owned()))?;
+        let said = said.ok_or_else(|| {
+            program_failed(name, "it said something else than names and numbers".to_owned())
+        })?;
         match said.sum("wrong") {
             0.0 => Ok(said),
-            wrong => Err(failed(format!("{wrong} of its results are wrong"))),
+            wrong => Err(program_failed(name, format!("{wrong} of its results are wrong"))),
         }
     }
 
@@ -176,12 +175,28 @@ impl Programs {
         let name = program.recipe().0;
         let mut command = Command::new(self.folder.path().join(name));
         command.args(arguments).envs(environment.iter().copied());
-        let failed = |words: String| CelluleError::Program { name, words };
-        let output = command.output().map_err(|error| failed(error.to_string()))?;
-        let words =
-            || format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim_end());
-        if output.status.success() { Ok(output) } else { Err(failed(words())) }
+        let output = command.output().map_err(|error| program_failed(name, error.to_string()))?;
+        if output.status.success() {
+            Ok(output)
+        } else {
+            Err(program_failed(
+                name,
+                format!(
+                    "{}: {}",
+                    output.status,
+                    String::from_utf8_lossy(&output.stderr).trim_end()
+                ),
+            ))
+        }
     }
+}
+
+fn compiler_failed(compiler: &Path, words: String) -> CelluleError {
+    CelluleError::Compiler { compiler: compiler.to_owned(), words }
+}
+
+fn program_failed(name: &'static str, words: String) -> CelluleError {
+    CelluleError::Program { name, words }
 }
 
 /// The compiler driver: the one that `SEATMAP_CELLCC` names, or the one on the path.
@@ -196,11 +211,13 @@ pub struct Said(Vec<(String, f64)>);
 
 impl Said {
     fn parse(text: &str) -> Option<Self> {
-        let line = |line: &str| {
-            let (name, number) = line.rsplit_once(' ')?;
-            Some((name.to_owned(), number.parse().ok()?))
-        };
-        text.lines().map(line).collect::<Option<Vec<_>>>().map(Said)
+        text.lines()
+            .map(|line| {
+                let (name, number) = line.rsplit_once(' ')?;
+                Some((name.to_owned(), number.parse().ok()?))
+            })
+            .collect::<Option<Vec<_>>>()
+            .map(Said)
     }
 
     /// The numbers of all lines with this name.

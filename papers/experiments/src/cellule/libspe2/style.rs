@@ -43,7 +43,7 @@ impl<T> ByStyle<T> {
     /// Another value of each.
     ///
     /// # Errors
-    /// Those of the work.
+    /// The errors of `work`.
     pub fn try_map<U, E>(&self, mut work: impl FnMut(&T) -> Result<U, E>) -> Result<ByStyle<U>, E> {
         Ok(ByStyle { cell: work(&self.cell)?, linux: work(&self.linux)? })
     }
@@ -51,7 +51,7 @@ impl<T> ByStyle<T> {
     /// Does something in both styles, in turns that begin with one and with the other by turns.
     ///
     /// # Errors
-    /// Those of the work.
+    /// The errors of `work`.
     pub fn by_turns<E>(
         turns: u32,
         mut work: impl FnMut(Style, &mut T) -> Result<(), E>,

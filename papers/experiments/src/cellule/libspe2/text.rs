@@ -77,12 +77,13 @@ fn curves(figure: &Curves) -> String {
 }
 
 fn point(of: &Point) -> String {
-    let share = |percent: Option<f64>| {
-        percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
-    };
     let times = format!("{} | {}", time(of.time.cell.median_ns), time(of.time.linux.median_ns));
     let kernel = format!("{} | {}", share(of.kernel_percent.cell), share(of.kernel_percent.linux));
     format!("{:>5}: {:>6.1} %   {times:<22} in the kernel {kernel}", of.at, of.gain_percent)
+}
+
+fn share(percent: Option<f64>) -> String {
+    percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
 fn noise(name: &str, of: &Noise) -> String {

@@ -136,10 +136,9 @@ fn transmit(
     };
     let patience = if counts_bytes { PATIENCE } else { Duration::ZERO };
     while queues.iter().any(|queue| queue.is_open || queue.head.is_some()) {
-        let cost = |stream: usize| {
+        match poller.next(|stream| {
             queues[stream].first(patience).map(|bytes| if counts_bytes { bytes } else { 1 })
-        };
-        match poller.next(cost) {
+        }) {
             None => std::thread::yield_now(),
             Some(stream) => {
                 let chunk = queues[stream].head.take().unwrap_or_default();

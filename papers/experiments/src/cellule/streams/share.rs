@@ -41,9 +41,12 @@ pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
             *sum += one.bytes;
         }
     }
-    let share = |[first, second]: &[u64; 2]| *first as f64 / (first + second) as f64;
-    let found: Vec<f64> =
-        bytes.iter().skip(1).filter(|[first, second]| first + second > 0).map(share).collect();
+    let found: Vec<f64> = bytes
+        .iter()
+        .skip(1)
+        .filter(|[first, second]| first + second > 0)
+        .map(|[first, second]| *first as f64 / (first + second) as f64)
+        .collect();
     Shares {
         window_ms: window_ns as f64 / 1e6,
         windows: found.len(),

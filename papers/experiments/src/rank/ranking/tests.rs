@@ -1,6 +1,7 @@
 //! Rankings of times made up.
 
 use super::*;
+use crate::rank::Mapping;
 use crate::rank::setup::tests::setup;
 
 /// Times that differ by mapping and run: the last mapping first, and a run a tenth slower than the

@@ -78,7 +78,7 @@ fn a_study_that_is_asked_to_end_keeps_what_it_has() {
     let mut go_on = |_: usize, _: usize| ControlFlow::Continue(());
     assert!(!lead(ranks, &setup, &mut times, bed, None, (&mut go_on, &|| true)).unwrap().is_whole);
     assert!(lead(ranks, &setup, &mut times, bed, None, (&mut go_on, &|| false)).unwrap().is_whole);
-    assert_eq!(times.known(), times.wanted());
+    assert_eq!(times.known(), times.total());
 }
 
 #[test]

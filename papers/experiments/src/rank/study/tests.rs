@@ -57,9 +57,9 @@ fn every_job_is_done_and_told() {
         let setup = setup(5);
         let mut seen = Vec::new();
         let mut times = times(&setup);
-        let mut observe = |done: usize, wanted: usize| {
+        let mut observe = |done: usize, total: usize| {
             seen.push(done);
-            assert_eq!(wanted, 72);
+            assert_eq!(total, 72);
             ControlFlow::Continue(())
         };
         let whole = if parallel {

@@ -59,8 +59,10 @@ impl<'a> Kinds<'a> {
     pub(super) fn of(raw: &'a [RawKind]) -> Self {
         let is_given = raw.iter().any(|kind| kind.core_type.is_some());
         let highest = raw.iter().filter_map(RawKind::class).max();
+        // One class for all CPUs, or none, tells nothing.
         let graded = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
         let kinds = match () {
+            // What the file says outright, then hwloc's ranking, then what speeds suggest.
             () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
             () if graded => raw
                 .iter()

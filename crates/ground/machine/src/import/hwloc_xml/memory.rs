@@ -14,6 +14,7 @@ pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     }
     let with_memory = nodes.iter().filter(has_memory);
     let nearest = with_memory
+        // In the same package if there is one, and then the nearest number.
         .min_by_key(|node| (node.package != own.package, node.os.abs_diff(own.os), node.os));
     nearest.map(|node| node.os)
 }

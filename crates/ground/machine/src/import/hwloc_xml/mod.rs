@@ -75,6 +75,7 @@ fn topology(scan: &Scan) -> Topology {
         .filter(|pu| scan.allowed.as_ref().is_none_or(|set| set.contains(pu.os)))
         .cloned()
         .collect();
+    // hwloc lists PUs by place, profiles by number.
     pus.sort_by_key(|pu| pu.os);
     let kinds = Kinds::of(&scan.kinds);
     let mut threads_of_core = BTreeMap::<u32, u32>::new();

@@ -85,9 +85,6 @@ impl Scan {
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
-            fn position(text: &str, offset: u64) -> Position {
-                Position::of(text.as_bytes(), offset as usize)
-            }
             let start = reader.buffer_position();
             let event = reader.read_event().map_err(|error| {
                 wrong(position(text, reader.error_position()), error.to_string())
@@ -145,6 +142,7 @@ impl Scan {
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {
             "Machine" => self.allowed = parsed(element, "allowed_cpuset", CpuSet::parse)?,
             "Package" => {
+                // Packages keep the system's numbers, where the file has them.
                 let running = next_number(&mut self.numbers.package);
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
@@ -208,6 +206,7 @@ impl Scan {
             (Open::Object(_) | Open::Topology, Some("hwlocVersion")) => {
                 self.version = Some(value_of(element)?)
             }
+            // Written by `export` only because hwloc wants a node.
             (Open::NumaNode, Some(PLACEHOLDER_INFO)) => drop(self.numa_nodes.pop()),
             (Open::Kind, Some(name)) => {
                 let value = value_of(element)?;
@@ -234,6 +233,10 @@ impl Scan {
     }
 }
 
+fn position(text: &str, offset: u64) -> Position {
+    Position::of(text.as_bytes(), offset as usize)
+}
+
 fn value_of(element: &BytesStart<'_>) -> Result<String, String> {
     attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned())
 }
@@ -244,6 +247,7 @@ fn next_number(number: &mut u32) -> Option<u32> {
 }
 
 fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
+    // Version 1 did not write its number.
     let version = attribute(element, "version")?.unwrap_or(Cow::Borrowed("1"));
     if version.starts_with("2.") || version.starts_with("3.") {
         return Ok(Open::Topology);

@@ -30,6 +30,7 @@ impl Bytes {
     pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
         let mut at = 0;
         while !into.is_empty() {
+            // Only the first piece may begin within a word.
             let skip = self.shift(at) as usize / 8;
             let (piece, rest) = into.split_at_mut(into.len().min(8 - skip));
             piece
@@ -68,6 +69,7 @@ impl Bytes {
     /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
     pub(super) fn copy<P: Port>(port: &P, from: Bytes, to: Bytes, size: u32) {
+        // Transfers of less than a word are aligned, and so lie within one on both sides.
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
         }

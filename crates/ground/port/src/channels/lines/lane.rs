@@ -108,6 +108,7 @@ impl Lane {
     #[inline(always)]
     pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
+        // All have arrived in the usual case, and the last word may be overwritten.
         if counts.sent != counts.arrived {
             counts = self.make_room(port, counts);
         }
@@ -126,6 +127,7 @@ impl Lane {
             }
             counts.arrived = News(news).received();
         }
+        // The newest value, which the next one is to replace.
         let number = counts.sent.wrapping_sub(1);
         let words = &self.older[usize::from(number % 4 / 2)];
         words.set(match number % 2 {
@@ -169,11 +171,13 @@ impl Lane {
         let number = counts.received;
         counts.received = number.wrapping_add(1);
         counts.arrived = news.received();
+        // The last word holds the newest value; older ones were moved aside.
         let value = if news.sent() == counts.received {
             news.newest()
         } else {
             self.older_value(port, number)
         };
+        // The report repeats the newest value: the last word is written as a whole.
         if counts.received.wrapping_sub(counts.reported) >= REPORT_AT {
             self.tell(port, self.newest.get(), counts)
         } else {

@@ -51,7 +51,6 @@ impl<'a, P: Port> LineChannels<'a, P> {
     #[must_use]
     pub fn new(port: &'a P, layout: Layout, rank: usize) -> Self {
         let shape = layout.shape();
-        let register = |which| signals::Register::new(layout.signal(rank, which), shape.signals_or);
         LineChannels {
             port,
             layout,
@@ -61,7 +60,8 @@ impl<'a, P: Port> LineChannels<'a, P> {
                 .collect(),
             newest: Cell::new(if rank == 0 { shape.tasks.saturating_sub(1).min(1) } else { 0 }),
             outbox: Outbox::new(layout.outbox(rank)),
-            registers: [Register::One, Register::Two].map(register),
+            registers: [Register::One, Register::Two]
+                .map(|which| signals::Register::new(layout.signal(rank, which), shape.signals_or)),
             signals_sent: Cell::new(0),
         }
     }
@@ -132,6 +132,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         if list.is_empty() || list.len() > dma::LONGEST_LIST {
             self.refuse(DmaError::List(list.len()));
         }
+        // Elements follow on each other in the local store, whatever their far addresses are.
         list.iter().scan(local, |next, element| {
             let local = *next;
             *next = next.saturating_add(element.size);
@@ -153,6 +154,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
     }
 
     fn register_of(&self, rank: usize, register: Register) -> Addr {
+        // Refuses a rank that there is not.
         self.lane(rank);
         self.layout.signal(rank, register)
     }

@@ -1,6 +1,7 @@
 //! A task's outbound mailbox of one entry, which anybody may read.
 
-use super::lane::{Lane, high, low, pair};
+use super::lane::Lane;
+use crate::message::{message, numbered};
 use crate::{Addr, Port};
 use std::cell::Cell;
 
@@ -29,7 +30,7 @@ impl Outbox {
         if written > 0 && newest.noted_taken(port) != written as u32 {
             self.wait_for_readers(port);
         }
-        port.store(self.line, pair(value, (written + 1) as u32));
+        port.store(self.line, numbered((written + 1) as u32, value));
         self.written.set(written + 1);
     }
 
@@ -48,14 +49,14 @@ pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32,
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);
-        if high(found) == (taken + 1) as u32 {
-            // The writer leaves the entry alone until the count has moved, so it is still what was
-            // read.
-            if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
-                return (low(found), (taken + 1) as u32);
-            }
-        } else {
+        let Some(value) = message(found, (taken + 1) as u32) else {
             port.wait_while(line, found);
+            continue;
+        };
+        // The writer leaves the entry alone until the count has moved, so it is still what was
+        // read.
+        if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
+            return (value, (taken + 1) as u32);
         }
     }
 }

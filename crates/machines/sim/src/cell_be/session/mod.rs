@@ -96,6 +96,8 @@ impl Session {
     pub fn new(model: &Arc<CellModel>, seats: &[u16]) -> Self {
         let all = 0..model.spes() as u16;
         let mut order: Vec<u16> = seats.iter().copied().filter(|seat| all.contains(seat)).collect();
+        // The other SPEs after the seats, so that a context finds one even where all seats are
+        // taken.
         order.extend(all.filter(|seat| !seats.contains(seat)));
         let mut world = World::new(model);
         world.begin_programs(order, model.figures.decrementer_ns.value * model.frequency_ghz);

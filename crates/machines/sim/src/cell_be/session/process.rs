@@ -148,11 +148,10 @@ impl Process {
         let Some(store) = self.stores.get(&task) else { return 0 };
         // FNV-1a over words, with a turn so that high bits count.
         let words = store.effective.cast::<u64>();
-        // SAFETY: within the store, which is there as long as the context is.
         (0..store.bytes as usize / 8).fold(0, |number, at| {
-            (number ^ (unsafe { words.add(at).read_volatile() }))
-                .wrapping_mul(0x0000_0100_0000_01b3)
-                .rotate_left(23)
+            // SAFETY: within the store, which is there as long as the context is.
+            let word = unsafe { words.add(at).read_volatile() };
+            (number ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
         })
     }
 

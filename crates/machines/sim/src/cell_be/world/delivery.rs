@@ -34,6 +34,7 @@ impl World {
                 format_args!("a barrier has no lines"),
             ),
         };
+        // Data comes to a GET's requester, and leaves that of all others.
         let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
         let LineRequest { entry, local, ea, size, .. } = *line;
         Transaction {
@@ -112,6 +113,7 @@ impl World {
             Purpose::Get => self.memory.copy(done.ea, own, done.size, now),
             Purpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
+                // A store by a transfer breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
             Purpose::Message(register) => self.write_register(done.to, register, done.value),

@@ -52,6 +52,7 @@ impl World {
                     self.remove_context(context);
                 }
             }
+            // It was woken while it was still at work before it parked.
             Call::Park { .. } if self.tasks[task as usize].progress.is_woken => {
                 self.end_call(task, 0, 1)
             }
@@ -108,6 +109,7 @@ impl World {
     /// mailbox.
     fn receive(&mut self, task: u16, chip: u8, from: u16, looks: u32) {
         let load = self.ways(chip, from).0;
+        // The register is read half-way; the answer takes the other half.
         if self.first_after(task, load / 2) {
             return;
         }
@@ -163,6 +165,7 @@ impl World {
         match what {
             Count::InboundRoom => (INBOUND_ENTRIES - context.inbound.filled()) as u64,
             Count::Status => u64::from(context.mailbox_status()),
+            // Outbound mailboxes have one entry: no room is a message.
             Count::Waiting(mailbox) => u64::from(!context.mailbox(mailbox).has_room()),
         }
     }
@@ -171,6 +174,7 @@ impl World {
         if watched_events.iter().any(|one| self.happened(one.context) & one.events != 0) {
             return self.end_call(task, self.timing.mailbox_call, 1);
         }
+        // The call is tried again after every change, and needs one timer.
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         match until {
             Some(until) if until <= self.out.now() => {
@@ -208,6 +212,7 @@ impl World {
         if self.spes[spe as usize].mfc.proxy_room() == 0 {
             return;
         }
+        // A command without bytes is complete at once.
         let is_empty = command.bytes == 0;
         let entry = if is_empty {
             Some(0)
@@ -220,6 +225,7 @@ impl World {
 
     fn await_proxies(&mut self, task: u16, of: u16, mask: u32, condition: TagCondition) {
         let state = self.context_of(of);
+        // No tags at all means those of all commands given.
         let mask = if mask == 0 { state.proxy_tags } else { mask };
         let pending = state.proxy_tags & !self.complete_proxies(of);
         let complete = mask & !pending;
@@ -229,6 +235,7 @@ impl World {
             TagCondition::All => complete == mask,
         };
         if is_over {
+            // Complete tags are told once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }
@@ -236,6 +243,7 @@ impl World {
 
     fn set_timer(&mut self, task: u16, until: u64) {
         let number = self.tasks[task as usize].progress.number as u32;
+        // A time that has passed already is now.
         let at = until.max(self.out.now());
         self.out.send(at, Event::Timer { task, number });
     }

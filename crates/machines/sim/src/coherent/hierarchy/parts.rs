@@ -83,6 +83,7 @@ impl Parts {
             cores: self.cores(profile, distance),
             figures: Hierarchy::ordinary()?,
         };
+        // Needs the distances between cores, which are known only now.
         levels.bring_siblings_near();
         Ok(levels)
     }
@@ -113,11 +114,13 @@ impl Parts {
         let mut left = vec![vec![Vec::new(); groups]; groups];
         for (a, b, ns) in cores.pairs().filter(|(_, _, ns)| ns.is_finite()) {
             let [one, other] = [a, b].map(|core| self.group_of[core] as usize);
+            // Both directions between two groups count as one.
             left[one.min(other)][one.max(other)].push(ns - self.offset(a) - self.offset(b));
         }
         let known: Vec<Vec<Option<f64>>> = (0..groups)
             .map(|a| (0..groups).map(|b| middle(&left[a.min(b)][a.max(b)])).collect())
             .collect();
+        // An unknown distance taken for the longest attracts nothing.
         let largest = known.iter().flatten().copied().flatten().max_by(f64::total_cmp)?;
         let mut between: Vec<Vec<f64>> =
             known.iter().map(|row| row.iter().map(|ns| ns.unwrap_or(largest)).collect()).collect();
@@ -211,12 +214,14 @@ impl Hierarchy {
         let mut group_of = Vec::new();
         for os in distance.map_or(&[][..], |distance| &distance.pus) {
             let pu = profile.topology.pu(*os).cloned().unwrap_or_default();
+            // PUs that share a package, a die and a last-level cache are a group.
             let around = (pu.package, pu.die, pu.l3);
             let next = groups.len() as u32;
             let group = *groups.entry(around).or_insert(next);
             let next = cores.len();
             let core =
                 *cores.entry((around, pu.core, pu.core.is_none().then_some(*os))).or_insert(next);
+            // The core is a new one.
             if core == group_of.len() {
                 group_of.push(group);
             }

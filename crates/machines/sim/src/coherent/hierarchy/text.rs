@@ -144,5 +144,6 @@ fn row(cells: &[f64]) -> String {
 /// A number to a hundredth, always written as a float: TOML distinguishes floats and integers.
 fn number(value: f64) -> String {
     let hundredths = (100.0 * value).round() / 100.0;
+    // Adding 0 turns a negative zero into a plain one.
     if hundredths.is_nan() { "nan".to_owned() } else { format!("{:?}", hundredths + 0.0) }
 }

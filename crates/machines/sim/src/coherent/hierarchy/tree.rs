@@ -41,6 +41,7 @@ impl<'a> Tree<'a> {
         let has_groups = tree.grouped(3) != inner;
         for depth in (0..=3).rev() {
             let groups = tree.grouped(depth);
+            // A level that divides cores as the one inside does is no level.
             if groups != inner {
                 tree.group_at.push(groups.clone());
                 inner = groups;
@@ -166,6 +167,7 @@ impl<'a> Tree<'a> {
             .collect();
         let assumed = self.levels.figures.look_cycles.ticks(self.levels.ticks_per_cycle);
         let longest = sibling_ticks.iter().copied().flatten().max();
+        // The level with the least time to spare decides for all.
         let share = (0..=self.last())
             .map(|level| {
                 let left = MOST_FIXED * self.nearest(level, extra) - longest.unwrap_or(0) as f64;
@@ -180,6 +182,7 @@ impl<'a> Tree<'a> {
             .into_iter()
             .map(|sibling_ticks| {
                 sibling_ticks.map_or(((assumed as f64 * share) as u64).max(1), |one_way| {
+                    // Between threads of a core, one way is a look and a hit.
                     one_way.saturating_sub(timing.hit).max(1)
                 })
             })
@@ -206,6 +209,7 @@ impl<'a> Tree<'a> {
         for level in 0..reach.len() {
             let inner = if level == 0 { 0 } else { reach[level - 1] };
             reach[level] = reach[level].max(
+                // Every level has at least one link of one tick.
                 inner + (if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 }),
             );
         }

@@ -11,14 +11,14 @@ use seatmap_pattern::{Pattern, generate};
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 
 /// A study to run on a machine, as the user asked for it.
-pub struct Asked<'a> {
+pub struct RankRequest<'a> {
     /// Where it runs.
     pub runner: &'a Runner,
     /// The workers of this host, where it runs there.
     pub pus: &'a [u32],
 }
 
-impl Asked<'_> {
+impl RankRequest<'_> {
     /// The setup of the study.
     ///
     /// # Errors
@@ -62,6 +62,7 @@ impl Asked<'_> {
     /// paper; on other machines all PUs.
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
+            // One chip's SPEs while they are enough.
             Runner::CellBe(model) if tasks <= model.spes.len() => {
                 (0..model.spes.len() as u32).collect()
             }
@@ -74,17 +75,17 @@ impl Asked<'_> {
 
 /// The tasks of a ring, and whether it is bidirectional.
 fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
-    let is = |form: &str| {
-        generate(&format!("ring:{}{form}", pattern.tasks))
-            .is_ok_and(|ring| ring.edges == pattern.edges)
-    };
-    match (is(""), is(":bidirectional")) {
+    match (is_ring(pattern, ""), is_ring(pattern, ":bidirectional")) {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
         (_, true) => Ok((pattern.tasks, true)),
         _ => Err(CliError::input(format!(
             "{text}: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern"
         ))),
     }
+}
+
+fn is_ring(pattern: &Pattern, form: &str) -> bool {
+    generate(&format!("ring:{}{form}", pattern.tasks)).is_ok_and(|ring| ring.edges == pattern.edges)
 }
 
 /// The messages of a pattern, all of one size.
