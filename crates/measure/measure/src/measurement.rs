@@ -403,8 +403,8 @@ mod tests {
     #[test]
     fn a_run_that_was_interrupted_goes_on_where_it_ended() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Some(folder.path().join("four.journal"));
-        let request = MeasurementRequest { journal: journal.clone(), ..request(4) };
+        let journal = folder.path().join("four.journal");
+        let request = MeasurementRequest { journal: Some(journal.clone()), ..request(4) };
         let ended = request.run(&mut |news| match news {
             MeasureNews::Step(_) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
@@ -423,7 +423,7 @@ mod tests {
             ControlFlow::Continue(())
         });
         measurement.unwrap().forget_journal().unwrap();
-        assert!(known > 0 && !journal.unwrap().exists());
+        assert!(known > 0 && !journal.exists());
         let other = MeasurementRequest { resume: true, seed: 2, ..request };
         assert!(
             other.run(&mut |_| ControlFlow::Continue(())).is_ok(),

@@ -6,10 +6,8 @@ use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::front::{self, Link, Side};
 use crate::launch::{Launch, LaunchOptions};
-use crate::memory::ProgramMemory;
 use crate::report::{Behind, Report};
 use seatmap_os::Tid;
-use std::time::Duration;
 
 /// When the process that the caller waits for ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +27,8 @@ pub struct RunRequest {
     pub program: Executable,
     /// Its seats.
     pub seats: SeatAllocator,
-    /// Where its memory comes from; by the kernel's own choice where nothing is said.
-    pub memory: Option<ProgramMemory>,
-    /// Whether threads that wait for a seat they share run on all seats.
-    pub widens: bool,
-    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
-    pub start_at: Option<String>,
-    /// Look where its pages are, each time this has passed and when a process is about to end.
-    pub verify_memory: Option<Duration>,
+    /// How it is launched, without a line to the process that the caller waits for.
+    pub options: LaunchOptions<'static>,
     /// When the process that the caller waits for ends.
     pub returns_at: ReturnsAt,
 }
@@ -79,14 +71,7 @@ impl RunRequest {
             front::leave_session();
             front::leave_terminal_input();
         }
-        let options = LaunchOptions {
-            start_at: self.start_at,
-            home: None,
-            widens: self.widens,
-            memory: self.memory,
-            verify_memory: self.verify_memory,
-            link: Some(link),
-        };
+        let options = LaunchOptions { link: Some(link), ..self.options };
         match Launch::begin(&self.program, self.seats, options) {
             Ok(launch) => attend(launch, self.returns_at, listener),
             Err(error) => listener.failed(error),

@@ -107,8 +107,4 @@ impl ObserveError {
                 | ObserveError::NothingSeen
         )
     }
-
-    pub(crate) fn no_library(why: &String) -> Self {
-        ObserveError::NoLibrary(why.clone())
-    }
 }

@@ -54,7 +54,7 @@ impl ReportRequest {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
         if let ReportMethod::Messages { library, .. } = &self.method {
-            command.env("LD_PRELOAD", library.as_ref().map_err(ObserveError::no_library)?);
+            command.env("LD_PRELOAD", library.clone().map_err(ObserveError::NoLibrary)?);
         }
         let child = command.spawn().map_err(ObserveError::System)?;
         let status = command::attend(child, false, stop).map_err(ObserveError::System)?;

@@ -122,13 +122,15 @@ impl WatchRequest {
     }
 
     fn begin(&self) -> Result<Session, ObserveError> {
-        let library = self.library.as_deref();
         match self.method {
             Some(Method::Pages) => {
-                let library = library.map_err(ObserveError::no_library)?;
-                Session::begin_pages(library, self.means, &self.subject, None)
+                let library = self.library.clone().map_err(ObserveError::NoLibrary)?;
+                Session::begin_pages(&library, self.means, &self.subject, None)
             }
-            None => Session::begin_auto(library.map_err(Clone::clone), self.means, &self.subject),
+            None => {
+                let library = self.library.as_deref().map_err(Clone::clone);
+                Session::begin_auto(library, self.means, &self.subject)
+            }
             method => Session::begin(method, self.means, &self.subject),
         }
     }

@@ -26,7 +26,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
             page::attached(request.run().map_err(failed)?, typed.allow_unseated, &files)
         }
         Meant::Start(request) => {
-            warn_of_settings(&request.program, &request.seats, request.widens, typed.quiet);
+            warn_of_settings(&request.program, &request.seats, request.options.widens, typed.quiet);
             let program = request.program.path().to_string_lossy().into_owned();
             let mut voice = Voice { files, program, has_plan: typed.plan.is_some() };
             request.run(&mut voice).map_err(failed)?.leave_alike()

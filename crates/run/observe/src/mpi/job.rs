@@ -131,7 +131,7 @@ mod tests {
         let trace = folder.path().join("rank-1-77.jsonl");
         std::fs::write(&trace, "{}\n").unwrap();
         std::fs::write(folder.path().join("rank-12-78.jsonl"), END).unwrap();
-        assert_eq!(traces_of(folder.path(), 1).unwrap(), [trace.clone()]);
+        assert_eq!(traces_of(folder.path(), 1).unwrap(), std::slice::from_ref(&trace));
         assert!(!has_whole_trace(folder.path(), 1));
         std::fs::write(trace, [b"{}\n", END].concat()).unwrap();
         assert!(has_whole_trace(folder.path(), 1));

@@ -6,8 +6,8 @@ use crate::verbs::place::ranks;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, plan_input, stdio};
 use seatmap_launch::{
-    AttachRequest, Executable, GrantedSeats, MemoryWish, PageMove, ReturnsAt, RunRequest,
-    SeatSource, SeatingRequest,
+    AttachRequest, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove, ReturnsAt,
+    RunRequest, SeatSource, SeatingRequest,
 };
 use seatmap_os::Root;
 use seatmap_os::mempolicy::MemoryNodes;
@@ -15,9 +15,9 @@ use seatmap_os::mempolicy::MemoryNodes;
 /// A command line's meaning.
 pub enum Meant {
     /// A program that is to start.
-    Start(RunRequest),
+    Start(Box<RunRequest>),
     /// Processes that run.
-    Attach(AttachRequest),
+    Attach(Box<AttachRequest>),
 }
 
 /// The program or the processes, with seats that this computer has.
@@ -43,26 +43,29 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
     let GrantedSeats { allocator, memory, remarks } = seating.grant().map_err(ungranted)?;
     page::remark(&remarks, typed.quiet);
     if is_running {
-        return Ok(Meant::Attach(AttachRequest {
+        return Ok(Meant::Attach(Box::new(AttachRequest {
             pids: typed.pid.clone(),
             force: typed.force,
             seats: has_seats.then_some(allocator),
             pages: pages(typed)?,
-        }));
+        })));
     }
-    Ok(Meant::Start(RunRequest {
+    Ok(Meant::Start(Box::new(RunRequest {
         program: program(typed)?,
         seats: allocator,
-        memory,
-        widens: !typed.strict,
-        start_at: typed.start_at.clone(),
-        verify_memory: typed.verify_memory,
+        options: LaunchOptions {
+            start_at: typed.start_at.clone(),
+            widens: !typed.strict,
+            memory,
+            verify_memory: typed.verify_memory,
+            ..LaunchOptions::default()
+        },
         returns_at: match typed.detach {
             Detach::Start => ReturnsAt::Start,
             Detach::Exit => ReturnsAt::Exit,
             Detach::Never => ReturnsAt::End,
         },
-    }))
+    })))
 }
 
 fn source(typed: &Run) -> Result<SeatSource, CliError> {
