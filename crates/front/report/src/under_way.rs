@@ -4,7 +4,7 @@ use crate::about::counted;
 use seatmap_document::{visible, with_causes};
 use seatmap_tune::{BenchEvent, RaceEvent};
 
-/// The sentence for something that a race tells; `None` for what is no news.
+/// The sentence for something that a race tells; `None` for a run that was made.
 #[must_use]
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     Some(match event {
@@ -48,7 +48,7 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     })
 }
 
-/// The sentence for something that a comparison tells; `None` for what is no news.
+/// The sentence for something that a comparison tells; `None` for a run that was made.
 #[must_use]
 pub fn of_bench(event: &BenchEvent<'_>) -> Option<String> {
     match event {

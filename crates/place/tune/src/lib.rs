@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`metric`] | what is read from a run: its time, a figure that it prints, an event of the kernel |
 //! | [`trial`] | runs a command once, on its seats, and reads the metric |
-//! | [`bench`] | compares commands: seats for them, the session, the result |
+//! | [`mod@bench`] | compares commands: seats for them, the session, the result |
 //! | [`activity`] | the work of others on each CPU |
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |

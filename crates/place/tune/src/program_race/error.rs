@@ -47,7 +47,7 @@ pub enum RaceError {
     /// A candidate of an earlier race needs a switch, which was not named.
     #[error("a candidate turns a switch of the kernel; add --vary {0}")]
     NotVaried(String),
-    /// The cluster's nodes are no places for the ranks of a job.
+    /// The cluster's nodes cannot take the ranks of a job.
     #[error(transparent)]
     Nodes(Box<dyn Error>),
     /// The ranks of a job cannot be placed.
