@@ -31,8 +31,8 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
     });
     let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
     let mut cores = classes.iter().filter(|class| {
-        // One part of the machine that looks slow because the line's home is in another says nothing
-        // about where threads should sit.
+        // One part of the machine that looks slow because the line's home is in another says
+        // nothing about where threads should sit.
         let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
         class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
     });

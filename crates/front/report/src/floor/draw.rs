@@ -162,7 +162,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// The task in a seat, `T3` where that has room; where there is none, the CPU's number, faintly.
+    /// The task in a seat, `T3` where that has room; where there is no task, the CPU's number,
+    /// faintly.
     fn number(&self, seat: &Seat) -> Markup {
         let tasks = self.tasks(seat.os);
         let plain = match tasks {
@@ -174,15 +175,18 @@ impl Drawing<'_> {
         let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
         let size = (1.45 * seat.size / text.len().max(2) as f64).min(0.6 * seat.size).min(widest);
-        let [class, fill, halo, weight] = match tasks.first() {
-            Some(task) => ["task", self.colours(*task).1, "none", "600"],
-            None => ["cpu", "#8b949e", "#ffffff", "400"],
+        let [class, fill, weight] = match tasks.first() {
+            Some(task) => ["task", self.colours(*task).1, "600"],
+            None => ["cpu", "#8b949e", "400"],
         };
+        // On a ring, pairs bend to its middle and cross no seat.
+        let is_crossed = tasks.is_empty() && seat.hub.is_none();
         let (x, y) = seat.at;
         let lower = if seat.element.is_empty() { 0.0 } else { 0.16 * seat.size };
         html! {
             @if size >= SMALLEST {
-                g.(class) fill=(fill) stroke=(halo) stroke-width="3" paint-order="stroke" font-weight=(weight)
+                g.(class).crossed[is_crossed] fill=(fill) stroke=[is_crossed.then_some("#fff")] stroke-width="3"
+                    paint-order="stroke" font-weight=(weight)
                     text-anchor="middle" pointer-events="none" {
                     text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size)) { (text) }
                     @if lower > 0.0 { text x=(number(x)) y=(number(y - lower)) font-size="8" { (seat.element) } }

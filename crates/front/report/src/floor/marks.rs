@@ -7,9 +7,9 @@ pub(super) const STEPS: usize = 6;
 /// The lightest step: lighter colours of viridis cannot be seen on a white ground.
 const LIGHTEST: f64 = 0.82;
 
-/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, then indigo, olive, wine, teal, rose,
-/// green and sand of Tol 2021 (muted), which people who confuse red and green can also tell apart;
-/// the green of Okabe & Ito marks homes.
+/// Blue, vermilion, purple, sky and orange of Okabe & Ito 2008, then indigo (lighter), olive, wine,
+/// teal, rose, green and sand of Tol 2021 (muted), which people who confuse red and green can also
+/// tell apart; the green of Okabe & Ito marks homes.
 const PARTS: [Rgb; 12] = [
     [0, 114, 178],
     [213, 94, 0],
