@@ -207,6 +207,7 @@ impl MeasurementRequest {
         let claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
+        // The clock's step does not bear on how many lines are needed.
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();

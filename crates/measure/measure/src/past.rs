@@ -57,6 +57,7 @@ pub fn change_since(profile: &Profile) -> Result<Option<ChangeSince>, Remembered
 /// on unasked.
 #[must_use]
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
+    // Without them nothing says whether these are all CPUs.
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
     let path = host_profile().filter(|_| here.allowed.iter().all(|os| pus.contains(os)));
     let Some(path) = path else { return Remembrance::Unkept };

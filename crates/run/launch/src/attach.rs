@@ -64,6 +64,7 @@ impl AttachRequest {
         };
         let mut attached = Attached { report, moved: Vec::new(), failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
+        // The user is told of each process whose pages moved, also where those of the next cannot.
         for pid in self.pids {
             match pages.move_of(pid) {
                 Ok(moved) => attached.moved.push(moved),

@@ -45,6 +45,7 @@ impl Computer {
 #[must_use]
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
+    // A virtual machine may show no caches, and a small computer no nodes.
     let level = if own.l3.is_some() {
         Level::L3
     } else if own.numa.is_some() {

@@ -53,6 +53,8 @@ impl ReportRequest {
     ) -> Result<Ending, ObserveError> {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
+        // MPI's calls are met in front of its own library; accesses are reported by code that the
+        // compiler has put into the program.
         if let ReportMethod::Messages { library, .. } = &self.method {
             command.env("LD_PRELOAD", library.clone().map_err(ObserveError::NoLibrary)?);
         }

@@ -186,6 +186,7 @@ impl CommandEnd {
                 command::attend(child, is_to_end, stop).map(Ending::of)
             }
         };
+        // A look that failed says more than the ending: the program ran on unseen.
         match (self.broken, ending.map_err(ObserveError::System)?, self.blind) {
             (Some(error), ..) => Err(error),
             (None, Ending::Exited(0), Some(reason)) => Err(ObserveError::Unseen(reason)),
