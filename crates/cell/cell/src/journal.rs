@@ -187,7 +187,7 @@ impl Journal {
             JournalEntry::Rebase { path, .. } => invariant!(
                 self.of_path(path).is_some(),
                 JOURNAL,
-                "the change of {path} moves, and cell {cell} has not noted it"
+                "cell {cell} has noted no change of {path} before its rebase"
             ),
             JournalEntry::Done => invariant!(
                 self.stage == Stage::Building,

@@ -151,7 +151,7 @@ fn a_cell_that_is_made_twice_stops_at_once() {
 }
 
 #[test]
-#[should_panic(expected = "the change of /c moves, and cell quiet has not noted it")]
+#[should_panic(expected = "cell quiet has noted no change of /c before its rebase")]
 fn a_change_that_was_never_noted_cannot_move() {
     let folder = tempfile::tempdir().unwrap();
     let rebase = JournalEntry::Rebase { path: "/c".into(), old: "0".into(), new: "1".into() };
