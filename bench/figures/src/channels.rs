@@ -132,20 +132,19 @@ fn plain(
 
 /// Ticks of the timed round trips.
 fn leads(inbox: &AtomicU64, outbox: &AtomicU64, clock: &HostClock) -> u64 {
-    let mut number = 0;
-    let mut round_trips = |count: u64| {
-        for _ in 0..count {
-            number += 1;
-            outbox.store(number << 32 | number & 0xffff_ffff, Ordering::Release);
-            while inbox.load(Ordering::Acquire) >> 32 != number {
-                spin_loop();
-            }
-        }
-    };
-    round_trips(WARM_UP);
+    lead(inbox, outbox, 1..=WARM_UP);
     let began = clock.stamp().ticks;
-    round_trips(ITERATIONS);
+    lead(inbox, outbox, WARM_UP + 1..=WARM_UP + ITERATIONS);
     clock.stamp().ticks - began
+}
+
+fn lead(inbox: &AtomicU64, outbox: &AtomicU64, numbers: std::ops::RangeInclusive<u64>) {
+    for number in numbers {
+        outbox.store(number << 32 | number & 0xffff_ffff, Ordering::Release);
+        while inbox.load(Ordering::Acquire) >> 32 != number {
+            spin_loop();
+        }
+    }
 }
 
 fn answers(inbox: &AtomicU64, outbox: &AtomicU64) {

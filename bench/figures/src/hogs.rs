@@ -17,24 +17,13 @@ const HOGS_PER_CPU: usize = 2;
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;
-    let mut block = |into: &mut Vec<f64>| -> Result<u64, Box<dyn Error>> {
-        let mut discarded = 0;
-        for _ in 0..VISITS {
-            for batches in probe.visit(&pair::visit(cpus))? {
-                discarded +=
-                    batches.discards.gap + batches.discards.switched + batches.discards.moved;
-                into.extend(batches.round_trip_ns);
-            }
-        }
-        Ok(discarded)
-    };
     let mut idle = Vec::new();
     let mut busy = Vec::new();
     let mut discarded = 0;
     for _ in 0..BLOCKS {
-        block(&mut idle)?;
+        block(&mut probe, cpus, &mut idle)?;
         // Idle and busy by turns, so that a change of the clock hits both.
-        discarded += among_hogs(&cpus, || block(&mut busy))?;
+        discarded += among_hogs(&cpus, || block(&mut probe, cpus, &mut busy))?;
     }
     let idle_ns = median(&idle).unwrap_or(f64::NAN);
     let busy_ns = median(&busy).unwrap_or(f64::NAN);
@@ -49,6 +38,22 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         "0.90-1.10",
         (0.9..=1.1).contains(&ratio),
     )])
+}
+
+/// Adds the round trips of a block of visits; returns how many batches were thrown away.
+fn block(
+    probe: &mut pair::Ours,
+    cpus: [u32; 2],
+    into: &mut Vec<f64>,
+) -> Result<u64, Box<dyn Error>> {
+    let mut discarded = 0;
+    for _ in 0..VISITS {
+        for batches in probe.visit(&pair::visit(cpus))? {
+            discarded += batches.discards.gap + batches.discards.switched + batches.discards.moved;
+            into.extend(batches.round_trip_ns);
+        }
+    }
+    Ok(discarded)
 }
 
 /// Does the work while hogs spin on these CPUs; they are gone when it returns.

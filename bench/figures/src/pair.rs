@@ -60,16 +60,14 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut theirs = Vec::new();
     let mut ratios = Vec::new();
     for turn in 0..TURNS {
-        let mut their_turn = |word: &AtomicU64| {
-            let sides = crew
-                .run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, &clock));
-            sides.map(|mut sides| sides.remove(1))
-        };
         // ABBA order, because the second of two may profit from the first.
         let (us, them) = if turn % 2 == 0 {
-            (our_turn(&mut probe, cpus)?, their_turn(word(&probe))?)
+            (
+                our_turn(&mut probe, cpus)?,
+                their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?,
+            )
         } else {
-            let them = their_turn(word(&probe))?;
+            let them = their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?;
             (our_turn(&mut probe, cpus)?, them)
         };
         ratios.push(median(&us) / median(&them));
@@ -92,4 +90,16 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 /// The round trips of one visit, in ns.
 fn our_turn(probe: &mut Ours, cpus: [u32; 2]) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(probe.visit(&visit(cpus))?.remove(0).round_trip_ns)
+}
+
+fn their_turn(
+    crew: &mut Crew,
+    plain: &Plain,
+    cpus: [u32; 2],
+    word: &AtomicU64,
+    clock: &HostClock,
+) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut sides =
+        crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, clock))?;
+    Ok(sides.remove(1))
 }

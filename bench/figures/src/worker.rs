@@ -99,17 +99,18 @@ fn mail(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>>
     }));
     // Half of the rounds warm up.
     context.start(2 * ROUNDS)?;
-    let mut round_trips = || -> Result<(), WorkerError> {
-        for value in 0..ROUNDS as u32 {
-            context.mailbox_write(value)?;
-            context.mailbox_read()?;
-        }
-        Ok(())
-    };
-    round_trips()?;
-    let took = timed(clock, ROUNDS, || Ok(round_trips()?))?;
+    round_trips(context)?;
+    let took = timed(clock, ROUNDS, || Ok(round_trips(context)?))?;
     context.wait()?;
     Ok(took)
+}
+
+fn round_trips(context: &mut Context) -> Result<(), WorkerError> {
+    for value in 0..ROUNDS as u32 {
+        context.mailbox_write(value)?;
+        context.mailbox_read()?;
+    }
+    Ok(())
 }
 
 /// A program that is over soon, against a thread made for each task, and for each worker.

@@ -77,12 +77,12 @@ impl Reservation {
 /// # Errors
 /// The rule that the command breaks.
 pub fn store_always(context: &Context, local: u32, effective: u64) -> Result<(), TransferFault> {
-    let fault = |rule| fault(context, "mfc_putlluc", Direction::Put, local, effective, rule);
-    let (here, there) = places(context, local, effective).map_err(fault)?;
-    let _held = lock(effective);
-    // SAFETY: programs own what they transfer.
-    unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }
-        .map_err(|_| fault(Rule::Address))
+    let copied = places(context, local, effective).and_then(|(here, there)| {
+        let _held = lock(effective);
+        // SAFETY: programs own what they transfer.
+        unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }.map_err(|_| Rule::Address)
+    });
+    copied.map_err(|rule| fault(context, "mfc_putlluc", Direction::Put, local, effective, rule))
 }
 
 /// Writes the words that differ. Where the first of them has changed meanwhile, nothing was

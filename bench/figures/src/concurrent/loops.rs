@@ -31,23 +31,26 @@ struct Apart<T>(T);
 /// each.
 pub fn both(cpus: [u32; 2], body: impl Fn(usize) + Sync) -> io::Result<[f64; 2]> {
     let ready = AtomicU64::new(0);
-    let side = |at: usize| -> io::Result<f64> {
-        let pinned = affinity::pin(&[cpus[at]]);
-        ready.fetch_add(1, AcqRel);
-        // Both begin at once.
-        while ready.load(Acquire) < 2 {
-            spin_loop();
-        }
-        // Only now: the other one waits for a thread that could not be pinned, too.
-        pinned?;
-        let began = Instant::now();
-        body(at);
-        Ok(began.elapsed().as_nanos() as f64)
-    };
     std::thread::scope(|scope| {
-        let [one, other] = [0, 1].map(|at| scope.spawn(move || side(at)));
+        let ready = &ready;
+        let body = &body;
+        let [one, other] = [0, 1].map(|at| scope.spawn(move || side(cpus[at], ready, || body(at))));
         Ok([one.join().map_err(panicked)??, other.join().map_err(panicked)??])
     })
+}
+
+fn side(cpu: u32, ready: &AtomicU64, body: impl FnOnce()) -> io::Result<f64> {
+    let pinned = affinity::pin(&[cpu]);
+    ready.fetch_add(1, AcqRel);
+    // Both begin at once.
+    while ready.load(Acquire) < 2 {
+        spin_loop();
+    }
+    // Only now: the other one waits for a thread that could not be pinned, too.
+    pinned?;
+    let began = Instant::now();
+    body();
+    Ok(began.elapsed().as_nanos() as f64)
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> io::Error {

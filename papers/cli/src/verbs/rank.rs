@@ -157,23 +157,26 @@ fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, total: usize) -> Control
 /// The counters of the first and the last mapping of a ranking, each run once more.
 fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError> {
     let mut bed = CellBed::new(Arc::clone(model));
-    let mut of = |row: Option<&Row>| -> Result<serde_json::Value, CliError> {
-        let found = row.and_then(|row| Some((row, Mapping::nth(ranking.setup.tasks, row.index)?)));
-        let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
-        let seats = ranking.setup.seats(&mapping, 0);
-        // The first run's seed: its time is one of those in the ranking.
-        let seed = ranking.setup.seed_of(Job { index: row.index, run: 0 });
-        bed.run(&seats, &ranking.setup.program(), seed).map_err(CliError::work)?;
-        Ok(
-            serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }),
-        )
-    };
-    let best = of(ranking.ranking.first())?;
-    let worst = of(ranking.ranking.last())?;
+    let best = counted_row(&mut bed, &ranking.setup, ranking.ranking.first())?;
+    let worst = counted_row(&mut bed, &ranking.setup, ranking.ranking.last())?;
     let machine = &ranking.setup.machine;
     Ok(written(
         &serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst }),
     ))
+}
+
+fn counted_row(
+    bed: &mut CellBed,
+    setup: &Setup,
+    row: Option<&Row>,
+) -> Result<serde_json::Value, CliError> {
+    let found = row.and_then(|row| Some((row, Mapping::nth(setup.tasks, row.index)?)));
+    let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
+    let seats = setup.seats(&mapping, 0);
+    // The first run's seed: its time is one of those in the ranking.
+    let seed = setup.seed_of(Job { index: row.index, run: 0 });
+    bed.run(&seats, &setup.program(), seed).map_err(CliError::work)?;
+    Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
 }
 
 fn farewell(resume: Option<&Path>, times: &Times) -> String {

@@ -150,24 +150,19 @@ pub fn figures(
     let plan = plan(seats.workers.len() as u32);
     let all = plan.iter().flat_map(|figure| &figure.2).map(|curve| curve.1.len()).sum();
     let mut done = 0;
-    let mut measured = |planned: Vec<Planned>| {
-        let points = planned.into_iter().map(|planned| {
-            step(done, all);
-            done += 1;
-            point(programs, seats, turns, planned)
-        });
-        points.collect::<Result<Vec<Point>, CelluleError>>()
-    };
     let mut figures = Vec::new();
     for (title, across, curves) in plan {
-        let series = curves
-            .into_iter()
-            .map(|(name, planned)| Ok(Curve { name, points: measured(planned)? }));
-        figures.push(Curves {
-            title,
-            across,
-            series: series.collect::<Result<_, CelluleError>>()?,
-        });
+        let mut series = Vec::new();
+        for (name, planned) in curves {
+            let mut points = Vec::new();
+            for planned in planned {
+                step(done, all);
+                done += 1;
+                points.push(point(programs, seats, turns, planned)?);
+            }
+            series.push(Curve { name, points });
+        }
+        figures.push(Curves { title, across, series });
     }
     Ok(figures)
 }
