@@ -15,7 +15,7 @@ use std::fmt::{Arguments, Display};
 /// Stops the program if a condition is false: `invariant!(condition, component, "what broke")`.
 ///
 /// The component is a value that can be displayed; a component with a time displays it as well.
-/// What broke is a format string with its arguments. Component and arguments are computed only
+/// A format string with its arguments says what broke. Component and arguments are computed only
 /// after the condition has failed.
 ///
 /// # Panics
