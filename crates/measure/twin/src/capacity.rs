@@ -36,6 +36,7 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Followed {
     /// The factor on the assumed busy times.
     pub busy_factor: f64,
@@ -47,7 +48,8 @@ pub struct Followed {
     /// The root mean square of the relative differences at the points that the factor was fitted
     /// to, in percent.
     pub rmse_percent: f64,
-    /// The same at the points that were held out of the fit; null where there is but one point.
+    /// The root mean square at the points that were held out of the fit; null where there is but
+    /// one point.
     pub held_out_percent: Option<f64>,
     /// Whether the twin ran the very pairs that the profile was measured with.
     pub same_pairs: bool,
@@ -55,6 +57,7 @@ pub struct Followed {
 
 /// One point of both curves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Pairs at once.
     pub pairs: u32,

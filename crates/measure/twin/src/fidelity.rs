@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// How far apart two sets of distances are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
     pub name: String,
@@ -20,7 +21,7 @@ pub struct Fidelity {
     pub median_ns: f64,
     /// The root mean square of the differences.
     pub rmse_ns: f64,
-    /// The same in percent of the median.
+    /// The root mean square in percent of the median.
     pub rmse_percent: f64,
     /// The largest difference.
     pub worst_ns: f64,

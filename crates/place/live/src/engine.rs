@@ -26,6 +26,7 @@ const LONGEST_S: f64 = 1024.0;
 
 /// The numbers that the decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rules {
     /// The confidence of a claim, over all candidates of an attempt.
     pub confidence: f64,

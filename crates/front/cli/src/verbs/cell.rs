@@ -1,8 +1,8 @@
 //! `seatmap cell`.
 
-mod seats;
-mod serve;
-mod told;
+pub mod seats;
+pub mod serve;
+pub mod told;
 mod via;
 
 use crate::args::{Cell, CellCreate, CellNamed, CellRenew, CellVerb};

@@ -162,10 +162,14 @@ impl Watched {
 
 /// The document of `--json`.
 #[derive(Serialize)]
-struct Look<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Look<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
+    /// The events of each thread in a second, in the order of the threads.
     rates: Vec<Rates>,
+    /// The wakeups of threads by each other, the most frequent first; null where they were not
+    /// counted.
     wakes: Option<Vec<Wakes>>,
 }
 

@@ -19,6 +19,7 @@ const MARGIN: usize = 21;
 
 /// A seating with its judgement: `seatmap-seating/1` with three more keys.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged<'a> {
     /// The seating.
     #[serde(flatten)]

@@ -8,6 +8,7 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
 use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, channel, server};
 use seatmap_os::peer;
+use serde::Serialize;
 use std::time::Duration;
 
 /// Serves until interrupted.
@@ -58,6 +59,22 @@ fn group(name: &str) -> Result<u32, CliError> {
     peer::group(name).ok_or_else(none)
 }
 
+/// The socket of a controller of cells, once it listens: the output of `seatmap cell serve --json`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Listening<'a> {
+    /// Name and version of the format.
+    #[cfg_attr(test, schemars(extend("const" = "seatmap-controller/1")))]
+    format: &'static str,
+    /// The socket for requests.
+    socket: &'a str,
+    /// The policy that decides which request goes first: `fifo`, `priority` or `fair`.
+    #[cfg_attr(test, schemars(extend("enum" = ["fifo", "priority", "fair"])))]
+    policy: &'static str,
+    /// The 9P socket for files; null without `--export`.
+    channel: Option<&'a str>,
+}
+
 /// Prints the line that the program which started this server waits for.
 fn ready(typed: &CellServe, options: &ServerOptions) {
     let socket = options.socket.display().to_string();
@@ -70,9 +87,8 @@ fn ready(typed: &CellServe, options: &ServerOptions) {
         .unwrap_or_default();
     // A missing reader does not end a server.
     let _ = if typed.json {
-        output::json(&serde_json::json!({
-            "format": "seatmap-controller/1", "socket": socket, "policy": policy, "channel": channel,
-        }))
+        let format = "seatmap-controller/1";
+        output::json(&Listening { format, socket: &socket, policy, channel: channel.as_deref() })
     } else {
         output::print(&format!(
             "listening at {}, policy {policy}{files}\n",

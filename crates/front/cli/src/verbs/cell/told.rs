@@ -15,18 +15,23 @@ const LOUD: usize = 4;
 
 /// The document that `verify --json` prints.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict<'a> {
     /// The cell.
     #[serde(flatten)]
     pub record: &'a Record,
-    /// The faults of the cell.
+    /// The faults of the cell, each as a sentence.
     pub faults: &'a [String],
 }
 
 /// The document that `list --json` prints: cells as they are here, or as a controller reports them.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct List<'a, T> {
+    /// Name and version of the format.
+    #[cfg_attr(test, schemars(extend("const" = "seatmap-cells/1")))]
     format: &'static str,
+    /// The cells, by age.
     cells: &'a [T],
 }
 
