@@ -38,7 +38,7 @@ enum Seatings {
     /// The report of a run in a cell: `seatmap cell run --report`.
     CellRun(OfMachine<'static, Seated<'static>>),
     /// A seating of living programs.
-    Living(Seating),
+    Living(&'static Seating),
     /// A seating with its judgement: `seatmap check --json`.
     Judged(Judged<'static>),
     /// A look at a seating with its judgement: `seatmap top --json`.
@@ -71,7 +71,7 @@ enum RecordingLine {
 #[schemars(untagged)]
 enum Cells {
     /// The cell as it was made.
-    Record(Record),
+    Record(&'static Record),
     /// The cell with its faults: `seatmap cell verify --json`.
     Verdict(Verdict<'static>),
 }
