@@ -5,6 +5,7 @@ use std::fmt;
 
 /// The backends: how far a cell is closed, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Backend {
     /// Threads that could be moved were moved by their affinity; new ones and those of other users
     /// may come back.

@@ -42,6 +42,7 @@ const PREFERRED_MANY: libc::c_int = 5;
 
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// Its size, in whole huge pages.
     pub size_bytes: u64,

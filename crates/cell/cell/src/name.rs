@@ -13,6 +13,8 @@ const LONGEST: usize = 64;
 /// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and
 /// begins with a letter or digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")))]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 

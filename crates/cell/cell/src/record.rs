@@ -12,6 +12,7 @@ pub const FORMAT: &str = "seatmap-cell/1";
 
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// The cell is as it was made.
@@ -22,25 +23,28 @@ pub enum State {
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The name of the cell.
     pub name: Name,
-    /// Its CPUs, ascending.
+    /// Its CPUs by OS index, ascending.
     pub cpus: Vec<u32>,
     /// The backend: how far it is closed.
     pub backend: Backend,
-    /// Why it is not closed further, a line a way that failed.
+    /// Why it is not closed further, a sentence a way that failed.
     pub degraded: Vec<String>,
     /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was
     /// not measured.
     pub noise_before: Option<f64>,
-    /// The noise just after the cell was made.
+    /// Time stolen inside the cell just after it was made, in percent; null where it was not
+    /// measured.
     pub noise_after: Option<f64>,
     /// The state of the cell.
     pub state: State,
-    /// Its control group; null where it has none.
+    /// The folder of its control group; null where it has none.
     pub group: Option<String>,
     /// Interrupts that go to its CPUs and could not be moved away, by number.
     pub irqs_left: Vec<String>,

@@ -24,14 +24,18 @@ pub const FILE: &str = "controller.usage";
 /// without end.
 const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::LN_2;
 
-/// An account, as it is on file. Numbers are whole, so that what is read is what was written.
+/// The recent CPU time of users, as a controller of cells writes it down for the next one. Numbers
+/// are whole, so that what is read is what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Account {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The boot by whose clock the time is.
     pub boot_id: String,
-    /// When it was written, in ms after the boot.
+    /// When it was written, in ms after the boot, sleep included. The times halve every 600,000 ms
+    /// from then on.
     pub at_ms: u64,
     /// The CPU time of each user by then, in CPU-us, by user id.
     pub cpu_us: BTreeMap<u32, u64>,

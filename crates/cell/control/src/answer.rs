@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One line from the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlAnswer {
     /// The request's number; 0 where it has none.
     pub id: u64,
@@ -16,6 +17,7 @@ pub struct ControlAnswer {
 /// The content of an answer. A request gets any number of `waiting`, and one of the others;
 /// `damaged`, `resumed` and `ended` come unasked to the connection that made the cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "say", rename_all = "lowercase")]
 pub enum Say {
     /// The request waits.
@@ -73,6 +75,7 @@ pub enum Say {
 
 /// The origin of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorOrigin {
     /// The client may not do this.
@@ -87,6 +90,7 @@ pub enum ErrorOrigin {
 
 /// A cell in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listed {
     /// The name of the cell.
     pub name: Name,
@@ -102,6 +106,7 @@ pub struct Listed {
 
 /// The phase of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CellPhase {
     /// It has not been made yet.

@@ -9,8 +9,10 @@ pub const FORMAT: &str = "seatmap-control/1";
 
 /// One line from a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlRequest {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The client's number for it, which every answer to it carries.
     pub id: u64,
@@ -21,6 +23,7 @@ pub struct ControlRequest {
 
 /// The kinds of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Ask {
     /// Make a cell, when its turn comes.
@@ -43,11 +46,13 @@ pub enum Ask {
 
 /// A cell to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Create {
     /// The name of the cell.
     pub name: Name,
     /// Its CPUs, one at least; absent where the controller chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cpus: Option<Vec<u32>>,
     /// How many CPUs, whichever suit best, and no `cpus` then; without either, as many as the best
     /// core has.
@@ -70,6 +75,7 @@ pub struct Create {
     pub memory_bytes: u64,
     /// The priority of the request, 0 to 9.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(max = 9)))]
     pub priority: u8,
     /// Whether it takes turns with others, in time slices.
     #[serde(default)]

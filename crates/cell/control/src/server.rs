@@ -57,14 +57,17 @@ pub struct ServerOptions {
 
 /// The document by which a controller says where it listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Announcement {
-    /// The socket that shows files; null where none are shown.
+    /// The 9P socket for files; null without `--export`.
     pub channel: Option<String>,
-    /// `seatmap-controller/1`.
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-controller/1")))]
     pub format: &'static str,
-    /// The policy's word.
+    /// The policy that decides which request goes first: `fifo`, `priority` or `fair`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["fifo", "priority", "fair"])))]
     pub policy: &'static str,
-    /// The socket that takes requests.
+    /// The socket for requests.
     pub socket: String,
 }
 

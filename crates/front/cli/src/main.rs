@@ -10,6 +10,8 @@ mod mentioned;
 mod misread_tests;
 mod myself;
 mod progress;
+#[cfg(test)]
+mod schema_tests;
 mod verbs;
 
 use args::{Command, Typed};

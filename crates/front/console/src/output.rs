@@ -52,11 +52,13 @@ pub fn json(document: &impl Serialize) -> Result<(), CliError> {
 
 /// A document without its machine's name, together with that name.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct OfMachine<'a, T: Serialize> {
     /// The document, whose keys appear beside `machine`.
     #[serde(flatten)]
     pub document: &'a T,
-    /// The machine's name.
+    /// The machine's name; older documents do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub machine: &'a str,
 }
 

@@ -9,11 +9,14 @@ use serde::Serialize;
 
 /// The CPUs of this host that the kernel was started to set apart, by OS index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetApart {
-    /// CPUs on which no thread is put that does not ask (`isolcpus=`).
+    /// The CPUs that the kernel was started to keep threads away from (`isolcpus=`); absent where
+    /// there are none, and for other machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolated: Vec<u32>,
-    /// CPUs without a timer tick while one thread runs alone (`nohz_full=`).
+    /// The CPUs without a timer tick while one thread runs alone (`nohz_full=`); absent where there
+    /// are none, and for other machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nohz_full: Vec<u32>,
 }
@@ -56,20 +59,36 @@ fn paragraph_line(word: &str, cpus: &[u32], meaning: &str) -> String {
     format!("  {word}  {}: {meaning}\n", CpuList(cpus.to_vec()))
 }
 
-/// The document of `seatmap show --json`: `seatmap-show/1`.
+/// A profile in short: the output of `seatmap show --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownMachine<'a> {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-show/1")))]
     format: &'static str,
+    /// The machine's name.
     machine: &'a str,
+    /// The origin of the figures.
     origin: &'a Origin,
+    /// Hardware threads.
     pus: usize,
+    /// Distance classes, nearest first; none where there are no distances.
     classes: Vec<DistanceClass>,
+    /// Groups of PUs, by OS index, that are near one another; null without distances.
     groups: Option<&'a [Vec<u32>]>,
+    /// The share of the variance that groups and homes explain; null without distances.
     r2: Option<f64>,
+    /// The root mean square of the part that they do not explain, in nanoseconds; null without
+    /// distances.
     residual_ns: Option<f64>,
+    /// The share of the variance inside groups that one figure a PU explains; null where that is
+    /// unknown.
     star_r2: Option<f64>,
+    /// Whether the matrix says only which PUs are near the line's home; null without distances.
     pair_view_empty: Option<bool>,
+    /// Things that are odd.
     findings: Vec<WordedFinding>,
+    /// The speed of each PU, relative to the fastest; absent where that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<SpeedOfPus<'a>>,
     #[serde(flatten)]
@@ -78,8 +97,10 @@ pub struct ShownMachine<'a> {
 
 /// How fast the PUs are.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SpeedOfPus<'a> {
-    /// How far the slowest is behind the fastest.
+    /// How far the slowest PU is behind the fastest, as a share of the fastest; differences that
+    /// only noise gives do not count.
     spread: f64,
     #[serde(flatten)]
     of_pus: &'a SeatSpeed,
@@ -87,8 +108,11 @@ struct SpeedOfPus<'a> {
 
 /// A finding, and the same in words.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WordedFinding {
+    /// Its kind, with its figures.
     finding: Finding,
+    /// The finding as sentences: the observation, the reason, and the remedy.
     text: String,
 }
 

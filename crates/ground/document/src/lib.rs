@@ -18,6 +18,7 @@
 //! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
+//! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
 #![deny(missing_docs)]
 
 mod causes;
@@ -26,6 +27,8 @@ mod hash;
 mod json;
 mod number;
 mod position;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod sentence;
 mod shell;
 mod visible;

@@ -4,15 +4,16 @@ use serde::{Deserialize, Serialize};
 
 /// The clock behind the figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Clock {
     /// The smallest step it takes, in nanoseconds; for an imported file, the step that its values
     /// fall on.
     pub step_ns: Option<f64>,
-    /// `tsc`, `cntvct` or `clock_gettime`.
+    /// The way in which it is read: `tsc`, `cntvct` or `clock_gettime`.
     pub source: Option<String>,
     /// Ticks per second.
     pub frequency_hz: Option<f64>,
-    /// The figures are multiples of a step too coarse for them.
+    /// Whether the figures are multiples of a step too coarse for them.
     pub quantised: bool,
 }

@@ -10,26 +10,33 @@ use serde::{Deserialize, Serialize};
 /// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where
 /// not known. Only the median is always there; files of other tools carry nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreDistance {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// The median of each pair: the figure to quote.
+    /// The median round trip of each pair, in nanoseconds: the figure to quote.
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub median_ns: Matrix,
-    /// The tenth percentile of the batches.
+    /// The tenth percentile of the batches, in nanoseconds.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub p10_ns: Option<Matrix>,
-    /// The median absolute deviation from the median, unscaled.
+    /// The median absolute deviation from the median, unscaled, in nanoseconds.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub mad_ns: Option<Matrix>,
-    /// Lower end of the 95 % bootstrap interval of the median.
+    /// Lower end of the 95 % bootstrap interval of the median, in nanoseconds.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub ci95_low_ns: Option<Matrix>,
-    /// Upper end of that interval.
+    /// Upper end of that interval, in nanoseconds.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
     pub ci95_high_ns: Option<Matrix>,
-    /// How the batches of each pair are spread: a row a pair, those of row 0 of the matrices first;
-    /// `null` for pairs without batches. Samples themselves are not kept: a large machine has
-    /// millions.
+    /// How the batches of each pair are spread, in nanoseconds: a row a pair, first those of row 0
+    /// of the matrices by column, then those of row 1, and so on. A row has the fastest batch, the
+    /// first to ninth decile and the slowest batch; it is `null` for pairs without batches. Samples
+    /// themselves are not kept: a large machine has millions.
     #[serde(default)]
     pub deciles_ns: Option<Vec<Option<Deciles>>>,
     /// How far each pair can be trusted; `null` on the diagonal.
@@ -37,7 +44,7 @@ pub struct CoreDistance {
     /// The levels of the pairs whose status is multi-regime.
     #[serde(default)]
     pub regimes: Vec<PairRegimes>,
-    /// How it was measured.
+    /// How it was measured; null for figures that were not.
     #[serde(default)]
     pub protocol: Option<Protocol>,
 }
@@ -48,6 +55,7 @@ pub type Deciles = [f64; 11];
 
 /// The levels between which one pair flips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRegimes {
     /// The two OS indices.
     pub pus: [u32; 2],
@@ -57,6 +65,7 @@ pub struct PairRegimes {
 
 /// One level of a pair that flips between several.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regime {
     /// The median while in this regime.
     pub median_ns: f64,
@@ -66,6 +75,7 @@ pub struct Regime {
 
 /// How core distances were measured, and which samples were dropped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Protocol {
     /// Visits to each pair, in a new random order each.
     pub passes: u32,

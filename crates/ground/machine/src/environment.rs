@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 /// The circumstances of a measurement that may have changed its figures. Every field is optional:
 /// files of other tools have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Environment {
-    /// The hypervisor, `none` on bare metal.
+    /// The hypervisor; `none` on bare metal.
     pub hypervisor: Option<String>,
     /// CPU time that the hypervisor gave to others while measuring, percent of all.
     pub steal_percent: Option<f64>,
@@ -32,9 +33,9 @@ pub struct Environment {
     pub load_average: Option<f64>,
     /// CPU vulnerabilities and their mitigations, as the kernel words them.
     pub mitigations: BTreeMap<String, String>,
-    /// The CPUs that this process may use.
+    /// The CPUs that the process was allowed to use, as a list: `0-3,8`.
     pub cpuset: Option<String>,
-    /// CPUs that the machine has but that are offline.
+    /// CPUs that the machine has but that were offline, as a list.
     pub offline: Option<String>,
     /// The smallest quota of CPU time that a control group sets on this process, in words; `none`
     /// without one.

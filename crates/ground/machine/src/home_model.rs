@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// matrix of pairs does: on Intel rings and meshes a single line's matrix is a_i + a_j to a
 /// fraction of a nanosecond. The model leaves SMT siblings out; their distance stands beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomeModel {
     /// OS indices that share the nearest distance class above SMT siblings: core complex, cluster
     /// or socket.
@@ -24,12 +25,13 @@ pub struct HomeModel {
     /// their offsets tell how far they are from it.
     #[serde(default, deserialize_with = "optional_rows")]
     pub inside_ns: Option<Vec<Vec<f64>>>,
-    /// a_i(home): rows in the order of `core_distance.pus`, one column a home.
+    /// The offset a_i(home) of each PU, in nanoseconds and of either sign: rows in the order of
+    /// `core_distance.pus`, one column a home.
     #[serde(deserialize_with = "rows")]
     pub offset_ns: Vec<Vec<f64>>,
     /// The share of the variance over pairs that the model explains.
     pub r2: f64,
-    /// Root mean square of the part that it does not explain.
+    /// Root mean square of the part that it does not explain, in nanoseconds.
     pub residual_ns: f64,
     /// Inside the groups a star a_i + a_j explains more than 95 % of the variance: which of two PUs
     /// is near the home is all that such a matrix tells.
@@ -49,6 +51,7 @@ pub struct HomeModel {
 /// Candidate lines sorted by home, without privileges: lines whose distances agree from everywhere
 /// share one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomeLines {
     /// For each candidate line the column of `offset_ns` it belongs to.
     pub home_of_line: Vec<u32>,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How many of the homes that were found are right; only a model knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomesChecked {
     /// Among the pairs of lines that share a home, those that were found to share one.
     pub found: Rate,
@@ -16,6 +17,7 @@ pub struct HomesChecked {
 
 /// The number of right answers among a number of cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// The number of right answers.
     pub right: u64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One point of the loaded curve: a number of disjoint pairs at once, paired at random again and
 /// again (Liu et al. 2015, figure 7). Round-trip nanoseconds over all pairs and draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loaded {
     /// Pairs that ran at the same time.
     pub pairs: u32,

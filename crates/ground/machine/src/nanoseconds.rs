@@ -12,8 +12,14 @@ pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 /// A figure as it stands in a file; `None` is `null`. A figure that is too long is refused while it
 /// is read, so that the error has the line and column of the figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(inline, description = "Nanoseconds; null where unknown."))]
 #[serde(transparent)]
-pub struct Nanoseconds(pub Option<f64>);
+pub struct Nanoseconds(
+    /// The figure, where it is known.
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_ROUND_TRIP_NS)))]
+    pub Option<f64>,
+);
 
 impl<'de> Deserialize<'de> for Nanoseconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The origin of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// Measured, imported or written down.
     pub kind: OriginKind,
@@ -19,6 +20,7 @@ pub struct Origin {
 
 /// The way in which a profile was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OriginKind {
     /// Measured by this tool, on the machine.

@@ -12,10 +12,13 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-profile/1";
 
-/// Everything known of one machine. Unknown fields on file are ignored, unknown versions refused.
+/// Everything known of one machine. Readers ignore keys that they do not know, and refuse versions
+/// that they do not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The machine's name for people: a host name, a processor, a file's stem.
     pub name: String,
@@ -27,25 +30,26 @@ pub struct Profile {
     /// The clock behind the figures.
     #[serde(default)]
     pub clock: Clock,
-    /// The hardware threads.
+    /// The hardware threads and the parts that they share.
     pub topology: Topology,
-    /// Distances between them, where known.
+    /// Core distances of all pairs; null where none are known.
     #[serde(default)]
     pub core_distance: Option<CoreDistance>,
-    /// The distances explained, where they could be.
+    /// The distances explained by groups and homes; null where they could not be.
     #[serde(default)]
     pub home_model: Option<HomeModel>,
-    /// Distances under load, by ascending number of pairs.
+    /// Core distances under load, by ascending number of pairs; empty where they were not measured.
     #[serde(default)]
     pub loaded: Vec<Loaded>,
     /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again;
     /// `null` where it is unknown.
     #[serde(default)]
     pub loaded_seed: Option<u64>,
-    /// How fast each PU works, where that is known.
+    /// How fast each PU works, relative to the fastest; absent where that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<SeatSpeed>,
-    /// The cost of waking threads that sleep, where it was measured.
+    /// The cost of waking a thread that sleeps, on the same CPU and on another one; absent where it
+    /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakeups: Option<Wakeups>,
 }

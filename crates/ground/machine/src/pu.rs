@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 /// A hardware thread (PU) and the parts that it shares with others.
 ///
 /// Two PUs share a level where the numbers of that level are equal; the numbers have no other
-/// meaning and need not be dense. `None` means unknown, or that the machine has no such level. The
+/// meaning and need not be dense. Null means unknown, or that the machine has no such level. The
 /// words are hwloc's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pu {
     /// The index by which the operating system knows it.
     pub os: u32,
@@ -71,6 +72,7 @@ impl Pu {
 
 /// The sort of core on a hybrid processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CoreKind {
     /// A performance core.
     #[serde(rename = "P")]

@@ -11,6 +11,7 @@ pub const EQUAL_WITHIN: f64 = 0.03;
 /// Speeds follow from the tenth percentile of the times, because interference only ever adds time
 /// to a fixed piece of work. The medians stand beside them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatSpeed {
     /// OS indices, in the order of all other lists.
     pub pus: Vec<u32>,
@@ -26,6 +27,7 @@ pub struct SeatSpeed {
 
 /// How long the work took on each PU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkTimes {
     /// Visits to each PU.
     pub rounds: u32,

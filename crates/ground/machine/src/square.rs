@@ -108,6 +108,21 @@ impl Cell for Option<PairStatus> {
     }
 }
 
+#[cfg(feature = "schema")]
+impl<T: Cell<Wire: schemars::JsonSchema>> schemars::JsonSchema for Square<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Square".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<Vec<T::Wire>>::json_schema(generator)
+    }
+}
+
 impl<T: Cell> Serialize for Square<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut rows = serializer.serialize_seq(Some(self.n))?;

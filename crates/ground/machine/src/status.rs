@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The result of the passes over one pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PairStatus {
     /// All passes agree within their noise.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The PUs that can be used, by ascending OS index; holes are normal (offline CPUs, a reduced
 /// cpuset).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Topology {
     /// One entry a PU.
     pub pus: Vec<Pu>,

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 /// on one CPU a wakeup needs no interrupt. The other CPUs are idle meanwhile, so that a wakeup
 /// across includes the way out of an idle state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakeups {
     /// Visits to each pair, in a new random order each.
     pub passes: u32,
@@ -23,6 +24,7 @@ pub struct Wakeups {
 
 /// The wakeups of one pair of CPUs, in round-trip nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeupPair {
     /// The CPUs of the two threads, by OS index: twice the same where they share one.
     pub pus: [u32; 2],

@@ -10,15 +10,20 @@ pub const MAX_AMOUNT: f64 = 1e18;
 /// The data that one task sends to another over the whole run (or an iteration of it: only
 /// proportions matter to a placement).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
     /// The task that sends.
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::MAX_TASKS - 1)))]
     pub from: usize,
     /// The receiver, another task.
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::MAX_TASKS - 1)))]
     pub to: usize,
-    /// The number of bytes sent.
+    /// Bytes sent, over the whole run or one iteration: only proportions matter.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub bytes: f64,
-    /// The number of messages sent.
+    /// Messages sent; 1 where it is not given.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub messages: f64,
 }
 

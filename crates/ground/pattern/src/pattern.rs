@@ -20,30 +20,39 @@ pub const MAX_EDGES: usize = 1 << 23;
 /// The largest working set of a task that is read: an exabyte.
 pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 
-/// A communication pattern: how much each task sends to each other task. Unknown fields on file are
-/// ignored, unknown versions refused.
+/// A communication pattern: a weighted directed graph that says how much each task sends to each
+/// other task. Readers ignore keys that they do not know, and refuse versions that they do not
+/// know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pattern {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The pattern's name for people: `stencil2d:8x8`, a file's stem.
     pub name: String,
     /// How many tasks there are; they are numbered from 0.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_TASKS)))]
     pub tasks: usize,
-    /// The name of each task; empty where they have no names.
+    /// The name of each task: as many as there are tasks, or none.
     #[serde(default)]
     pub names: Vec<String>,
-    /// At most one for each ordered pair of tasks.
+    /// The messages: at most one edge for each ordered pair of tasks, and none from a task to
+    /// itself.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_EDGES)))]
     pub edges: Vec<Edge>,
     /// How much each task works between its messages, in any unit; empty where all tasks work alike
     /// (a load of 1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = 0, max = MAX_AMOUNT))))]
     pub loads: Vec<f64>,
     /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub load_ns: Option<f64>,
     /// The bytes that each task works on again and again; empty where that is unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = MAX_CACHE_BYTES))))]
     pub cache_bytes: Vec<u64>,
     /// How the pattern was observed, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +61,7 @@ pub struct Pattern {
 
 /// The part of an observation that placing and seating need. Files of `seatmap observe` say more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observed {
     /// The words of the methods, such as `wakeups`.
     #[serde(default)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// other objectives. Near 1, the cheap objective would have done; near 0, it says nothing here.
 /// Null where all placements cost the same by it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreement {
     /// The number of placements that were run.
     pub placements: usize,

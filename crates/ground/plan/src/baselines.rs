@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The costs of the usual placements, by the same objective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Baselines {
     /// Tasks in order on PUs in the order of their OS indices.
     pub os: f64,
@@ -17,6 +18,7 @@ pub struct Baselines {
 
 /// The costs of random placements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Random {
     /// The mean cost.
     pub mean: f64,

@@ -4,10 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// A pair of communicating tasks and the home of the line they should use.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Channel {
     /// One task.
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::MAX_TASKS - 1)))]
     pub from: usize,
     /// The other.
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::MAX_TASKS - 1)))]
     pub to: usize,
     /// The home: a column of the profile's `home_model.offset_ns`.
     pub home: usize,

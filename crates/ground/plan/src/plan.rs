@@ -17,17 +17,22 @@ pub const MAX_TASKS: usize = 1 << 20;
 /// The largest NUMA node that a plan may name: Linux stops at 1024 nodes (`NODES_SHIFT`).
 pub const MAX_NODE: u32 = 1023;
 
-/// A placement with its provenance. Unknown fields on file are ignored, unknown versions refused.
+/// A placement of tasks on PUs with its provenance. By hand it needs three keys. Readers ignore
+/// keys that they do not know, and refuse versions that they do not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The machine's name.
+    /// The name of the machine that the plan is for.
     pub machine: String,
     /// The pattern's name; null for a placement written by hand.
     #[serde(default)]
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TASKS)))]
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = seatmap_os::cpu_list::MAX_CPU))))]
     pub placement: Vec<u32>,
     /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of
     /// them. Empty where every task has that PU alone.
@@ -36,8 +41,9 @@ pub struct Plan {
     /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for
     /// a task of which nothing is said. Empty where nothing is said of any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(max = MAX_NODE)))))]
     pub memory: Vec<Vec<u32>>,
-    /// The name of each task; empty where they have no names.
+    /// The name of each task: as many as there are tasks, or none.
     #[serde(default)]
     pub names: Vec<String>,
     /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread
@@ -51,7 +57,8 @@ pub struct Plan {
     /// The objective that the placement is judged by.
     #[serde(default)]
     pub objective: Option<Objective>,
-    /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`.
+    /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`,
+    /// nanoseconds for the others.
     #[serde(default)]
     pub cost: Option<f64>,
     /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of
@@ -61,10 +68,10 @@ pub struct Plan {
     /// A lower bound: no placement can cost less.
     #[serde(default)]
     pub lower_bound: Option<f64>,
-    /// True only where that is proven.
+    /// True only where it is proven that no placement costs less.
     #[serde(default)]
     pub optimal: bool,
-    /// The costs of the usual placements.
+    /// The costs of the usual placements; null where they were not computed.
     #[serde(default)]
     pub baselines: Option<Baselines>,
     /// The line that each pair of communicating tasks should use, on machines whose homes are
@@ -77,10 +84,10 @@ pub struct Plan {
     /// The method that found the placement.
     #[serde(default)]
     pub method: Option<String>,
-    /// The time that this took.
+    /// The time that this took, in seconds.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// The seed of random orders.
+    /// The seed of random orders; null where nothing was random.
     #[serde(default)]
     pub seed: Option<u64>,
     /// The day, as `YYYY-MM-DD`.

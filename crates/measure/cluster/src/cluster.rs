@@ -15,10 +15,12 @@ pub const FORMAT: &str = "seatmap-cluster/1";
 /// The most nodes of a cluster that is read: more would make a matrix of over a gigabyte.
 pub const MOST_NODES: usize = 8192;
 
-/// The nodes of a cluster, and what lies between them.
+/// The nodes of a cluster and the ways between them, as `seatmap cluster measure` writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The day of the measurement, as `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,6 +52,7 @@ pub struct Cluster {
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its host name; with `--each-rank` also the rank.
     pub name: String,
@@ -67,6 +70,7 @@ pub struct Node {
 
 /// The way between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// The nodes, the smaller index first.
     pub nodes: [usize; 2],
@@ -78,7 +82,7 @@ pub struct Pair {
     /// from the second, in nanoseconds.
     pub gap_ns: [f64; 2],
     /// The segments that the first node sent again in round trips, and the second, of
-    /// [`Pair::segments`].
+    /// `segments`.
     pub retransmits: [u64; 2],
     /// About how many segments each of them sent in round trips. A stream fills queues, and a full
     /// queue drops segments on a healthy link.
@@ -87,7 +91,7 @@ pub struct Pair {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
     /// The largest packet on the way, in bytes, as the first node knew it: a file of an earlier
-    /// version has no [`Pair::ends`].
+    /// version has no `ends`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// The figures that each end has of itself.
@@ -100,6 +104,7 @@ pub struct Pair {
 
 /// The figures that one end of a connection has of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct End {
     /// The largest packet that it sends on this way, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,6 +121,7 @@ pub struct End {
 
 /// A quota of CPU time that stopped one end of a connection while it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
     /// The control group whose quota it is.
     pub group: String,
@@ -123,7 +129,7 @@ pub struct Stop {
     pub file: String,
     /// The CPU time that the members may take, in CPUs.
     pub cpus: f64,
-    /// The length of a period.
+    /// The length of a period, in milliseconds.
     pub period_ms: f64,
     /// Whether the file cannot be written on that node, as in most containers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -164,6 +170,7 @@ impl Stop {
 /// How a pair compares with like pairs that were measured in the same moments, look after look. A
 /// computer that is busy makes all of them worse, and a bad cable one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// The number of looks.
     pub looks: usize,
@@ -177,6 +184,7 @@ pub struct Beside {
 
 /// A factor over like pairs: 2 is twice as bad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shown {
     /// The geometric mean of the looks.
     pub factor: f64,
@@ -190,6 +198,7 @@ pub struct Shown {
 
 /// The round trips of messages of one size, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trip {
     /// The size of the message, each way.
     pub size_bytes: u32,
@@ -207,17 +216,19 @@ pub struct Trip {
 
 /// Pairs that were predicted before they were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeldBack {
     /// How many.
     pub pairs: usize,
-    /// The median of the errors of their round trips at [`crate::choice::SIZE_BYTES`], in percent.
+    /// The median of the errors of their round trips of 64 KiB, in percent.
     pub error_percent: f64,
 }
 
 /// Streams at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loaded {
-    /// Which nodes send to which.
+    /// The nodes that send, and their receivers.
     pub exchange: Exchange,
     /// The streams.
     pub streams: Vec<Stream>,
@@ -225,6 +236,7 @@ pub struct Loaded {
 
 /// An arrangement of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Exchange {
     /// Each node with one of the other half, both ways; the halves are whole groups as far as that
@@ -238,6 +250,7 @@ pub enum Exchange {
 
 /// A stream beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stream {
     /// The node that sends.
     pub from: usize,
@@ -249,10 +262,11 @@ pub struct Stream {
 
 /// Something that was to be measured and is not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
     /// The node or nodes, by name; a rank that never came as `rank 3`.
     pub nodes: Vec<String>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 

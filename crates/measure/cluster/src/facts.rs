@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The facts of one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Facts {
     /// CPUs online.

@@ -25,6 +25,7 @@ pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mpi {
     /// The library and its version, as it says itself.
     pub library: String,
@@ -37,6 +38,7 @@ pub struct Mpi {
 
 /// The way between two nodes by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MpiPair {
     /// The nodes, the smaller index first.
     pub nodes: [usize; 2],
@@ -49,6 +51,7 @@ pub struct MpiPair {
 
 /// An operation of all nodes together; its time is that of the slowest, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collective {
     /// The operation.
     #[serde(rename = "collective")]
@@ -67,6 +70,7 @@ pub struct Collective {
 
 /// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
     /// `MPI_Barrier`.

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// A kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RemedyKind {
     /// Sets the governor of all CPUs.

@@ -14,13 +14,14 @@ const SUB_BITS: u32 = 2;
 
 /// A time in which the program stood still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
-    /// From the begin of the measurement to the begin of the gap, in nanoseconds.
+    /// The time from the begin of the measurement to the begin of the gap, in nanoseconds.
     pub start_ns: u64,
     /// The time taken: the difference of the readings around it, less the loop's own period.
     pub length_ns: u64,
     /// The most of it for which another task had the CPU; the rest went to interrupts, the
-    /// hypervisor, the firmware or the hardware. `None` for gaps below 50 us, which are not worth
+    /// hypervisor, the firmware or the hardware. Null for gaps below 50 us, which are not worth
     /// asking, and where the kernel does not say.
     pub preempted_ns: Option<u64>,
 }

@@ -21,6 +21,7 @@ pub struct Listener {
 
 /// The noise that a program had.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Heard {
     /// The running time of the program, in seconds.
     pub seconds: f64,
@@ -33,6 +34,7 @@ pub struct Heard {
 
 /// The interruptions of one CPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnCpu {
     /// Its OS index.
     pub cpu: u32,

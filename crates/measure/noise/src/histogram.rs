@@ -16,6 +16,7 @@ pub struct Histogram {
 
 /// One bin: values from `from` to below `to`, both in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bin {
     /// The smallest value in it.
     pub from_ns: u64,

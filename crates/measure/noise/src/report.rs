@@ -12,14 +12,17 @@ pub const FORMAT: &str = "seatmap-noise/1";
 
 /// The noise of some CPUs, all measured at once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseReport {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The running time of the meters, in seconds.
     pub seconds: f64,
     /// Whether that is less than was asked for, because the user asked to stop.
     pub interrupted: bool,
     /// The clock that was read: `tsc`, `cntvct` or `clock_gettime`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["tsc", "cntvct", "clock_gettime"])))]
     pub clock: &'static str,
     /// Each CPU, in the order asked for.
     pub cpus: Vec<CpuNoise>,
@@ -27,6 +30,7 @@ pub struct NoiseReport {
 
 /// The noise of one CPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuNoise {
     /// Its OS index.
     pub cpu: u32,
@@ -34,49 +38,50 @@ pub struct CpuNoise {
     pub stolen_percent: f64,
     /// Gaps that the loop saw.
     pub gaps: u64,
-    /// The gaps a second.
+    /// Gaps a second of watching.
     pub gaps_per_second: f64,
     /// The longest gap; 0 where there is none.
     pub longest_gap_us: f64,
-    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; `None`
+    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; null
     /// where the kernel does not count it. The rest of a longer gap was not taken by the scheduler.
     pub longest_preemption_us: Option<f64>,
-    /// All of them by length, in bins of a quarter octave; empty bins are left out.
+    /// All gaps by length, in bins of a quarter octave; empty bins are left out.
     pub histogram: Vec<Bin>,
-    /// The longest 1024 of them, by their begin.
+    /// The longest 1024 gaps, by their begin.
     pub timeline: Vec<Gap>,
     /// Quanta of fixed work that were done.
     pub fwq_quanta: u64,
-    /// The quickest of them.
+    /// The quickest quantum.
     pub fwq_min_us: f64,
-    /// Their median.
+    /// The median quantum.
     pub fwq_p50_us: f64,
-    /// 99 % take no longer.
+    /// 99 % of the quanta take no longer.
     pub fwq_p99_us: f64,
-    /// 99.9 % take no longer.
+    /// 99.9 % of the quanta take no longer.
     pub fwq_p999_us: f64,
-    /// The slowest.
+    /// The slowest quantum.
     pub fwq_max_us: f64,
-    /// The share of their time that they would not have needed, had each been as quick as the
-    /// quickest. Unlike `stolen_percent` it includes slowdowns without a stop.
+    /// The share of the quanta's time that they would not have needed, had each been as quick as
+    /// the quickest. Unlike `stolen_percent` it includes slowdowns without a stop.
     pub fwq_excess_percent: f64,
-    /// Share of the time that a hypervisor says it took; `None` where `/proc/stat` cannot be read.
+    /// Share of the time that a hypervisor says it took; null where `/proc/stat` cannot be read.
     pub steal_percent: Option<f64>,
     /// The kernel's counts on this CPU during the measurement, the most frequent first.
     pub sources: Vec<Source>,
     /// The share of the gaps for which there was not even one interrupt, context switch or page
-    /// fault each: they come from the hypervisor, the firmware or the hardware. `None` with fewer
+    /// fault each: they come from the hypervisor, the firmware or the hardware. Null with fewer
     /// than 100 gaps, where chance decides.
     pub unexplained_at_least_percent: Option<f64>,
-    /// The tasks and handlers that had the CPU in the long gaps; `None` where the kernel's trace
+    /// The tasks and handlers that had the CPU in the long gaps; null where the kernel's trace
     /// was not asked for.
     pub trace: Option<Traced>,
-    /// The meters themselves.
+    /// The calibration of the meters.
     pub meter: Meter,
 }
 
 /// The calibration of the meters on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meter {
     /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step
     /// where that is more.

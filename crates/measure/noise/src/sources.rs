@@ -11,6 +11,7 @@ const FEWEST_GAPS: u64 = 100;
 
 /// One kind of event, as often as it came to a CPU while both meters ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
     /// The kernel's name for it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
     /// TIMER`, `context switches, involuntary`, `page faults`, `steal, clock ticks`.
@@ -20,7 +21,7 @@ pub struct Source {
     /// Events a second.
     pub per_second: f64,
     /// The largest share of the gaps that it can be behind: each event stops a program at most
-    /// once. `None` where that cannot be said: a softirq runs inside an interrupt's gap, stolen
+    /// once. Null where that cannot be said: a softirq runs inside an interrupt's gap, stolen
     /// time comes in no countable pieces, and few gaps are chance.
     pub explains_at_most_percent: Option<f64>,
 }

@@ -36,6 +36,7 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Followed {
     /// The factor on the assumed busy times.
     pub busy_factor: f64,
@@ -56,6 +57,7 @@ pub struct Followed {
 
 /// One point of both curves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Pairs at once.
     pub pairs: u32,

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// How far apart two sets of distances are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
     pub name: String,

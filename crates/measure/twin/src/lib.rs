@@ -36,14 +36,17 @@ pub struct Twin {
     pub report: TwinReport,
 }
 
-/// A comparison of a twin with its original.
+/// A comparison of a twin with its original: the output of `seatmap model fit --json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwinReport {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The name of the twin.
     pub name: String,
-    /// The name of the machine that it is a twin of.
+    /// The name of the machine that it is a twin of; older documents do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub machine: String,
     /// Cores.
     pub cores: usize,
@@ -55,17 +58,18 @@ pub struct TwinReport {
     pub homes: usize,
     /// Whether single pairs carry the residuals of groups and offsets.
     pub has_rest: bool,
-    /// Nanoseconds of a tick.
+    /// The length of a tick, in nanoseconds.
     pub tick_ns: f64,
     /// Unloaded distances, all of them.
     pub all: Fidelity,
-    /// All pairs on a twin without the residuals of single pairs: how much the structure explains.
+    /// Unloaded distances of a twin without the residuals of single pairs: how much the structure
+    /// explains.
     pub structure: Fidelity,
-    /// All pairs by distance class, nearest first.
+    /// Unloaded distances by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
-    /// Distances for lines of every home, where there are several.
+    /// Distances for lines of every home; null where there is one.
     pub by_home: Option<Fidelity>,
-    /// The loaded curve, where the profile has one.
+    /// The twin's match with the loaded curve; null where the profile has none.
     pub loaded: Option<Followed>,
 }
 

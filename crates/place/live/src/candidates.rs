@@ -33,6 +33,7 @@ const SAME_CPU: f64 = 0.5;
 
 /// Seats for the threads of a program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The idea behind it: `nearest` or `together`.
     pub name: String,

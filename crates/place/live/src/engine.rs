@@ -30,6 +30,7 @@ const ENGINE: &str = "engine of live seats";
 
 /// The numbers that the decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rules {
     /// The confidence of a claim, over all candidates of an attempt.
     pub confidence: f64,

@@ -12,6 +12,7 @@ pub fn on_file(figure: f64) -> f64 {
 
 /// Something that happened to the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Event {
     /// The program was observed for a while, without seats.
@@ -23,7 +24,7 @@ pub enum Event {
     },
     /// A period is over.
     Read {
-        /// The work done in a second, in the unit of the metric; `None` where it could not be read.
+        /// The work done in a second, in the unit of the metric; null where it could not be read.
         rate: Option<f64>,
     },
     /// A rest is over.
@@ -38,13 +39,14 @@ pub enum Event {
 
 /// The next thing to do, or a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {
     /// Observe the program without seats.
     Observe,
     /// Let a period pass with these seats, or without any, and read the metric.
     Measure {
-        /// The candidate's place in the last observation; `None` for no seats.
+        /// The candidate's place in the last observation; null for no seats.
         candidate: Option<usize>,
     },
     /// A candidate has had its periods.
@@ -78,6 +80,7 @@ pub enum Decision {
 
 /// The judgement of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Better than no seats: the whole interval says so.
@@ -95,6 +98,7 @@ pub enum Verdict {
 
 /// Why seats were taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// No candidate is shown to be better.
@@ -109,6 +113,7 @@ pub enum Why {
 
 /// A difference in the rate of work: with the seats over without.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
     /// The ratio.
     pub ratio: f64,

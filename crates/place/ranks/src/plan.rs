@@ -19,8 +19,10 @@ const SPREAD_PART: u32 = 2;
 
 /// Where each rank of a job runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlan {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The nodes of the cluster, by host name.
     pub nodes: Vec<String>,
@@ -65,6 +67,7 @@ pub struct RankPlan {
 
 /// An order with its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Order {
     /// Its name as launchers have it.
     pub name: String,
@@ -74,6 +77,7 @@ pub struct Order {
 
 /// The cost of an order, and where its messages go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Costs {
     /// The sum of the round trips of all messages, in nanoseconds.
     pub total_ns: f64,

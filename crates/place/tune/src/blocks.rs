@@ -10,15 +10,17 @@ use std::collections::BTreeMap;
 
 /// One run, by its place in the order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// The block, from 0.
     pub block: usize,
-    /// Which command, from 0.
+    /// The command, from 0.
     pub command: usize,
     /// Whether it is the second run of the first command in its block.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
     /// The reading, in the metric's unit.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,

@@ -17,6 +17,7 @@ pub const MAX_RUNS: usize = 1 << 20;
 
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Command {
     /// Its name: as given, or the command itself.
     pub name: String,
@@ -29,6 +30,7 @@ pub struct Command {
 
 /// The seats of the commands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatsUsed {
     /// The CPUs, as a list.
     pub cpus: String,
@@ -39,6 +41,7 @@ pub struct SeatsUsed {
 
 /// The first command against the first one of an earlier result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Baseline {
     /// The earlier command's name.
     pub name: String,
@@ -52,20 +55,23 @@ pub struct Baseline {
     pub comparison: Option<Comparison>,
 }
 
-/// The result of `seatmap bench`.
+/// Commands compared by running them in blocks: the result of `seatmap bench`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Results {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
-    /// When the first block began, as RFC 3339 has it.
+    /// When the first block began, as RFC 3339 has it, in UTC.
     pub begun: String,
     /// Whether all blocks that were asked for were run.
     pub complete: bool,
-    /// The computer and its settings.
+    /// The computer and its settings. Results with other ones are not comparable.
     pub fingerprint: Fingerprint,
-    /// The metric, as it was typed.
+    /// The figure that was read from each run, as it was typed: `time`, `regex:PATTERN`,
+    /// `command:LINE`, `perf:EVENT`.
     pub metric: String,
     /// The unit of the readings; empty where it is not known.
     #[serde(default)]
@@ -74,12 +80,15 @@ pub struct Results {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
     pub confidence: f64,
     /// The seed of the order of the runs.
     pub seed: u64,
-    /// The seats.
+    /// The seats of the commands.
     pub seats: SeatsUsed,
-    /// The commands; the first is compared with each of the others.
+    /// The commands; the first is compared with each of the others, and runs twice in each block.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub commands: Vec<Command>,
     /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
     /// none was.
@@ -94,7 +103,7 @@ pub struct Results {
     /// The first command against that of an earlier result, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
-    /// Every run, in the order of time.
+    /// Every run but the warm-ups, in the order of time.
     pub runs: Vec<Run>,
 }
 
@@ -322,9 +331,8 @@ pub(crate) mod tests {
         full.compare_with(&full.clone());
         let nothing: Vec<String> = Vec::new();
         let document = serde_json::to_value(&full).unwrap();
-        assert_eq!(seatmap_schema::undescribed(&schema()), nothing);
-        assert_eq!(seatmap_schema::refused(&schema(), &document), nothing);
-        assert_eq!(seatmap_schema::never_written(&schema(), &[document]), nothing);
+        assert_eq!(seatmap_document::schema::refused(&schema(), &document), nothing);
+        assert_eq!(seatmap_document::schema::never_written(&schema(), &[document]), nothing);
     }
 
     #[test]

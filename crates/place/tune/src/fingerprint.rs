@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The computer and its settings, as far as they decide how fast a program runs. A word is absent
 /// where the computer does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Fingerprint {
     /// The computer's name.

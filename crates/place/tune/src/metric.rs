@@ -8,6 +8,7 @@ use std::fmt;
 
 /// Whether a smaller or a larger reading is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Smaller is better, as with time.

@@ -43,9 +43,10 @@ pub const DEFAULT: usize = 0;
 
 /// The part of a race that a run belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// A first run, which nobody reads.
+    /// A first run, which is not judged.
     WarmUp,
     /// A block of the race.
     Race,
@@ -55,6 +56,7 @@ pub enum Phase {
 
 /// A run that the race asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Turn {
     /// The part of the race.
     pub phase: Phase,

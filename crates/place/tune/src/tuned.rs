@@ -23,6 +23,7 @@ pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Seats {
     /// None: the kernel decides, and changes its mind.
@@ -41,6 +42,7 @@ pub enum Seats {
 
 /// A switch of the kernel, on or off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The switch's word: `numa-balancing`, `sched-cache`.
     pub switch: String,
@@ -50,6 +52,7 @@ pub struct Setting {
 
 /// The seat of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSeat {
     /// Its node, by host name.
     pub node: String,
@@ -59,6 +62,7 @@ pub struct RankSeat {
 
 /// A way to seat the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entrant {
     /// Its name.
     pub name: String,
@@ -71,11 +75,13 @@ pub struct Entrant {
 
 /// A run of the race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// The part of the race, the block, and the candidate.
     #[serde(flatten)]
     pub turn: Turn,
     /// The reading, in the metric's unit.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
@@ -83,6 +89,7 @@ pub struct Run {
 
 /// The winner's difference from another candidate by fresh runs, in percent of the other's reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The other candidate.
     pub with: usize,
@@ -97,6 +104,7 @@ pub struct Difference {
 
 /// The judgement at the end of a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The winner.
     pub winner: usize,
@@ -118,8 +126,9 @@ pub struct Verdict {
 
 /// Messages that ran on a simulated machine, in the place of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulated {
-    /// The machine.
+    /// The model.
     pub machine: String,
     /// The pattern of the messages.
     pub pattern: String,
@@ -130,10 +139,12 @@ pub struct Simulated {
     pub rounds: u32,
 }
 
-/// A race, finished or not.
+/// A race of ways to seat a program, finished or not: the result of `seatmap tune`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuned {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,
@@ -155,7 +166,8 @@ pub struct Tuned {
     /// was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
-    /// The metric, as it was typed.
+    /// The figure that was read from each run, as it was typed: `time`, `regex:PATTERN`,
+    /// `command:LINE`, `perf:EVENT`.
     pub metric: String,
     /// The unit of the readings; empty where it is not known.
     #[serde(default)]
@@ -163,6 +175,8 @@ pub struct Tuned {
     /// The better readings.
     pub better: Better,
     /// The confidence of all tests and intervals, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
     pub confidence: f64,
     /// The start of the random orders.
     pub seed: u64,
@@ -173,6 +187,7 @@ pub struct Tuned {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
     /// The candidates; the first is the default.
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
     pub candidates: Vec<Entrant>,
     /// Every run, in the order of time.
     pub runs: Vec<Run>,
@@ -429,7 +444,7 @@ pub(crate) mod tests {
         let tuned = made(Better::Lower);
         let mut document: serde_json::Value = serde_json::from_str(&tuned.to_json()).unwrap();
         // The key of `seats` is one of the ways to seat a program, and a new way is a new format.
-        seatmap_schema::add_later_keys(&mut document, &["mitigations", "seats"]);
+        seatmap_document::schema::add_later_keys(&mut document, &["mitigations", "seats"]);
         assert_eq!(Tuned::from_json(&document.to_string()).unwrap(), tuned);
     }
 
@@ -482,7 +497,6 @@ pub(crate) mod tests {
             rounds: 4,
         });
         let document = serde_json::to_value(tuned).unwrap();
-        assert_eq!(seatmap_schema::undescribed(&schema), nothing);
-        assert_eq!(seatmap_schema::refused(&schema, &document), nothing);
+        assert_eq!(seatmap_document::schema::refused(&schema, &document), nothing);
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The judgement of the runs about the first command beside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Better than the other: the whole interval says so.
@@ -26,6 +27,7 @@ pub enum Verdict {
 
 /// The first command against another. Ratios are the first one's readings over the other's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The other command, from 1; 0 for the first command of an earlier result.
     pub with: usize,
@@ -113,6 +115,7 @@ pub fn comparisons(
 
 /// The first command against itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
     /// least 90 % of further differences of a command from itself stay below.

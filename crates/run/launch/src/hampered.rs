@@ -12,6 +12,7 @@ const TRACERS: [&str; 6] = ["gdb", "gdbserver", "lldb-server", "ltrace", "rr", "
 
 /// The files of programs that were executed while they were traced and missed something, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hampered {
     /// Programs that should have run with another user's or group's rights (set-user-ID,
     /// set-group-ID), and ran without.

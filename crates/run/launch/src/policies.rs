@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 /// The memory policy of a thread that sits on a task's seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadMemory {
     /// The policy, as `/proc/PID/numa_maps` spells it.
     pub policy: String,

@@ -14,14 +14,16 @@ pub const FORMAT: &str = "seatmap-seating/1";
 
 /// The seating of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// The first process.
+    /// The first process, by the number that the kernel gave it; null where there was none.
     pub pid: Option<Tid>,
-    /// The number of threads seen, short-lived helpers left out.
+    /// The number of threads that were to be seated, those of child processes included.
     pub created: usize,
-    /// Processes that ended before they could take a seat.
+    /// Short-lived processes that ended before they could take a seat; not among those created.
     pub helpers: usize,
     /// The number of threads that may run on all seats, as they had to wait for one that they
     /// shared.
@@ -36,9 +38,9 @@ pub struct Report {
     /// before it starts it.
     #[serde(skip)]
     pub narrowed_lines: Vec<String>,
-    /// The number of them that were skipped.
+    /// The number of threads that were skipped on demand.
     pub skipped: usize,
-    /// The number of them that had no seat, the skipped left out.
+    /// The number of threads that had no seat, the skipped left out.
     pub unseated: usize,
     /// The number of tasks to seat.
     pub tasks: usize,
@@ -51,20 +53,21 @@ pub struct Report {
     pub empty_tasks: Vec<usize>,
     /// Whether the list of seats started again at its end.
     pub cyclic: bool,
-    /// Each thread, in order of creation, the first [`MOST_RECORDS`](crate::threads::MOST_RECORDS)
-    /// of them.
+    /// Each thread, in order of creation, the first 10,000 of them.
     pub threads: Vec<SeatedThread>,
     /// Programs that tracing kept from something.
     pub hampered: Hampered,
     /// The processes and threads that outlived the program's first process; null where there were
     /// none.
     pub behind: Option<Behind>,
-    /// The program's memory; null where nothing was asked about it.
+    /// The program's memory; null where nothing was asked about it, and absent in older documents.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
 }
 
 /// The processes and threads that outlived the program's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Behind {
     /// Its processes.
     pub processes: usize,
@@ -78,6 +81,7 @@ pub struct Behind {
 
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatedThread {
     /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
@@ -85,7 +89,7 @@ pub struct SeatedThread {
     pub pid: Option<Tid>,
     /// Its number.
     pub tid: Tid,
-    /// The last name it was seen with.
+    /// The last name it was seen with, at most 15 bytes; empty where it ended too soon.
     pub name: String,
     /// The thread's task; null where it has no seat, or shares one that belongs to no task.
     pub task: Option<usize>,
@@ -97,17 +101,22 @@ pub struct SeatedThread {
     /// ended too soon.
     pub seen_on: Vec<u32>,
     /// Whether the thread took its seat, the kernel confirmed that, and no look found it elsewhere
-    /// for longer than a program's own detour.
+    /// for longer than 0.5 s.
     pub verified: bool,
-    /// Whether the thread waited for its seat to the end, on the whole set of CPUs.
+    /// Whether the thread waited for its seat to the end, on the whole set of CPUs; older documents
+    /// do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub waiting: bool,
-    /// For how long the thread was away from its seat, where it came back, in milliseconds.
+    /// For how long the thread was away from its seat, where it came back, in milliseconds; older
+    /// documents do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub elsewhere_ms: u64,
-    /// Whether the thread had run before it was found.
+    /// Whether the thread had run before it was found; it had its creator's mask until then.
     pub late: bool,
-    /// The problem, where there was one.
+    /// The problem, in words; null where there was none.
     pub trouble: Option<String>,
-    /// Its memory policy, where a plan has one for it.
+    /// Its memory policy, where a plan has one for it; absent in older documents.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<ThreadMemory>,
 }
 

@@ -22,6 +22,7 @@ const SHARE: u32 = 50;
 
 /// The memory of a run: the wish, and where the pages were.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
     /// The wish, as it was typed; null where only the pages were looked at.
     pub asked: Option<String>,
@@ -30,12 +31,14 @@ pub struct MemoryReport {
     pub policy: Option<String>,
     /// The NUMA nodes on which all pages should be; null where that was not said.
     pub nodes: Option<Vec<u32>>,
-    /// The processes whose pages were looked at, the first [`MOST_PROCESSES`] of them.
+    /// The processes whose pages were looked at, the first 1,000 of them.
+    #[cfg_attr(feature = "schema", schemars(length(max = MOST_PROCESSES)))]
     pub processes: Vec<ProcessMemory>,
 }
 
 /// Where the pages of a process were at the last look.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessMemory {
     /// Its number.
     pub pid: Tid,
@@ -53,6 +56,7 @@ pub struct ProcessMemory {
 
 /// Memory on a NUMA node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PagesOnNode {
     /// The node.
     pub node: u32,
@@ -64,6 +68,7 @@ pub struct PagesOnNode {
 
 /// Memory under a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PagesUnderPolicy {
     /// The policy, as `/proc/PID/numa_maps` spells it.
     pub policy: String,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// How grave a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Gravity {
     /// Worth knowing; it fails no check.
@@ -19,6 +20,7 @@ pub enum Gravity {
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The rule that it breaks, as it is typed: `one-per-cpu`, `expect`, `memory-local`.
     pub rule: String,
@@ -49,6 +51,7 @@ pub struct Finding {
 
 /// A figure with its unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measure {
     /// The figure.
     pub value: f64,

@@ -67,6 +67,7 @@ impl Asked {
 
 /// The seat that a thread should have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSeat {
     /// The process.
     pub pid: Tid,
@@ -173,9 +174,10 @@ fn named(facts: &Facts, rule: Rule) -> Vec<Finding> {
 
 /// The result of a check in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Everything could be seen, and nothing is wrong.
+    /// Everything that the rules need was seen, and nothing is wrong.
     AsAsked,
     /// Nothing is wrong with the things that could be seen.
     NotAllSeen,

@@ -48,6 +48,7 @@ pub struct Frame {
 
 /// The wakeups of one thread by another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wakes {
     /// The thread that woke the other one.
     pub from: Tid,
@@ -59,12 +60,13 @@ pub struct Wakes {
 
 /// The events of a thread in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
     /// How often it left a CPU, of itself or not.
     pub switches: f64,
     /// How often it left a CPU of itself, which is how often something woke it up.
     pub wakeups: f64,
-    /// How often it changed its CPU; `None` where that was not read.
+    /// How often it changed its CPU; null where that was not read.
     pub migrations: Option<f64>,
 }
 

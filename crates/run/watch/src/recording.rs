@@ -19,14 +19,16 @@ const MOST_WAKES: usize = 64;
 
 /// The first line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The computer's name.
     pub machine: String,
     /// The beginning, in seconds since 1970.
     pub began_at_s: f64,
-    /// The computer's CPUs.
+    /// The computer's CPUs, with the parts that they share.
     pub topology: Topology,
     /// The groups of near CPUs that a measurement found; null where there was none.
     pub groups: Option<Vec<Vec<u32>>>,
@@ -55,12 +57,14 @@ impl Header {
 
 /// A further line: one look.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
-    /// The time since the beginning.
+    /// The time since the beginning, in seconds. It never becomes smaller from line to line.
     pub at_s: f64,
-    /// Each CPU with the share of the time in which it was not idle.
+    /// Each CPU by its OS index, with the share of the time in which it was not idle, in percent;
+    /// null where the kernel does not say.
     pub cpus: Vec<(u32, Option<f64>)>,
-    /// The threads that are new or have changed.
+    /// The threads that are new, or have changed their name or mask.
     pub known: Vec<KnownThread>,
     /// The threads that have ended, by number.
     pub ended: Vec<Tid>,
@@ -69,11 +73,13 @@ pub struct Moment {
     /// The waker, the woken thread, and how often in a second, the most frequent first; left out
     /// where that was not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(max = MOST_WAKES)))]
     pub wakes: Option<Vec<(Tid, Tid, f64)>>,
 }
 
 /// The facts of a thread that rarely change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KnownThread {
     /// Its number.
     pub tid: Tid,
@@ -81,18 +87,19 @@ pub struct KnownThread {
     pub pid: Tid,
     /// The name of its process.
     pub program: String,
-    /// Its name.
+    /// Its name, at most 15 bytes.
     pub name: String,
-    /// The CPUs that it may run on, as a list.
+    /// The CPUs that it may run on, as a list: `0-3,8`. Empty where the kernel did not say.
     pub mask: String,
 }
 
 /// The part of a thread in one look.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ran {
-    /// Its number.
+    /// Its number, which this line or one before it has among the known.
     pub tid: Tid,
-    /// The CPU of the look.
+    /// The CPU of the look; null where the kernel did not say.
     pub cpu: Option<u32>,
     /// The share of the time on a CPU.
     pub run_percent: f64,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RemedyKind {
     /// Binds threads, or all threads of a process (`taskset`).

@@ -11,16 +11,18 @@ pub const FORMAT: &str = "seatmap-seating/1";
 
 /// A seating.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Seating {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The computer's name.
     pub machine: String,
     /// The time of the last look, in seconds since 1970.
     pub taken_at_s: f64,
-    /// The time between the first look and the last.
+    /// The time between the first look and the last, in seconds. Shares of time are of this one.
     pub watched_s: f64,
-    /// The number of looks.
+    /// The number of looks, the short ones at busy threads included.
     pub looks: u32,
     /// The processes of the chosen programs, by ascending number.
     pub processes: Vec<Process>,
@@ -36,7 +38,7 @@ pub struct Seating {
     /// documents do not say.
     #[serde(default)]
     pub brakes: Vec<GroupBrake>,
-    /// The scheduler that decides.
+    /// The scheduler that decides, and its settings.
     pub kernel: Kernel,
     /// The cells that stand, whose CPUs other programs leave alone; older documents do not say.
     #[serde(default)]
@@ -47,6 +49,7 @@ pub struct Seating {
 
 /// A cell of the computer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellCpus {
     /// Its name.
     pub name: String,
@@ -70,6 +73,7 @@ impl CellCpus {
 
 /// A thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thread {
     /// Its process.
     pub pid: Tid,
@@ -80,7 +84,7 @@ pub struct Thread {
     /// The letter of its state at the last look: `R` runs, `S` sleeps, `D` waits for a device, `T`
     /// is stopped.
     pub state: char,
-    /// How long ago it began.
+    /// How long ago it began, in seconds.
     pub age_s: f64,
     /// The CPUs that it may run on at the last look, as a list: `0-3,8`. Empty where the kernel did
     /// not say.
@@ -95,7 +99,7 @@ pub struct Thread {
     pub nice: i32,
     /// The priority of a real-time policy, 1 to 99; 0 for other policies.
     pub real_time_priority: u32,
-    /// The CPU of the last look.
+    /// The CPU of the last look; null where the kernel did not say.
     pub cpu: Option<u32>,
     /// The CPUs that it was found running on, or after running, and the share of the looks; where
     /// the scheduler counted, all that it ran on, and the share of the time.
@@ -103,10 +107,10 @@ pub struct Thread {
     /// Whether the scheduler counted; older documents do not say.
     #[serde(default)]
     pub is_traced: bool,
-    /// The time on a CPU since it began.
+    /// The time on a CPU since it began, in seconds.
     pub run_s: f64,
-    /// The time in which it was ready to run and another thread had the CPU, since it began; null
-    /// where the kernel does not count it.
+    /// The time since it began in which it was ready to run and another thread had the CPU, in
+    /// seconds; null where the kernel does not count it.
     pub wait_s: Option<f64>,
     /// The share of the watched time on a CPU.
     pub run_percent: f64,
@@ -126,6 +130,7 @@ pub struct Thread {
 
 /// A CPU that a thread was found on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RanOn {
     /// Its OS index.
     pub cpu: u32,
@@ -135,10 +140,11 @@ pub struct RanOn {
 
 /// A process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Process {
     /// Its number.
     pub pid: Tid,
-    /// The process that started it.
+    /// The process that started it, or adopted it; 0 where that is outside.
     pub parent: Tid,
     /// The name of its first thread.
     pub name: String,
@@ -146,15 +152,15 @@ pub struct Process {
     pub program: Option<String>,
     /// The user that it belongs to.
     pub user: Option<u32>,
-    /// How long ago it began.
+    /// How long ago it began, in seconds.
     pub age_s: f64,
     /// The number of its threads.
     pub threads: usize,
-    /// Its control group with the limits that hold there.
+    /// Its control group with the limits that hold there; null where none is mounted.
     pub group: Option<Group>,
     /// The variables of its environment that bind threads or memory.
     pub variables: Vec<Variable>,
-    /// Its memory.
+    /// Its memory; null where it was not asked for or cannot be seen.
     pub memory: Option<Memory>,
     /// The accelerators and network cards that it has open.
     pub devices: Vec<Device>,
@@ -162,6 +168,7 @@ pub struct Process {
 
 /// A control group, with what it and the groups above it allow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// Its path below the root of the hierarchy that limits CPUs.
     pub path: String,
@@ -185,6 +192,7 @@ pub struct Group {
 
 /// The CPUs that one control group lists.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpusetLevel {
     /// The file that lists them.
     pub file: String,
@@ -196,6 +204,7 @@ pub struct CpusetLevel {
 
 /// A quota of CPU time that a control group sets on threads of the chosen programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quota {
     /// The group's path below the hierarchy that limits CPU time; `/` for the group that is
     /// mounted.
@@ -224,6 +233,7 @@ pub struct Quota {
 /// A setting of a control group, other than a quota, that holds threads of the chosen programs
 /// back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupBrake {
     /// The group's path below its hierarchy; `/` for the group that is mounted.
     pub group: String,
@@ -249,6 +259,7 @@ pub struct GroupBrake {
 
 /// A variable that binds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variable {
     /// Its name: `OMP_PLACES`, `GOMP_CPU_AFFINITY`, `SLURM_CPU_BIND`...
     pub name: String,
@@ -265,6 +276,7 @@ pub struct Variable {
 
 /// The memory of a process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
@@ -279,6 +291,7 @@ pub struct Memory {
 
 /// Memory on one NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnNode {
     /// The node.
     pub node: u32,
@@ -288,6 +301,7 @@ pub struct OnNode {
 
 /// A mapping of memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mapping {
     /// Its file, or `heap`, `stack`, `anonymous`.
     pub name: String,
@@ -297,16 +311,17 @@ pub struct Mapping {
     pub policy: String,
     /// The bytes on each node.
     pub nodes: Vec<OnNode>,
-    /// The size of its pages.
+    /// The size of its pages, in bytes.
     pub page_bytes: u64,
 }
 
 /// A device that a process has open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Device {
     /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
     pub name: String,
-    /// The kind of device: `gpu` or `nic`.
+    /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
     pub kind: String,
     /// Its NUMA node; null where it has none.
     pub node: Option<u32>,
@@ -316,6 +331,7 @@ pub struct Device {
 
 /// A CPU, with all that comes to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// Its OS index.
     pub cpu: u32,
@@ -331,6 +347,7 @@ pub struct Cpu {
 
 /// Interrupts of one source on one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interrupt {
     /// Its number, or the kernel's letters for it: `24`, `LOC`, `RES`.
     pub irq: String,
@@ -349,6 +366,7 @@ pub struct Interrupt {
 
 /// A thread of another program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stranger {
     /// Its process.
     pub pid: Tid,
@@ -364,6 +382,7 @@ pub struct Stranger {
 
 /// The scheduler and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// The kernel's release.
     pub release: String,
@@ -387,10 +406,12 @@ pub struct Kernel {
 
 /// Something that could not be seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unseen {
-    /// The thing: `memory`, `environment`, `devices`, `threads`.
+    /// The thing: `memory`, `environment`, `program`, `devices`, `threads`, `strangers`, `quota`,
+    /// `cpu-time`, `interrupts`.
     pub what: String,
-    /// The processes for which that holds, by number.
+    /// The processes for which that holds, by number; empty where it holds for the whole computer.
     pub pids: Vec<Tid>,
     /// The reason.
     pub why: String,

@@ -2,9 +2,28 @@
 //! each of its keys.
 
 use crate::common::{Place, two_cpus};
-use seatmap_schema::refused;
+use schemars::JsonSchema;
+use seatmap_console::output::OfMachine;
+use seatmap_document::schema::{check_in, of, refused};
+use seatmap_experiments::{cellule, channels, rank};
 use serde_json::Value;
 use std::path::Path;
+
+/// Programs of channels on default seats and near the homes of their lines.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only the type is of interest")]
+struct Channels(OfMachine<'static, channels::Found>);
+
+#[test]
+fn the_schemas_are_those_of_the_types() {
+    let schemas = [
+        of::<rank::Ranking>(rank::ranking::FORMAT),
+        of::<cellule::Document>(cellule::document::FORMAT),
+        of::<Channels>(channels::experiment::FORMAT),
+    ];
+    let folder = Path::new(crate::REPOSITORY).join("docs/papers/formats");
+    assert_eq!(check_in(&folder, &schemas), [""; 0]);
+}
 
 fn schema(format: &str) -> Value {
     let name = format!("{}.schema.json", format.replace('/', "-"));

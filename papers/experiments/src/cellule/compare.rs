@@ -16,6 +16,7 @@ const MOST_RUNS: usize = 50;
 
 /// A program by workers, and by threads made for it in two ways.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The program, as it is written on the command line.
     pub workload: String,
@@ -38,6 +39,7 @@ pub struct Comparison {
 
 /// A value for each way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByWay<T> {
     /// The value with persistent workers.
     pub runtime: T,
@@ -49,6 +51,7 @@ pub struct ByWay<T> {
 
 /// The runtime's gain over each way of threads, in per cent of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
     /// The gain over a thread for each worker.
     pub thread_per_worker: f64,

@@ -41,8 +41,9 @@ pub const CALLS: [(Call, &str, &str); 9] = [
     ),
 ];
 
-/// One of [`CALLS`].
+/// A call that the paper times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Call {
     /// `spe_context_run`.
     CtxRun,
@@ -66,6 +67,7 @@ pub enum Call {
 
 /// A call by each way, for all workers one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// The cost with the runtime.
     pub runtime: Spread,
@@ -75,6 +77,7 @@ pub struct Cost {
 
 /// The costs with this many workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Costs {
     /// The number of workers.
     pub workers: usize,

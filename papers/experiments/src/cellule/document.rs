@@ -9,14 +9,17 @@ use serde::Serialize;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-workers/1";
 
-/// The results on one machine.
+/// Work by pinned workers and by threads: the output of `seatmap-papers workers --json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The machine's name.
     pub machine: String,
     /// The controller's CPU, then those of the workers.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub cpus: Vec<u32>,
     /// The results that were asked for.
     #[serde(flatten)]
@@ -25,6 +28,7 @@ pub struct Document {
 
 /// The results that were asked for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CelluleResult {
     /// The cost of each call, by number of workers.

@@ -18,6 +18,7 @@ const BLOCKS: u32 = 2;
 
 /// A figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// The title.
     pub title: &'static str,
@@ -29,6 +30,7 @@ pub struct Figure {
 
 /// A curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// The name of the curve.
     pub name: String,
@@ -38,6 +40,7 @@ pub struct Series {
 
 /// The gain at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// The size, or how often.
     pub at: u32,

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// The paper samples with oprofile; here the kernel's own account of the process is read around
 /// each turn. Sleep counts in neither part, and a controller that spins counts as user time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no
     /// tick.

@@ -8,6 +8,7 @@ const SEED: u64 = 1;
 
 /// Samples in a few numbers, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The headline.
     pub median_ns: f64,

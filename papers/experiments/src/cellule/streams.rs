@@ -73,6 +73,7 @@ impl Configuration {
 
 /// The throughput of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Through {
     /// Its name.
     pub configuration: &'static str,

@@ -26,6 +26,7 @@ pub struct CurveOptions {
 
 /// Distances from one PU over one line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
     /// The PU from which.
     pub from: u32,
@@ -53,6 +54,7 @@ pub struct Curve {
 
 /// The distance to one PU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// The PU at the other end.
     pub pu: u32,

@@ -45,10 +45,16 @@ pub enum ExperimentOptions {
 
 /// The results of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChannelsResult {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The name of the experiment.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("enum" = ["curve", "slices", "producer-consumer", "mandelbrot"]))
+    )]
     pub what: &'static str,
     /// Its figures.
     #[serde(flatten)]
@@ -59,6 +65,7 @@ pub struct ChannelsResult {
 
 /// The figures of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Figures {
     /// Distances from one PU.
@@ -71,6 +78,7 @@ pub enum Figures {
 
 /// How busy a machine was, by its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// The share of the time for which links were busy, over all links of the busiest lane.
     pub link_share: f64,

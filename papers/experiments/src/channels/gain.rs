@@ -17,6 +17,7 @@ pub struct Times {
 
 /// Many comparisons, each with other seats by default and other lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
     /// (T2 - T1) / (T4 - T2), comparison by comparison.
     pub speed_ups: Vec<f64>,

@@ -28,6 +28,7 @@ pub struct SlicesOptions {
 
 /// Distances of many pairs at once, as they came and in slices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slices {
     /// Pairs at once.
     pub pairs: usize,
@@ -37,7 +38,7 @@ pub struct Slices {
     pub random: Spread,
     /// The times in the Pizza Slice algorithm's placement.
     pub sliced: Spread,
-    /// The share of pairs whose line is at home in their slice; `None` where the same core is
+    /// The share of pairs whose line is at home in their slice; null where the same core is
     /// nearest to all lines, which then have no homes of their own.
     pub at_home_share: Option<f64>,
     /// The seats in the last run.
@@ -47,6 +48,7 @@ pub struct Slices {
 
 /// Round trips of all pairs in all runs, in cycles of the machine's clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The middle.
     pub median_cycles: f64,

@@ -12,8 +12,10 @@ pub const LARGEST_SAMPLE: u64 = 1_000_000;
 
 /// Which mappings are run: all, or some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// Only this many: the named ones first, the others at random.
+    #[cfg_attr(feature = "schema", schemars(default, range(min = 1)))]
     pub sample: Option<u64>,
     /// Only one of each two that are mirror images of each other.
     pub is_reduced_by_symmetry: bool,

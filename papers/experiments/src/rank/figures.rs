@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The result of a mapping that a person would try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// The mapping's name in Seatmap.
     pub name: String,
@@ -14,12 +15,14 @@ pub struct Named {
     pub mapping: String,
     /// Its rank, from 1.
     pub rank: usize,
-    /// Its mean over that of the best.
+    /// Its mean over that of the best; null where that is zero.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub to_best: f64,
 }
 
 /// One run of all mappings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// The number of the run, from 1.
     pub run: u32,
@@ -31,7 +34,8 @@ pub struct Run {
     pub worst: String,
     /// The time of the slowest.
     pub worst_ns: f64,
-    /// The one over the other.
+    /// The slowest time over the fastest; null where that is zero.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub best_to_worst: f64,
     /// The rank in this run of the mapping that is best in the mean.
     pub rank_of_best: usize,
@@ -65,6 +69,7 @@ impl Run {
 
 /// Quantiles of the mappings' means (type 7 of Hyndman & Fan 1996), in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quantiles {
     /// The mean that one mapping in a hundred undercuts.
     pub p01: f64,
@@ -94,6 +99,7 @@ impl Quantiles {
 /// How well runs agree on the ranks (Spearman): 1 where they agree, 0 where one says nothing about
 /// another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Correlation {
     /// The mean over all pairs of runs.
     pub mean: f64,
@@ -126,8 +132,10 @@ impl Correlation {
     }
 }
 
-/// The mappings that may be the best (see [`mcb`](super::mcb)).
+/// The mappings that may be the best: multiple comparisons with the best (Hsu 1984) of the
+/// logarithms, blocked by run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BestSet {
     /// How sure it is that the best is among them.
     pub confidence: f64,
@@ -139,6 +147,7 @@ pub struct BestSet {
 
 /// A mapping and its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Its rank by the mean, from 1.
     pub rank: usize,
@@ -149,8 +158,10 @@ pub struct Row {
     /// The mean over the runs.
     pub mean_ns: f64,
     /// The time of each run.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(range(min = 0))))]
     pub runs_ns: Vec<f64>,
     /// Whether it may be the best; null where one run says nothing about that.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub may_be_best: Option<bool>,
 }
 

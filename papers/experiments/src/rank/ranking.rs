@@ -9,16 +9,20 @@ use std::collections::BTreeMap;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-ranking/1";
 
-/// A ranking, with all times that it stands on. Unknown fields on file are ignored, unknown
-/// versions refused.
+/// All mappings of a ring's tasks to workers, or some of them, timed and ranked. Readers compute
+/// the figures again from the setup and the times; they ignore keys that they do not know, and
+/// refuse versions that they do not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranking {
-    /// [`FORMAT`].
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The setup that was run.
     #[serde(flatten)]
     pub setup: Setup,
     /// The part that this is, where it is not the whole.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub shard: Option<Shard>,
     /// How many mappings were run.
     pub mappings: usize,
@@ -30,18 +34,22 @@ pub struct Ranking {
     pub worst: String,
     /// The mean of the worst mapping.
     pub worst_mean_ns: f64,
-    /// The largest mean over the smallest.
+    /// The largest mean over the smallest; null where that is zero.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub best_to_worst: f64,
     /// The mean over all mappings: the expected time of a mapping drawn at random.
     pub mean_ns: f64,
     /// The mean over all mappings, divided by the best mean: the cost of choosing at random.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub mean_to_best: f64,
     /// The median over all mappings.
     pub median_ns: f64,
     /// The median over the mean; near 1 where the curve over the ranks is straight.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub median_to_mean: f64,
     /// Mappings in the faster half of the range from best to worst; near 50 where the curve is
     /// straight.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub below_mid_range_percent: f64,
     /// Quantiles of the means.
     pub quantiles_ns: Quantiles,
@@ -53,10 +61,13 @@ pub struct Ranking {
     /// The figures of each run by itself.
     pub by_run: Vec<Run>,
     /// How well runs agree; null for one run.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub rank_correlation: Option<Correlation>,
     /// The mappings that may be the best; null for one run.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub may_be_best: Option<BestSet>,
     /// All mappings, the best first.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub ranking: Vec<Row>,
 }
 

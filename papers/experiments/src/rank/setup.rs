@@ -19,6 +19,7 @@ pub const USUAL_ROUNDS: u32 = 150;
 
 /// Where thread i sits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
     /// On a worker that the run draws at random, like an operating system that makes no promise. It
@@ -31,6 +32,7 @@ pub enum Variant {
 
 /// The setup of a study. Two studies with equal setups on a model have equal figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// The machine's name.
     pub machine: String,
@@ -48,8 +50,11 @@ pub struct Setup {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<[usize; 3]>,
     /// Bytes of a packet or message.
+    #[cfg_attr(feature = "schema", schemars(range(min = 16, max = 16384)))]
+    #[cfg_attr(feature = "schema", schemars(extend("multipleOf" = 16)))]
     pub packet_bytes: u32,
     /// Packets that each task takes from each side.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub rounds: u32,
     /// Bytes of an entry of the matrix in which the ring's library keeps its notifications, where
     /// it is not the usual one.
@@ -60,6 +65,7 @@ pub struct Setup {
     #[serde(default = "usual_poll", skip_serializing_if = "is_usual_poll")]
     pub poll_cycles: u32,
     /// How often each mapping is run.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub runs: u32,
     /// Where thread i sits.
     pub variant: Variant,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 /// Part `number` of `of`: every `of`-th mapping, so that all parts take about as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shard {
     /// The number of the part, from 1.
     pub number: u32,

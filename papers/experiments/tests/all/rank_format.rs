@@ -2,9 +2,9 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use seatmap_document::schema::{never_written, refused};
 use seatmap_experiments::rank::ranking::FORMAT;
 use seatmap_experiments::rank::{Choice, Ranking, Setup, Shard, Times, Variant};
-use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -39,11 +39,6 @@ fn full(runs: u32) -> Ranking {
         times.set(job, 100.0 + (job.index * 7 % 11) as f64 + f64::from(job.run));
     }
     Ranking::new(setup, shard, &times).unwrap()
-}
-
-#[test]
-fn the_schema_is_one_and_says_what_each_key_is() {
-    assert_eq!(undescribed(&schema()), Vec::<String>::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `seatmap cell`.
 
-mod seats;
+pub mod seats;
 mod serve;
 mod told;
 mod via;

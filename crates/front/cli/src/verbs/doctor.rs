@@ -44,21 +44,37 @@ fn cpus(typed: &Doctor, topology: &Topology) -> Result<Vec<u32>, CliError> {
     Ok(named.0.clone())
 }
 
-/// The document that `--json` prints.
+/// The things on a host that disturb a measurement or a quiet program: the output of
+/// `seatmap doctor --json`.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Document<'a> {
+    /// Name and version of the format.
+    #[cfg_attr(test, schemars(extend("const" = "seatmap-doctor/1")))]
     format: &'static str,
+    /// The host's name.
     machine: String,
+    /// Everything that was examined.
     findings: Vec<Finding<'a>>,
 }
 
 /// One thing that was examined.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Finding<'a> {
+    /// The thing that was examined.
     subject: &'a str,
+    /// `OK`: as it should be. `INFO`: nothing to mend. `FIX`: can be mended on the running system.
+    /// `BOOT`: by a word on the kernel's command line. `NO`: cannot be mended from here.
+    #[cfg_attr(test, schemars(extend("enum" = ["OK", "INFO", "FIX", "BOOT", "NO"])))]
     level: &'a str,
+    /// The state in which it was found.
     found: &'a str,
+    /// The remedy; null where there is nothing to mend, or no way to do it.
     remedy: Option<&'a str>,
+    /// The kind of the remedy: a command for a shell, a word for the kernel's command line
+    /// (`boot-...`), or advice, a sentence. Older documents do not say.
+    #[cfg_attr(test, schemars(default))]
     remedy_kind: Option<RemedyKind>,
 }
 

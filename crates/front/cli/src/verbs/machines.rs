@@ -8,24 +8,36 @@ use seatmap_machine::Description;
 use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
-/// The document that `--json` prints.
+/// The machines that come with Seatmap: the output of `seatmap machines --json`.
 #[derive(Serialize)]
-struct Document {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Document {
+    /// Name and version of the format.
+    #[cfg_attr(test, schemars(extend("const" = "seatmap-machines/1")))]
     format: &'static str,
+    /// The machines, in alphabetical order.
     machines: Vec<Entry>,
 }
 
 /// A bundled machine.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Entry {
+    /// The name by which the command line calls it.
     machine: &'static str,
     /// `profile`: a description, whose distances are written down; `model`: distances come from
     /// running it.
+    #[cfg_attr(test, schemars(extend("enum" = ["profile", "model"])))]
     kind: &'static str,
+    /// Hardware threads; the workers of a Cell.
     pus: usize,
-    /// The machine's capabilities, in the words of [`Capability`].
+    /// The machine's capabilities: `distances` holds distances, `homes` knows the homes of lines,
+    /// `loaded` has distances under load, `lines` runs programs over shared lines, `channels` over
+    /// channels.
     can: Vec<&'static str>,
+    /// A description in one line.
     summary: String,
+    /// The publications and files that its figures stand on.
     sources: Vec<String>,
 }
 

@@ -140,7 +140,11 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     ))
     .unwrap();
     for line in &log {
-        assert_eq!(seatmap_schema::refused(&schema, line), Vec::<String>::new(), "{line}");
+        assert_eq!(
+            seatmap_document::schema::refused(&schema, line),
+            Vec::<String>::new(),
+            "{line}"
+        );
     }
     assert!(place.stdout(&["run", "--replay", "log"]).contains("the same decisions again"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));

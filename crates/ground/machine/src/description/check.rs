@@ -6,10 +6,10 @@ use seatmap_statistics::words::counted;
 
 /// The longest round trip accepted: a millisecond, a thousand times what the largest coherent
 /// machines take.
-const MAX_ROUND_TRIP_NS: f64 = 1e6;
+pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
 /// The fastest clock accepted, in GHz.
-const MAX_FREQUENCY_GHZ: f64 = 100.0;
+pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
 /// Something wrong with the key named.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
 }
 
 /// The largest cache accepted, a terabyte.
-const MAX_CACHE_BYTES: u64 = 1 << 40;
+pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 fn check_caches(shape: &Shape) -> Result<(), Flaw> {
     let l3s = u64::from(shape.l3_total());

@@ -5,30 +5,31 @@ use serde::{Deserialize, Serialize};
 
 /// One figure for each class of which the machine has pairs, and for no other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Distances {
-    /// [`Class::Smt`].
+    /// Two threads of one core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smt: Option<Parameter>,
-    /// [`Class::SameCluster`].
+    /// Inside a cluster of cores; on a hybrid processor, of efficiency cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_cluster: Option<Parameter>,
-    /// [`Class::SameL3`].
+    /// Inside an L3, of different clusters; on a hybrid processor, of two performance cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_l3: Option<Parameter>,
-    /// [`Class::EfficiencyClusters`].
+    /// Two efficiency cores of different clusters at one L3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency_clusters: Option<Parameter>,
-    /// [`Class::MixedKinds`].
+    /// A performance and an efficiency core at one L3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mixed_kinds: Option<Parameter>,
-    /// [`Class::SameDie`].
+    /// Inside a die, between its L3s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_die: Option<Parameter>,
-    /// [`Class::SamePackage`].
+    /// Inside a package, between its dies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_package: Option<Parameter>,
-    /// [`Class::OtherPackage`].
+    /// Between packages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_package: Option<Parameter>,
 }

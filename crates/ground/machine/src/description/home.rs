@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 /// `far_offset`: d = B + a_i + a_j. A published matrix of one line on a dual EPYC shows it as a
 /// slow second socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Home {
     /// The package that the line lives on, counted from 0.
+    #[cfg_attr(feature = "schema", schemars(range(max = super::shape::MAX_PUS - 1)))]
     pub package: u32,
     /// Added for each PU of the pair that is on another package.
     pub far_offset: Parameter,

@@ -58,30 +58,49 @@ use serde::{Deserialize, Serialize};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-machine/1";
 
-/// A machine written down by hand, read and found sound.
+/// A machine written down by hand, in TOML, and found sound.
 ///
 /// Unlike in files that programs write, an unknown key is an error: it is a typing mistake whose
 /// figure would silently count for nothing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Description {
     written: Written,
 }
 
-/// The keys of the file; private, so that every [`Description`] has passed the checks.
+/// A machine written down by hand, in TOML. Unknown keys are errors: they are typing mistakes.
+// Private, so that every `Description` has passed the checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(deny_unknown_fields)]
 struct Written {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
+    /// The name by which the command line calls it.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
     name: String,
+    /// A description in one line.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     summary: String,
+    /// The publications and files that the figures stand on, each in one line with its licence
+    /// where it has one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
     sources: Vec<String>,
+    /// Core frequency, in GHz, of figures given in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = check::MAX_FREQUENCY_GHZ)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     frequency_ghz: Option<f64>,
+    /// The parts of the machine: packages of dies of L3s of cores of threads.
     topology: Shape,
+    /// One figure for each distance class of which the machine has pairs.
     distance: Distances,
+    /// The home that the distances are for, where that matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     home: Option<Home>,
+    /// The speeds of the cores of a kind, or at an L3, where they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<Speeds>,
 }

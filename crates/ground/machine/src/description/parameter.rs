@@ -5,17 +5,26 @@ use serde::{Deserialize, Serialize};
 /// A round-trip time, in nanoseconds or in core cycles (then the file gives `frequency_ghz`), and
 /// where it is from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+    { "required": ["round_trip_ns"] },
+    { "required": ["round_trip_cycles"] },
+])))]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Round trip in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = super::check::MAX_ROUND_TRIP_NS)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub round_trip_ns: Option<f64>,
     /// Round trip in cycles of `frequency_ghz`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub round_trip_cycles: Option<f64>,
     /// The origin of the figure.
     pub kind: Basis,
     /// The document, the data, or the reason for assuming it.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub source: String,
     /// True if the figure is meant to be nearer than that of a class inside this one, so that this
     /// does not count as a mistake.
@@ -25,6 +34,7 @@ pub struct Parameter {
 
 /// The origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
     /// Stated by a paper or a manual.

@@ -1,6 +1,8 @@
 //! `[topology]`: the number of parts at each level of the machine.
 
 use super::Class;
+#[cfg(feature = "schema")]
+use super::check::MAX_CACHE_BYTES;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -10,39 +12,49 @@ pub const MAX_PUS: u32 = 8192;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// Packages (sockets).
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub packages: NonZeroU32,
     /// NUMA nodes a package; its cores are dealt to them in equal runs.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub numa_nodes_per_package: NonZeroU32,
     /// Dies a package that carry cores.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub dies_per_package: NonZeroU32,
     /// Level-3 caches per die; 1 also for a last-level cache of another level.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub l3_per_die: NonZeroU32,
     /// Cores at each L3; the performance cores on a hybrid processor.
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub cores_per_l3: NonZeroU32,
     /// Cores that sit together below the L3; 1 where they do not.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub cores_per_cluster: NonZeroU32,
     /// Whether the cores of a cluster have one L2.
     #[serde(default)]
     pub clusters_share_l2: bool,
     /// Hardware threads a core; of the performance cores on a hybrid processor.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub threads_per_core: NonZeroU32,
     /// The order in which OS indices are given to PUs.
     #[serde(default)]
     pub numbering: Numbering,
     /// The size of each L2, in bytes; of the performance cores on a hybrid processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l2_bytes: Option<u64>,
     /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty
     /// where it is not given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = 1, max = MAX_CACHE_BYTES))))]
     pub l3_bytes: Vec<u64>,
     /// Efficiency cores beside the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +64,7 @@ pub struct Shape {
 /// How OS indices are dealt to hardware threads. Cores come package by package; at each L3
 /// efficiency cores come last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbering {
     /// The first thread of every core, then the second of every core: Linux on most x86 servers.
@@ -63,14 +76,18 @@ pub enum Numbering {
 
 /// The efficiency cores of a hybrid processor: one thread each, clusters that share an L2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hybrid {
     /// Efficiency cores at each L3.
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub efficiency_cores_per_l3: NonZeroU32,
     /// Efficiency cores that share an L2.
+    #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub efficiency_cores_per_cluster: NonZeroU32,
     /// The size of an efficiency cluster's L2, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l2_bytes: Option<u64>,
 }
 

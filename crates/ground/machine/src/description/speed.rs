@@ -7,18 +7,22 @@ use serde::{Deserialize, Serialize};
 
 /// A relative speed and where it is from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RelativeSpeed {
     /// Work in the same time, as a multiple of that of the fastest core.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.001, max = 1)))]
     pub relative: f64,
     /// The origin of the figure.
     pub kind: Basis,
     /// The document, the data, or the reason for assuming it.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub source: String,
 }
 
 /// The speed of a PU is the product of what its kind and its L3 give; 1 where neither is given.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Speeds {
     /// Of the efficiency cores, where the machine is hybrid; performance cores have 1.

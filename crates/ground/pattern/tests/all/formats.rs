@@ -2,10 +2,9 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_pattern::edge::MAX_AMOUNT;
-use seatmap_pattern::pattern::{FORMAT, MAX_EDGES, MAX_TASKS};
+use seatmap_document::schema::{never_written, refused};
+use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
 use seatmap_pattern::{Edge, Observed, Pattern, generate};
-use seatmap_schema::{never_written, refused, undescribed};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -37,11 +36,6 @@ fn full() -> Pattern {
 }
 
 #[test]
-fn the_schema_is_one_and_says_what_each_key_is() {
-    assert_eq!(undescribed(&schema()), Vec::<String>::new());
-}
-
-#[test]
 fn patterns_have_the_keys_of_the_schema_and_no_others() {
     full().check().unwrap();
     let written = serde_json::to_value(full()).unwrap();
@@ -49,16 +43,6 @@ fn patterns_have_the_keys_of_the_schema_and_no_others() {
     assert_eq!(never_written(&schema(), &[written]), Vec::<String>::new());
     assert_valid(&serde_json::to_value(generate("stencil2d:3x3").unwrap()).unwrap());
     assert_valid(&json!({ "format": FORMAT, "name": "x", "tasks": 1, "edges": [] }));
-}
-
-#[test]
-fn bounds_are_the_same_in_both() {
-    let schema = schema();
-    let bound = |path: &str| schema.pointer(path).and_then(Value::as_f64).unwrap();
-    assert_eq!(bound("/properties/tasks/maximum"), MAX_TASKS as f64);
-    assert_eq!(bound("/$defs/task/maximum"), (MAX_TASKS - 1) as f64);
-    assert_eq!(bound("/properties/edges/maxItems"), MAX_EDGES as f64);
-    assert_eq!(bound("/$defs/amount/maximum"), MAX_AMOUNT);
 }
 
 #[test]

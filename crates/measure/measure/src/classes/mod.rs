@@ -17,6 +17,7 @@ use serde::Serialize;
 
 /// The values that the quantiles of a class are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantilesOf {
     /// All batches of its pairs, each pair counting alike.
@@ -27,6 +28,7 @@ pub enum QuantilesOf {
 
 /// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistanceClass {
     /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other
     /// package`...

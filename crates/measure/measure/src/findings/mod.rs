@@ -19,6 +19,7 @@ use serde::Serialize;
 /// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the
 /// observation, the reason, and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
     /// The values are multiples of a clock step too coarse for them.
@@ -64,7 +65,7 @@ pub enum Finding {
     },
     /// Pairs of one kind are nearer or farther than on any published machine.
     Implausible {
-        /// Which pairs.
+        /// The kind of pairs.
         pairs: String,
         /// Their median.
         median_ns: f64,
@@ -133,6 +134,7 @@ pub enum Finding {
 
 /// Two levels of one pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flip {
     /// The two OS indices.
     pub pus: [u32; 2],
@@ -146,6 +148,7 @@ pub struct Flip {
 
 /// A pair's median with its 95 % interval, round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wide {
     /// The two OS indices.
     pub pus: [u32; 2],

@@ -18,6 +18,7 @@ const MOST_TOLD: usize = 10;
 /// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest
 /// 1024.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traced {
     /// Gaps that it was asked about.
     pub gaps: u64,
@@ -34,21 +35,23 @@ pub struct Traced {
 
 /// A task or handler that had the CPU in gaps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Taker {
     /// A task by its name, or a handler by the kernel's name of it; empty for unexplained time.
     pub who: String,
     /// The number of gaps that it had a part of.
     pub gaps: u64,
-    /// For so long in all of them.
+    /// The time that it had in all of them.
     pub total_us: f64,
-    /// For so long in one of them at most.
+    /// The most time that it had in one of them.
     pub longest_us: f64,
 }
 
 /// A gap, and the tasks and handlers that had the CPU in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedGap {
-    /// From the begin of the measurement, in nanoseconds.
+    /// The time from the begin of the measurement to the gap, in nanoseconds.
     pub start_ns: u64,
     /// Its length.
     pub length_ns: u64,
@@ -60,10 +63,11 @@ pub struct TracedGap {
 
 /// A part of a gap.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GapShare {
-    /// The taker, by the name that [`Taker`] has.
+    /// The task or handler, as in a taker.
     pub who: String,
-    /// For so long.
+    /// The time that it had.
     pub us: f64,
 }
 

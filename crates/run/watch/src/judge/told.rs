@@ -20,6 +20,7 @@ const MARGIN: usize = 21;
 
 /// A seating with its judgement: `seatmap-seating/1` with three more keys.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged<'a> {
     /// The seating.
     #[serde(flatten)]
@@ -40,10 +41,14 @@ pub struct Judged<'a> {
 
 /// A look as a document: a seating with its judgement, and the rates.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LookDocument<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
+    /// The events of each thread in a second, in the order of the threads.
     rates: &'a [Rates],
+    /// The wakeups of threads by each other, the most frequent first; null where they were not
+    /// counted.
     wakes: Option<&'a [Wakes]>,
 }
 

@@ -25,6 +25,7 @@ const LEAST_RUNS: u32 = 3;
 
 /// A figure of the paper, with our curves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curves {
     /// The title.
     pub title: &'static str,
@@ -36,6 +37,7 @@ pub struct Curves {
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
     /// Its name.
     pub name: String,
@@ -45,6 +47,7 @@ pub struct Curve {
 
 /// A program of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// The size, or how often.
     pub at: u32,

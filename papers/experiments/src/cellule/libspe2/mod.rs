@@ -25,6 +25,7 @@ use style::ByStyle;
 
 /// The comparison on one computer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Libspe2 {
     /// The number of SPEs.
     pub spes: usize,

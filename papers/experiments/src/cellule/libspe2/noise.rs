@@ -10,6 +10,7 @@ const LOOK_MS: u32 = 500;
 
 /// Gaps of a microsecond and more between two readings of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// The time of all looks.
     pub looked_ns: f64,

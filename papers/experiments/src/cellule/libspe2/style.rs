@@ -24,6 +24,7 @@ impl Style {
 
 /// A value for each style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByStyle<T> {
     /// The value in the cell's style.
     pub cell: T,

@@ -16,16 +16,20 @@ pub struct Forwarded {
 
 /// The first stream's share of the bytes of both, in whole windows of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
     /// Their length, in milliseconds.
     pub window_ms: f64,
     /// How many there are.
     pub windows: usize,
-    /// The median share.
+    /// The median share; null where nothing was forwarded.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub median: f64,
     /// The smallest.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub least: f64,
     /// The largest.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub most: f64,
 }
 

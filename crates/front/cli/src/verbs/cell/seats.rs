@@ -65,9 +65,11 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
 
 /// The launcher's report of threads and seats, with the noise heard on those CPUs.
 #[derive(Serialize)]
-struct Seated<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Seated<'a> {
     #[serde(flatten)]
     report: &'a Report,
+    /// The interruptions of the CPUs of its cell while it ran.
     noise: &'a Heard,
 }
 

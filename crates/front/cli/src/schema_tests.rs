@@ -1,0 +1,131 @@
+//! The schemas in `docs/formats` are those of the types that write the documents.
+//!
+//! `docs/formats/README.md` has the command that writes them anew.
+
+#![expect(dead_code, reason = "only the types of these documents are of interest")]
+
+use crate::verbs::cell::seats::Seated;
+use crate::verbs::{doctor, machines};
+use schemars::JsonSchema;
+use seatmap_cell::Record;
+use seatmap_cell::document::{CellList, CellVerdict};
+use seatmap_cluster::Cluster;
+use seatmap_console::output::OfMachine;
+use seatmap_control::account::Account;
+use seatmap_control::server::Announcement;
+use seatmap_control::{ControlAnswer, ControlRequest, Listed};
+use seatmap_document::schema::{check_in, of};
+use seatmap_launch::Report;
+use seatmap_live::log;
+use seatmap_machine::{Description, Profile};
+use seatmap_noise::NoiseReport;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Plan;
+use seatmap_ranks::RankPlan;
+use seatmap_report::shown::ShownMachine;
+use seatmap_tune::document::Results;
+use seatmap_tune::tuned::Tuned;
+use seatmap_twin::TwinReport;
+use seatmap_watch::judge::told::{Judged, LookDocument};
+use seatmap_watch::{Seating, recording};
+use std::path::Path;
+
+/// The seats of threads.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Seatings {
+    /// The report of a run: `seatmap run --report`.
+    Run(OfMachine<'static, Report>),
+    /// The report of a run in a cell: `seatmap cell run --report`.
+    CellRun(OfMachine<'static, Seated<'static>>),
+    /// A seating of living programs.
+    Living(&'static Seating),
+    /// A seating with its judgement: `seatmap check --json`.
+    Judged(Judged<'static>),
+    /// A look at a seating with its judgement: `seatmap top --json`.
+    Look(LookDocument<'static>),
+}
+
+/// A line of the log of `seatmap run --auto --log`: the header, or an event or a decision about the
+/// seats of a living program.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum AutoLine {
+    /// The first line.
+    Header(log::Header),
+    /// A line after the first.
+    Line(log::Line),
+}
+
+/// A line of what `seatmap top --record` writes: the header, or one look at living programs.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum RecordingLine {
+    /// The first line.
+    Header(recording::Header),
+    /// A further line.
+    Moment(recording::Moment),
+}
+
+/// A cell, as `seatmap cell create`, `show` and `verify` print it with `--json`.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Cells {
+    /// The cell as it was made.
+    Record(&'static Record),
+    /// The cell with its faults: `seatmap cell verify --json`.
+    Verdict(CellVerdict<'static>),
+}
+
+/// All cells: the output of `seatmap cell list --json`.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum CellLists {
+    /// The cells of this host.
+    Here(CellList<'static, Record>),
+    /// The cells of a controller, and the requests that wait: with `--via`.
+    Via(CellList<'static, Listed>),
+}
+
+/// A line between a client and the controller of cells, over a Unix socket.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum ControlLine {
+    /// A line from a client.
+    Request(ControlRequest),
+    /// A line from the controller.
+    Answer(ControlAnswer),
+}
+
+/// The time that the system takes from a program on each CPU: the report of `seatmap noise`.
+#[derive(JsonSchema)]
+struct Noise(OfMachine<'static, NoiseReport>);
+
+#[test]
+fn the_schemas_are_those_of_the_types() {
+    let schemas = [
+        of::<Profile>(seatmap_machine::profile::FORMAT),
+        of::<Description>(seatmap_machine::description::FORMAT),
+        of::<Pattern>(seatmap_pattern::pattern::FORMAT),
+        of::<Plan>(seatmap_plan::plan::FORMAT),
+        of::<RankPlan>(seatmap_ranks::plan::FORMAT),
+        of::<Results>(seatmap_tune::document::FORMAT),
+        of::<Tuned>(seatmap_tune::tuned::FORMAT),
+        of::<Seatings>(seatmap_watch::seating::FORMAT),
+        of::<AutoLine>(log::FORMAT),
+        of::<RecordingLine>(recording::FORMAT),
+        of::<Cluster>(seatmap_cluster::cluster::FORMAT),
+        of::<Cells>(seatmap_cell::record::FORMAT),
+        of::<CellLists>("seatmap-cells/1"),
+        of::<ControlLine>(seatmap_control::request::FORMAT),
+        of::<Announcement>("seatmap-controller/1"),
+        of::<Account>(seatmap_control::account::FORMAT),
+        of::<Noise>(seatmap_noise::FORMAT),
+        of::<TwinReport>(seatmap_twin::FORMAT),
+        of::<ShownMachine<'static>>("seatmap-show/1"),
+        of::<machines::Document>("seatmap-machines/1"),
+        of::<doctor::Document<'static>>("seatmap-doctor/1"),
+    ];
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats"));
+    assert_eq!(check_in(folder, &schemas), [""; 0]);
+}
