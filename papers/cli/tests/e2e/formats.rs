@@ -12,7 +12,7 @@ use std::path::Path;
 /// Programs of channels on default seats and near the homes of their lines.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only the type is of interest")]
-struct Channels(OfMachine<'static, channels::Found>);
+struct Channels(OfMachine<'static, channels::ChannelsResult>);
 
 #[test]
 fn the_schemas_are_those_of_the_types() {
