@@ -269,6 +269,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// both parts (Otsu 1979); `None` where the two are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+    // Natural breaks (Jenks) with two classes: the cut with the least deviation inside its parts.
     let cut = (1..logarithms.len())
         .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;

@@ -173,6 +173,7 @@ impl Account {
                 .iter()
                 .filter_map(|now| {
                     let before = earlier.iter().find(|before| before.file == now.file)?;
+                    // A count that went back is that of a group which was made anew.
                     let stopped_periods =
                         now.stopped_periods.checked_sub(before.stopped_periods)?;
                     let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);

@@ -73,6 +73,7 @@ impl Fit {
     }
 
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
+        // The factors of the nodes are taken off first, and a median ignores one bad pair.
         let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
         for ([a, b], value) in logarithms {
             members

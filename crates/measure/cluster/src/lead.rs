@@ -479,6 +479,7 @@ fn has_gone(stream: &TcpStream) -> bool {
 fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
     for pair in pairs {
+        // Two measurements at once on one node would take rate and time from each other.
         let free = rounds.iter_mut().find(|round| {
             round.len() < at_once.max(1) && !round.iter().flatten().any(|node| pair.contains(node))
         });

@@ -194,6 +194,7 @@ impl Rank {
         self.called
             .iter()
             .filter_map(|called| {
+                // MPI_PROC_NULL is negative; a message to oneself crosses no core.
                 let peer = usize::try_from(called.peer).ok()?;
                 (peer < size && peer != own).then(|| called.sum(own, peer))
             })

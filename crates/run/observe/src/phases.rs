@@ -128,6 +128,7 @@ fn nearest(stretches: &[Stretch]) -> Option<usize> {
         .clone()
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, least)| *least < MOST_APART);
+    // A stretch that is too short for a phase joins a neighbour, however different that is.
     least
         .or_else(|| {
             distances

@@ -153,6 +153,7 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
     });
+    // Numbers stand to the right. A title says nothing about its column.
     let right: [bool; N] = std::array::from_fn(|column| {
         all[1..].iter().all(|row| row[column].starts_with(|c: char| c.is_ascii_digit()))
     });

@@ -89,7 +89,12 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
             "retransmits": [0, 0], "segments": [3000, 3000] })
     };
     let pairs: Vec<Value> = (0..5).flat_map(|a| (a + 1..5).map(move |b| pair(a, b))).collect();
-    let nodes: Vec<Value> = (0..5).map(|rank| serde_json::json!({ "name": format!("n{rank}"), "rank": rank, "address": "10.0.0.1" })).collect();
+    let nodes: Vec<Value> = (0..5)
+        .map(|rank| {
+            let name = format!("n{rank}");
+            serde_json::json!({ "name": name, "rank": rank, "address": "10.0.0.1" })
+        })
+        .collect();
     let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs })
         .to_string();
     place.file("cluster.json", &text);

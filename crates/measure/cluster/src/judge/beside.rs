@@ -82,6 +82,7 @@ fn over(figure: Figure, pair: &Pair, like: &[&Pair]) -> Option<[f64; 2]> {
 }
 
 fn finite(logarithm: f64) -> Option<f64> {
+    // A figure of 0 has no logarithm.
     logarithm.is_finite().then_some(logarithm)
 }
 

@@ -179,6 +179,7 @@ fn like(
         .iter()
         .map(|pair| {
             let (block, mut like) = judgement.like(cluster, *pair, bad);
+            // All suspects of a block share the like pairs, so that these are measured once.
             let own = drawn.entry(block).or_insert_with(|| {
                 rng.shuffle(&mut like);
                 like.truncate(LIKE);

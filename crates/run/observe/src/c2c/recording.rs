@@ -83,6 +83,8 @@ impl<R: Read + Seek> Recording<R> {
             _ => return Err(RecordingError::Foreign),
         }
         file.read_exact(&mut header[16..]).map_err(|_| RecordingError::Damaged(16))?;
+        // `struct perf_file_header`: the size of an attribute, then the sections of attributes and
+        // records, each with its place and length.
         let [attribute_bytes, attributes_at, attributes_length, next, length] =
             [16, 24, 32, 40, 48].map(|place| word(&header, place).unwrap_or_default());
         let mut recording = Recording {

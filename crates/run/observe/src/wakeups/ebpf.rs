@@ -158,6 +158,7 @@ impl Ebpf {
         let known = &mut self.known;
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
+            // The table keeps threads that have ended, and a number can be given again.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
                 look.threads.push(born);
