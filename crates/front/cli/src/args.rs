@@ -119,15 +119,19 @@ pub fn command() -> clap::Command {
 
 /// `clap` lists verbs in one block only.
 fn verbs_by_group(command: &clap::Command) -> String {
-    let about = |verb: &str| {
-        let found = command.find_subcommand(verb).and_then(clap::Command::get_about);
-        found.map(|about| about.to_string()).unwrap_or_default()
-    };
-    let line = |verb: &&str| format!("  {verb:<12} {}\n", about(verb));
-    let group = |(title, verbs): &(&str, &[&str])| {
-        format!("\n{title}:\n{}", verbs.iter().map(line).collect::<String>())
-    };
-    GROUPS.iter().map(group).collect()
+    let mut text = String::new();
+    for (title, verbs) in GROUPS {
+        text += &format!("\n{title}:\n");
+        for verb in verbs {
+            text += &format!("  {verb:<12} {}\n", about(command, verb));
+        }
+    }
+    text
+}
+
+fn about(command: &clap::Command, verb: &str) -> String {
+    let found = command.find_subcommand(verb).and_then(clap::Command::get_about);
+    found.map(|about| about.to_string()).unwrap_or_default()
 }
 
 /// A seating plan for threads: measures how far apart cores are, and seats threads by it.

@@ -57,11 +57,9 @@ fn texts(endings: &[&str]) -> Vec<(String, String)> {
     below(&root, &mut files);
     files.sort();
     let name = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-    let wanted =
-        |path: &&PathBuf| endings.iter().any(|ending| path.to_str().unwrap().ends_with(ending));
     files
         .iter()
-        .filter(wanted)
+        .filter(|path| endings.iter().any(|ending| path.to_str().unwrap().ends_with(ending)))
         .map(|path| (name(path), std::fs::read_to_string(path).unwrap()))
         .collect()
 }
@@ -187,9 +185,11 @@ fn no_path_of_anybodys_machine() {
     let texts: Vec<_> =
         texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);
     let homes = ["/home/", "/root/", "/Users/", "/work/"];
-    let named = |lines: &[&str], at: usize| homes.iter().any(|home| lines[at].contains(home));
     let texts: Vec<_> = texts.into_iter().filter(|(name, _)| !is_style(name)).collect();
-    assert_none("a path of some machine", &lines_that(&texts, named));
+    assert_none(
+        "a path of some machine",
+        &lines_that(&texts, |lines, at| homes.iter().any(|home| lines[at].contains(home))),
+    );
 }
 
 #[test]
@@ -276,8 +276,10 @@ fn the_product_does_not_know_the_papers() {
         })
         .collect();
     assert!(product.len() > 500, "the product is not where it was");
-    let is_named = |lines: &[&str], at: usize| names.iter().any(|name| lines[at].contains(name));
-    assert_none("lines of the product that name the papers", &lines_that(&product, is_named));
+    assert_none(
+        "lines of the product that name the papers",
+        &lines_that(&product, |lines, at| names.iter().any(|name| lines[at].contains(name))),
+    );
     let text = std::fs::read_to_string(root().join(pointer)).unwrap();
     assert_eq!(text.matches("seatmap-papers").count(), 1);
 }
@@ -292,8 +294,10 @@ fn only_myself_knows_this_programs_own_commands() {
             name.starts_with("crates/front/cli/src/") && !name.ends_with("/myself.rs")
         })
         .collect();
-    let is_named = |lines: &[&str], at: usize| names.iter().any(|name| lines[at].contains(name));
-    assert_none("commands of this program itself", &lines_that(&front, is_named));
+    assert_none(
+        "commands of this program itself",
+        &lines_that(&front, |lines, at| names.iter().any(|name| lines[at].contains(name))),
+    );
 }
 
 /// One crate alone speaks to Linux; the others ask it.
@@ -309,6 +313,8 @@ fn only_os_sets_masks_and_reads_threads() {
         .collect();
     let fence = |name: &str| name.ends_with("ninep/src/fence.rs");
     let production: Vec<_> = production.into_iter().filter(|(name, _)| !fence(name)).collect();
-    let calls_linux = |lines: &[&str], at: usize| calls.iter().any(|call| lines[at].contains(call));
-    assert_none("what only `os` does", &lines_that(&production, calls_linux));
+    assert_none(
+        "what only `os` does",
+        &lines_that(&production, |lines, at| calls.iter().any(|call| lines[at].contains(call))),
+    );
 }

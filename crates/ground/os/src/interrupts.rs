@@ -104,11 +104,10 @@ impl Interrupts {
     /// Where the same source stands in this reading: at the same place, unless one was added or
     /// removed.
     fn place(&self, row: &Row, guess: usize) -> Option<usize> {
-        let is_same = |other: &Row| other.label == row.label;
-        if self.rows.get(guess).is_some_and(is_same) {
+        if self.rows.get(guess).is_some_and(|other| other.label == row.label) {
             Some(guess)
         } else {
-            self.rows.iter().position(is_same)
+            self.rows.iter().position(|other| other.label == row.label)
         }
     }
 }

@@ -78,6 +78,8 @@ pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Outp
     Ok(Output { status, stdout, stderr })
 }
 
+/// A file in memory. A pipe would be full after 64 KiB, and the command would wait for a reader
+/// that waits for its end.
 fn memory() -> io::Result<File> {
     Ok(File::from(memfd_create("seatmap-output", MemfdFlags::CLOEXEC)?))
 }

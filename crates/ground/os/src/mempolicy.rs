@@ -388,8 +388,9 @@ mod tests {
     fn a_thread_has_the_policy_that_it_sets() {
         let set = |policy: &MemoryPolicy| {
             let call = policy.call();
-            let set = || call.make().and_then(|()| MemoryPolicy::of_caller());
-            std::thread::scope(|scope| scope.spawn(set).join().unwrap())
+            std::thread::scope(|scope| {
+                scope.spawn(|| call.make().and_then(|()| MemoryPolicy::of_caller())).join().unwrap()
+            })
         };
         let node = MemoryNodes::read(&Root::new("/")).usable().first().unwrap();
         for policy in [

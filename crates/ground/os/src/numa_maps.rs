@@ -162,8 +162,6 @@ nonsense default N0=1
     #[test]
     fn mappings_are_read_as_the_kernel_writes_them() {
         let found = parse(TEXT.as_bytes());
-        let told =
-            |mapping: &Mapping| (mapping.name.clone(), mapping.policy.clone(), mapping.bytes());
         let wanted = [
             ("/usr/bin/a cat", "default", 8192),
             ("heap", "bind:0", 16384),
@@ -173,7 +171,13 @@ nonsense default N0=1
         ];
         let wanted =
             wanted.map(|(name, policy, bytes)| (name.to_owned(), policy.to_owned(), bytes));
-        assert_eq!(found.iter().map(told).collect::<Vec<_>>(), wanted);
+        assert_eq!(
+            found
+                .iter()
+                .map(|mapping| (mapping.name.clone(), mapping.policy.clone(), mapping.bytes()))
+                .collect::<Vec<_>>(),
+            wanted
+        );
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
         assert!(found[0].has_file && !found[1].has_file);

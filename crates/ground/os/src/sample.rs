@@ -184,22 +184,21 @@ mod tests {
     #[test]
     fn a_thread_that_spins_is_interrupted_at_the_same_place_again() {
         let work = || {
-            let interrupt = |sample: Sample| {
-                let place = INTERRUPTS.iter().find(|place| place.load(Ordering::Relaxed) == 0);
-                if let Some(place) = place {
-                    place.store(sample.at, Ordering::Relaxed);
-                }
-                assert_eq!(sample.counter % 3, 0);
-                // The last one ends the loop.
-                FLAG.store(
-                    u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0),
-                    Ordering::Relaxed,
-                );
-            };
             let _ticks = Ticks::begin(
                 Duration::from_millis(1),
                 |sample| sample.at != 0 && TICKS.fetch_add(1, Ordering::Relaxed) > 0,
-                interrupt,
+                |sample| {
+                    let place = INTERRUPTS.iter().find(|place| place.load(Ordering::Relaxed) == 0);
+                    if let Some(place) = place {
+                        place.store(sample.at, Ordering::Relaxed);
+                    }
+                    assert_eq!(sample.counter % 3, 0);
+                    // The last one ends the loop.
+                    FLAG.store(
+                        u64::from(INTERRUPTS[7].load(Ordering::Relaxed) != 0),
+                        Ordering::Relaxed,
+                    );
+                },
             )
             .unwrap();
             spin();

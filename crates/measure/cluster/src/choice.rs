@@ -117,19 +117,26 @@ impl Chooser<'_> {
         let mut found = None;
         let mut most = f64::INFINITY;
         loop {
-            let is_within = |[a, b]: &[usize; 2]| within.contains(a) && within.contains(b);
-            let counts = |(pair, value): &(&[usize; 2], &f64)| is_within(pair) && **value < most;
-            let known: Vec<([usize; 2], f64)> =
-                self.known.iter().filter(counts).map(|(pair, value)| (*pair, *value)).collect();
+            let known: Vec<([usize; 2], f64)> = self
+                .known
+                .iter()
+                .filter(|([a, b], value)| {
+                    within.contains(a) && within.contains(b) && **value < most
+                })
+                .map(|(pair, value)| (*pair, *value))
+                .collect();
             let Some(next) = limit(&known.iter().map(|(_, value)| *value).collect::<Vec<_>>())
             else {
                 return found;
             };
             found = Some(next);
-            let is_near = |node: &usize| {
-                known.iter().any(|(pair, value)| pair.contains(node) && *value < next)
-            };
-            let near: Vec<usize> = within.iter().copied().filter(is_near).collect();
+            let near: Vec<usize> = within
+                .iter()
+                .copied()
+                .filter(|node| {
+                    known.iter().any(|(pair, value)| pair.contains(node) && *value < next)
+                })
+                .collect();
             let lone = within.len() - near.len();
             let parts = self
                 .parts(next)
@@ -193,12 +200,9 @@ impl Chooser<'_> {
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
-            let unmet = |a: &[usize], b: &[usize]| {
-                !a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))))
-            };
             // The later part is small: it looks for a place among the earlier ones.
             let next = (1..parts.len()).find_map(|at| {
-                let other = parts[..at].iter().find(|other| unmet(other, &parts[at]))?;
+                let other = parts[..at].iter().find(|other| !self.have_met(other, &parts[at]))?;
                 Some(pair(middle(other), middle(&parts[at])))
             });
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
@@ -207,6 +211,11 @@ impl Chooser<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether a pair of these two parts was measured.
+    fn have_met(&self, a: &[usize], b: &[usize]) -> bool {
+        a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))))
     }
 
     fn fill_blocks(&mut self) {
@@ -232,11 +241,13 @@ impl Chooser<'_> {
         fastrand::Rng::with_seed(17).shuffle(&mut rest);
         rest.truncate(self.left());
         self.measure(&rest);
-        let error = |[a, b]: &[usize; 2]| {
-            let value = self.known.get(&[*a, *b])?;
-            Some(100.0 * (fit.predicted(*a, *b) / value - 1.0).abs())
-        };
-        let errors: Vec<f64> = rest.iter().filter_map(error).collect();
+        let errors: Vec<f64> = rest
+            .iter()
+            .filter_map(|[a, b]| {
+                let value = self.known.get(&[*a, *b])?;
+                Some(100.0 * (fit.predicted(*a, *b) / value - 1.0).abs())
+            })
+            .collect();
         Some(HeldBack { pairs: errors.len(), error_percent: median(&errors)? })
     }
 }
@@ -258,14 +269,22 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// both parts (Otsu 1979); `None` where the two are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
-    let variance = |part: &[f64]| {
-        let mean = part.iter().sum::<f64>() / part.len() as f64;
-        part.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>()
-    };
-    let inside = |at: usize| variance(&logarithms[..at]) + variance(&logarithms[at..]);
-    let cut = (1..logarithms.len()).min_by(|a, b| inside(*a).total_cmp(&inside(*b)))?;
+    // Natural breaks (Jenks) with two classes: the cut with the least deviation inside its parts.
+    let cut = (1..logarithms.len())
+        .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;
     (apart >= APART.ln()).then(|| logarithms[cut - 1].midpoint(logarithms[cut]).exp())
+}
+
+/// The squared deviations inside the two parts of a cut.
+fn inside(ascending: &[f64], cut: usize) -> f64 {
+    deviations(&ascending[..cut]) + deviations(&ascending[cut..])
+}
+
+/// The squared deviations from the mean.
+fn deviations(part: &[f64]) -> f64 {
+    let mean = part.iter().sum::<f64>() / part.len() as f64;
+    part.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
 /// The indices of names, those with numbers in the order of the numbers.
@@ -374,15 +393,16 @@ mod tests {
     #[test]
     fn busy_moments_hide_no_switch() {
         let noise = tree(8, 8, 1);
-        let even = |pair: [usize; 2]| match pair {
+        let (two_switches, _) = chosen(&names(8), |pair| match pair {
             [0, 3] | [2, 6] => 4e7,
             [a, b] => noise(pair) * if a / 4 == b / 4 { 14.0 } else { 27.0 },
-        };
-        assert_eq!(chosen(&names(8), even).0.groups, [[0, 1, 2, 3], [4, 5, 6, 7]]);
-        let flat = |pair: [usize; 2]| {
-            if pair == [0, 3] || pair == [2, 6] { 4e7 } else { 14.0 * noise(pair) }
-        };
-        assert_eq!(chosen(&names(8), flat).0.groups.len(), 1);
+        });
+        assert_eq!(two_switches.groups, [[0, 1, 2, 3], [4, 5, 6, 7]]);
+        let (flat, _) = chosen(&names(8), |pair| match pair {
+            [0, 3] | [2, 6] => 4e7,
+            _ => 14.0 * noise(pair),
+        });
+        assert_eq!(flat.groups.len(), 1);
     }
 
     #[test]

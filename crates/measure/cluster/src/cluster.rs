@@ -378,9 +378,12 @@ impl Cluster {
                 return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
             }
         }
-        let is_stream =
-            |stream: &Stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite();
-        if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(is_stream) {
+        if !self
+            .loaded
+            .iter()
+            .flat_map(|loaded| &loaded.streams)
+            .all(|stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite())
+        {
             return Err(format!(
                 "a stream has an impossible rate, or a node that is none of the {nodes}"
             ));
@@ -409,13 +412,15 @@ impl Cluster {
             nodes.iter().for_each(|node| group[*node] = Some(number));
         }
         let mut next = self.groups.len();
-        let own = |known: Option<usize>| {
-            known.unwrap_or_else(|| {
-                next += 1;
-                next - 1
+        group
+            .into_iter()
+            .map(|known| {
+                known.unwrap_or_else(|| {
+                    next += 1;
+                    next - 1
+                })
             })
-        };
-        group.into_iter().map(own).collect()
+            .collect()
     }
 }
 

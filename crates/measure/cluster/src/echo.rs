@@ -50,12 +50,13 @@ const PAUSE: Duration = Duration::from_secs(3600);
 /// There is no thread for the port.
 pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
     let mut gate = Gate::<Ends>::new(vec![listener], secret, Purpose::Pair)?;
-    let wait = move || {
-        loop {
-            gate.look(PAUSE).into_iter().flatten().for_each(|called| begin(called, rank));
-        }
-    };
-    std::thread::Builder::new().spawn(wait).map(drop)
+    std::thread::Builder::new()
+        .spawn(move || {
+            loop {
+                gate.look(PAUSE).into_iter().flatten().for_each(|called| begin(called, rank));
+            }
+        })
+        .map(drop)
 }
 
 /// Answers one that measures. It sees that the connection broke; here that is of no interest.
@@ -166,38 +167,48 @@ impl Account {
     /// counts from the next account on.
     fn stops(&self, before: &Account) -> Option<Vec<Stop>> {
         let earlier = before.quotas.as_ref()?;
-        let since = |now: &Stop| {
-            let before = earlier.iter().find(|before| before.file == now.file)?;
-            let stopped_periods = now.stopped_periods.checked_sub(before.stopped_periods)?;
-            let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
-            let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
-            (stopped_periods > 0).then(|| Stop {
-                stopped_periods,
-                periods,
-                stopped_ms,
-                ..now.clone()
-            })
-        };
-        Some(self.quotas.as_ref()?.iter().filter_map(since).collect())
+        Some(
+            self.quotas
+                .as_ref()?
+                .iter()
+                .filter_map(|now| {
+                    let before = earlier.iter().find(|before| before.file == now.file)?;
+                    // A count that went back is that of a group which was made anew.
+                    let stopped_periods =
+                        now.stopped_periods.checked_sub(before.stopped_periods)?;
+                    let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
+                    let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
+                    (stopped_periods > 0).then(|| Stop {
+                        stopped_periods,
+                        periods,
+                        stopped_ms,
+                        ..now.clone()
+                    })
+                })
+                .collect(),
+        )
     }
 }
 
 /// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None`
 /// where all are, or where there may be some that cannot be seen.
 fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
-    let stop = |quota: &seatmap_os::quota::Quota| {
-        Some(Stop {
-            group: quota.group.clone(),
-            file: quota.file.clone(),
-            cpus: quota.cpus,
-            period_ms: quota.period_us as f64 / 1e3,
-            is_read_only: quota.is_read_only,
-            stopped_periods: quota.throttled?,
-            periods: quota.periods.unwrap_or(0),
-            stopped_ms: quota.stopped_ns.unwrap_or(0) as f64 / 1e6,
+    let all: Vec<Stop> = quotas
+        .all
+        .iter()
+        .filter_map(|quota| {
+            Some(Stop {
+                group: quota.group.clone(),
+                file: quota.file.clone(),
+                cpus: quota.cpus,
+                period_ms: quota.period_us as f64 / 1e3,
+                is_read_only: quota.is_read_only,
+                stopped_periods: quota.throttled?,
+                periods: quota.periods.unwrap_or(0),
+                stopped_ms: quota.stopped_ns.unwrap_or(0) as f64 / 1e6,
+            })
         })
-    };
-    let all: Vec<Stop> = quotas.all.iter().filter_map(stop).collect();
+        .collect();
     let is_whole = all.len() == quotas.all.len() && quotas.unseen.is_none();
     (is_whole || !all.is_empty()).then_some(all)
 }

@@ -35,16 +35,15 @@ impl Facts {
     /// The facts that nodes of one kind have in common, by name.
     #[must_use]
     pub fn kind(&self) -> Vec<(&'static str, String)> {
-        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
         // Firmware takes a little of the memory, and not the same on each boot.
         let gib = (self.memory_bytes as f64 / f64::from(1 << 30)).round();
         vec![
             ("CPUs", self.cpus.to_string()),
             ("memory", format!("{gib} GiB")),
-            ("processor", known(&self.environment.cpu_model)),
-            ("microcode", known(&self.environment.microcode)),
-            ("kernel", known(&self.environment.kernel)),
-            ("governor", known(&self.environment.governor)),
+            ("processor", or_unknown(&self.environment.cpu_model)),
+            ("microcode", or_unknown(&self.environment.microcode)),
+            ("kernel", or_unknown(&self.environment.kernel)),
+            ("governor", or_unknown(&self.environment.governor)),
             (
                 "turbo",
                 self.environment.turbo.as_ref().map_or_else(
@@ -52,9 +51,13 @@ impl Facts {
                     |turbo| if *turbo { "on" } else { "off" }.to_owned(),
                 ),
             ),
-            ("SMT", known(&self.environment.smt_word())),
+            ("SMT", or_unknown(&self.environment.smt_word())),
         ]
     }
+}
+
+fn or_unknown(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

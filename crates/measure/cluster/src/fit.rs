@@ -73,6 +73,7 @@ impl Fit {
     }
 
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
+        // The factors of the nodes are taken off first, and a median ignores one bad pair.
         let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
         for ([a, b], value) in logarithms {
             members
@@ -81,12 +82,12 @@ impl Fit {
                 .push(value - self.nodes[*a] - self.nodes[*b]);
         }
         let all: Vec<f64> = members.values().flatten().copied().collect();
-        let of_kind = |is_inside: bool| {
-            let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);
-            of.flat_map(|(_, values)| values).copied().collect::<Vec<f64>>()
-        };
         let anything = median(&all)?;
-        self.usual = [true, false].map(|is_inside| median(&of_kind(is_inside)).unwrap_or(anything));
+        self.usual = [true, false].map(|is_inside| {
+            let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);
+            let values: Vec<f64> = of.flat_map(|(_, values)| values).copied().collect();
+            median(&values).unwrap_or(anything)
+        });
         self.blocks =
             members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();
         Some(())

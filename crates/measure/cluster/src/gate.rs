@@ -114,20 +114,27 @@ impl<T: DeserializeOwned> Gate<T> {
     fn hear(&mut self) -> Vec<Heard<T>> {
         let mut heard = Vec::new();
         for mut stranger in std::mem::take(&mut self.strangers) {
-            let told = |why: String| Err(format!("somebody at {}: {why}", stranger.from));
             match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
                 Ok(None) if stranger.until <= Instant::now() => {
-                    heard.push(told(HandshakeError::Slow.to_string()))
+                    heard.push(Err(of_stranger(stranger.from, HandshakeError::Slow)))
                 }
                 Ok(None) => self.strangers.push_back(stranger),
                 Ok(Some(proved)) => {
-                    heard.push(proved.on(stranger.stream).or_else(|error| told(error.to_string())));
+                    heard.push(
+                        proved
+                            .on(stranger.stream)
+                            .map_err(|error| of_stranger(stranger.from, error)),
+                    );
                 }
-                Err(error) => heard.push(told(error.to_string())),
+                Err(error) => heard.push(Err(of_stranger(stranger.from, error))),
             }
         }
         heard
     }
+}
+
+fn of_stranger(from: IpAddr, why: impl std::fmt::Display) -> String {
+    format!("somebody at {from}: {why}")
 }
 
 /// Whether a call failed by itself, and the next one need not (accept(2)).

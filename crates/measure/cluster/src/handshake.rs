@@ -150,10 +150,11 @@ impl Transcript {
     }
 
     fn seals_of(&self, own: &str, other: &str) -> Seals {
-        let seal = |end: &str| {
-            Seal::new(self.secret.mac(&format!("messages of the {end}"), &self.texts()))
-        };
-        Seals { sending: seal(own), receiving: seal(other) }
+        Seals { sending: self.seal_of(own), receiving: self.seal_of(other) }
+    }
+
+    fn seal_of(&self, end: &str) -> Seal {
+        Seal::new(self.secret.mac(&format!("messages of the {end}"), &self.texts()))
     }
 }
 

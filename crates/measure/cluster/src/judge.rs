@@ -170,19 +170,19 @@ impl Judgement {
     /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a
     /// few, spread over all.
     pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
-        let few = |fault| {
-            let pairs = self.pairs_of(cluster, fault);
-            let step = pairs.len().div_ceil(WITNESSES).max(1);
-            pairs.into_iter().step_by(step).collect::<Vec<[usize; 2]>>()
-        };
-        self.moody().flat_map(few).collect()
+        self.moody()
+            .flat_map(|fault| {
+                let pairs = self.pairs_of(cluster, fault);
+                let step = pairs.len().div_ceil(WITNESSES).max(1);
+                pairs.into_iter().step_by(step).collect::<Vec<[usize; 2]>>()
+            })
+            .collect()
     }
 
     fn moody(&self) -> impl Iterator<Item = &Fault> {
-        let is_moody = |fault: &&Fault| {
+        self.faults.iter().filter(|fault| {
             matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Lossy | Kind::Jittery)
-        };
-        self.faults.iter().filter(is_moody)
+        })
     }
 
     fn pairs_of(&self, cluster: &Cluster, fault: &Fault) -> Vec<[usize; 2]> {
@@ -202,30 +202,40 @@ impl Judgement {
         pair: [usize; 2],
         suspects: &BTreeSet<[usize; 2]>,
     ) -> ([usize; 2], Vec<[usize; 2]>) {
-        let group = &self.group;
-        let block = |[a, b]: [usize; 2]| [group[a].min(group[b]), group[a].max(group[b])];
-        let own = block(pair);
+        let own = self.block(pair);
         let healthy: Vec<[usize; 2]> = cluster
             .pairs
             .iter()
             .map(|pair| pair.nodes)
             .filter(|pair| !suspects.contains(pair))
             .collect();
-        let of = |pairs: &[[usize; 2]], is_like: &dyn Fn(&[usize; 2]) -> bool| {
-            pairs.iter().copied().filter(is_like).collect::<Vec<[usize; 2]>>()
-        };
-        let is_inside = |block: [usize; 2]| block[0] == block[1];
-        let near = of(&healthy, &|pair| block(*pair) == own);
-        let far = of(&healthy, &|pair| is_inside(block(*pair)) == is_inside(own));
+        let near: Vec<[usize; 2]> =
+            healthy.iter().copied().filter(|pair| self.block(*pair) == own).collect();
+        let far: Vec<[usize; 2]> = healthy
+            .into_iter()
+            .filter(|pair| is_inside(self.block(*pair)) == is_inside(own))
+            .collect();
         match (near.len() >= FEWEST_LIKE, far.is_empty()) {
             (true, _) => (own, near),
             (false, false) => (own, far),
             (false, true) => {
-                let all: Vec<[usize; 2]> = cluster.pairs.iter().map(|pair| pair.nodes).collect();
-                (own, of(&all, &|other| *other != pair && block(*other) == own))
+                let others = cluster.pairs.iter().map(|other| other.nodes);
+                let like = others.filter(|other| *other != pair && self.block(*other) == own);
+                (own, like.collect())
             }
         }
     }
+
+    /// The groups of a pair's nodes, the lower number first.
+    fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
+        let group = &self.group;
+        [group[a].min(group[b]), group[a].max(group[b])]
+    }
+}
+
+/// Whether the pairs of a block stand inside one group.
+fn is_inside(block: [usize; 2]) -> bool {
+    block[0] == block[1]
 }
 
 /// The pairs that looked bad in all looks, by figures too unsteady to show whether they are worse
@@ -234,15 +244,13 @@ impl Judgement {
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = Judgement::of(cluster);
-    let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
-    let is_told = |pair: &Pair| {
-        judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes))
-    };
     cluster
         .pairs
         .iter()
-        .filter(is_open)
-        .filter(|pair| !is_told(pair))
+        .filter(|pair| pair.beside.is_some_and(|beside| beside.is_open()))
+        .filter(|pair| {
+            !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes))
+        })
         .map(|pair| pair.nodes)
         .collect()
 }

@@ -106,14 +106,18 @@ impl Rank {
     /// # Errors
     /// [`LauncherError`].
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
-        let is_set = |name: &str| variable(name).is_some();
-        let is_here = |known: &&Known| is_set(known.rank) && known.needs.is_none_or(is_set);
-        let known = KNOWN.iter().find(is_here).ok_or(LauncherError::None)?;
-        let number =
-            |name: &'static str| variable(name).map(|value| parsed(name, value)).transpose();
-        let missing = || LauncherError::Size { rank: known.rank, size: known.size };
-        let rank = number(known.rank)?.ok_or(LauncherError::None)?;
-        let size = number(known.size)?.ok_or_else(missing)?;
+        let known = KNOWN
+            .iter()
+            .find(|known| {
+                variable(known.rank).is_some()
+                    && known.needs.is_none_or(|name| variable(name).is_some())
+            })
+            .ok_or(LauncherError::None)?;
+        let rank = variable(known.rank).ok_or(LauncherError::None)?;
+        let rank = parsed(known.rank, rank)?;
+        let size = variable(known.size)
+            .ok_or(LauncherError::Size { rank: known.rank, size: known.size })?;
+        let size = parsed(known.size, size)?;
         if rank >= size {
             let wanted = format!("a rank below {}={size}", known.size);
             return Err(LauncherError::Value {

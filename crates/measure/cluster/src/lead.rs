@@ -92,13 +92,14 @@ pub(crate) fn run(
 fn join(mut worker: Worker, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
     let secret = host.secret.clone();
     let stream = host.address().and_then(TcpStream::connect).map_err(RankError::Own)?;
-    let obey = move || {
-        if let Ok(mut channel) = worker.introduce(stream, &secret, None) {
-            // Its end is seen at the other end of the connection.
-            let _ = worker.obey(&mut channel, &secret);
-        }
-    };
-    Ok(std::thread::Builder::new().spawn(obey).map_err(RankError::Own)?)
+    Ok(std::thread::Builder::new()
+        .spawn(move || {
+            if let Ok(mut channel) = worker.introduce(stream, &secret, None) {
+                // Its end is seen at the other end of the connection.
+                let _ = worker.obey(&mut channel, &secret);
+            }
+        })
+        .map_err(RankError::Own)?)
 }
 
 /// Waits for all ranks.
@@ -205,18 +206,20 @@ impl<'a> Lead<'a> {
         if let ([only], true) = (kept.as_slice(), rank.size > 1) {
             return Err(MeasureError::OneNode(rank.size, only.said.node.clone()));
         }
-        let node = |member: &Member| Node {
-            name: member.said.node.clone(),
-            rank: member.said.rank,
-            address: member.said.address.ip().to_canonical().to_string(),
-            facts: member.said.facts.clone(),
-            profile: None,
-        };
         let mut cluster = Cluster {
             format: FORMAT.to_owned(),
             date: options.date.clone(),
             launcher: Some(rank.launcher.to_owned()),
-            nodes: kept.iter().map(node).collect(),
+            nodes: kept
+                .iter()
+                .map(|member| Node {
+                    name: member.said.node.clone(),
+                    rank: member.said.rank,
+                    address: member.said.address.ip().to_canonical().to_string(),
+                    facts: member.said.facts.clone(),
+                    profile: None,
+                })
+                .collect(),
             pairs: Vec::new(),
             groups: Vec::new(),
             held_back: None,
@@ -254,8 +257,12 @@ impl<'a> Lead<'a> {
         let begun = Instant::now();
         let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
-        let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
-        let mut known: Values = self.cluster.pairs.iter().filter_map(value).collect();
+        let mut known: Values = self
+            .cluster
+            .pairs
+            .iter()
+            .filter_map(|pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns)))
+            .collect();
         let every = names.len() * names.len().saturating_sub(1) / 2;
         let most =
             if self.options.all { every } else { every.min(choice::PAIRS_A_NODE * names.len()) };
@@ -282,10 +289,12 @@ impl<'a> Lead<'a> {
         if self.options.loaded {
             self.measure_loaded(progress);
         }
-        let lost = |member: &Member| {
-            Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? })
-        };
-        self.cluster.missing.splice(0..0, self.members.iter().filter_map(lost));
+        self.cluster.missing.splice(
+            0..0,
+            self.members.iter().filter_map(|member| {
+                Some(Missing { nodes: vec![member.said.node.clone()], why: member.lost.clone()? })
+            }),
+        );
     }
 
     /// Lets many nodes send at a time, in each arrangement.
@@ -399,11 +408,11 @@ impl<'a> Lead<'a> {
             .enumerate()
             .map(|(at, node)| (node.name.as_str(), at))
             .collect();
-        let measured = |name: &str| {
-            let of = |node: &usize| pairs.iter().filter(|pair| pair.nodes.contains(node)).count();
-            index.get(name).map_or(0, of)
-        };
-        let missing = unreachable::explained(&self.cluster.missing, measured);
+        let missing = unreachable::explained(&self.cluster.missing, |name| {
+            index
+                .get(name)
+                .map_or(0, |node| pairs.iter().filter(|pair| pair.nodes.contains(node)).count())
+        });
         let silent: Vec<(usize, String)> = missing
             .iter()
             .filter_map(|one| match &one.nodes[..] {
@@ -470,10 +479,11 @@ fn has_gone(stream: &TcpStream) -> bool {
 fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
     for pair in pairs {
-        let is_free = |round: &Vec<[usize; 2]>| {
+        // Two measurements at once on one node would take rate and time from each other.
+        let free = rounds.iter_mut().find(|round| {
             round.len() < at_once.max(1) && !round.iter().flatten().any(|node| pair.contains(node))
-        };
-        match rounds.iter_mut().find(|round| is_free(round)) {
+        });
+        match free {
             Some(round) => round.push(*pair),
             None => rounds.push(vec![*pair]),
         }
@@ -485,19 +495,22 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
 fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> {
     let index: BTreeMap<&str, usize> =
         now.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-    let of = |node: &Node| index.get(node.name.as_str()).copied();
-    if let Some(other) = earlier.nodes.iter().find(|node| of(node).is_none()) {
+    if let Some(other) = earlier.nodes.iter().find(|node| !index.contains_key(node.name.as_str())) {
         return Err(MeasureError::Earlier(format!(
             "{} is not among those of this start",
             other.name
         )));
     }
-    let moved = |pair: &Pair| {
-        let [a, b] = pair.nodes.map(|node| of(&earlier.nodes[node]));
-        let (a, b) = a.zip(b)?;
-        Some(if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) })
-    };
-    Ok(earlier.pairs.iter().filter_map(moved).collect())
+    Ok(earlier
+        .pairs
+        .iter()
+        .filter_map(|pair| {
+            let [a, b] =
+                pair.nodes.map(|node| index.get(earlier.nodes[node].name.as_str()).copied());
+            let (a, b) = a.zip(b)?;
+            Some(if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) })
+        })
+        .collect())
 }
 
 /// The same pair seen from its other node.

@@ -131,8 +131,6 @@ impl Meeting {
         rank: &Rank,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
-        let has_port =
-            |text: &str| text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         match (asked, variable("MASTER_ADDR"), variable("MASTER_PORT")) {
             (Some(text), ..) if has_port(text) && !text.contains('/') => {
                 Meeting::Address(text.to_owned())
@@ -299,6 +297,10 @@ enum Place {
     Never(MeetingError),
 }
 
+fn has_port(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+}
+
 /// Listens on all addresses of this computer.
 fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
     let every = format!("[::]:{port}");
@@ -357,13 +359,16 @@ mod tests {
 
     #[test]
     fn the_place_is_the_one_asked_for_or_the_usual_one() {
-        let none = |_: &str| None;
-        let find = |asked| Meeting::find(asked, &rank(Some("7.0")), none);
+        let find = |asked| Meeting::find(asked, &rank(Some("7.0")), |_| None);
         assert_eq!(find(Some("n0:4000")), Meeting::Address("n0:4000".to_owned()));
         assert_eq!(find(Some("./a:1")), Meeting::File("./a:1".into()));
         assert_eq!(find(None), Meeting::File(".seatmap-meeting-7-0".into()));
-        let set = |name: &str| Some(if name == "MASTER_PORT" { "9" } else { "n1" }.to_owned());
-        assert_eq!(Meeting::find(None, &rank(None), set), Meeting::Address("n1:9".to_owned()));
+        assert_eq!(
+            Meeting::find(None, &rank(None), |name| Some(
+                if name == "MASTER_PORT" { "9" } else { "n1" }.to_owned()
+            )),
+            Meeting::Address("n1:9".to_owned())
+        );
     }
 
     #[test]

@@ -160,10 +160,11 @@ impl Mpi {
             }
             Pair::check_figures(pair.nodes, &pair.trips, pair.rate_mbps)?;
         }
-        let is_time = |ns: f64| ns.is_finite() && ns >= 0.0;
-        let times =
-            |one: &Collective| [one.median_ns, one.p10_ns, one.p90_ns].into_iter().all(is_time);
-        if self.collectives.iter().all(times) {
+        if self.collectives.iter().all(|one| {
+            [one.median_ns, one.p10_ns, one.p90_ns]
+                .into_iter()
+                .all(|ns| ns.is_finite() && ns >= 0.0)
+        }) {
             Ok(())
         } else {
             Err("the time of a collective operation is not a number from 0".to_owned())
@@ -177,11 +178,11 @@ impl Cluster {
     #[must_use]
     pub fn by_mpi(&self) -> Option<Cluster> {
         let mpi = self.mpi.as_ref()?;
-        let with = |pair: &Pair| {
+        let pairs = self.pairs.iter().map(|pair| {
             let found = mpi.pairs.iter().find(|found| found.nodes == pair.nodes)?;
             Some(Pair { trips: found.trips.clone(), rate_mbps: found.rate_mbps, ..pair.clone() })
-        };
-        let pairs = self.pairs.iter().map(with).collect::<Option<Vec<Pair>>>()?;
+        });
+        let pairs = pairs.collect::<Option<Vec<Pair>>>()?;
         (!pairs.is_empty()).then(|| Cluster { pairs, ..self.clone() })
     }
 }

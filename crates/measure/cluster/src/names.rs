@@ -21,25 +21,26 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
     let begin = whole_number(&letters, common(&letters, |name, at| name.get(at).copied()));
     let rest: Vec<Vec<char>> = letters.iter().map(|name| name[begin..].to_vec()).collect();
     let end = common(&rest, |name, at| name.len().checked_sub(at + 1).map(|at| name[at]));
-    let shortened = |name: &Vec<char>| {
-        // Letters that all end with stay where there is room for them.
-        let whole: String = name.iter().collect();
-        let sign = if begin > 0 { LEFT_OUT } else { "" };
-        if name.len() + sign.len() <= width {
-            return format!("{sign}{whole}");
-        }
-        let middle: String = name[..name.len() - end].iter().collect();
-        format!("{sign}{middle}{}", if end > 0 { LEFT_OUT } else { "" })
-    };
-    rest.iter().map(shortened).collect()
+    rest.iter()
+        .map(|name| {
+            // Letters that all end with stay where there is room for them.
+            let whole: String = name.iter().collect();
+            let sign = if begin > 0 { LEFT_OUT } else { "" };
+            if name.len() + sign.len() <= width {
+                return format!("{sign}{whole}");
+            }
+            let middle: String = name[..name.len() - end].iter().collect();
+            format!("{sign}{middle}{}", if end > 0 { LEFT_OUT } else { "" })
+        })
+        .collect()
 }
 
 /// The number of letters that all names have in common, and that no name is without.
 fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char>) -> usize {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
-    let is_common =
-        |at: &usize| names.windows(2).all(|two| letter(&two[0], *at) == letter(&two[1], *at));
-    (0..shortest.saturating_sub(1)).take_while(is_common).count()
+    (0..shortest.saturating_sub(1))
+        .take_while(|at| names.windows(2).all(|two| letter(&two[0], *at) == letter(&two[1], *at)))
+        .count()
 }
 
 /// A number that differs is not cut in its middle.

@@ -56,13 +56,12 @@ impl Cluster {
             1 => None,
             _ => Some(self.fit(Metric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
         };
-        let between = |a: usize, b: usize| match &fit {
-            Some(fit) if a != b => fit.value(a, b) as f32,
-            _ => inside_ns(&self.nodes[a]) as f32,
-        };
         Ok(Nodes {
             nodes: self.nodes.iter().map(place).collect(),
-            distance_ns: Square::from_fn(self.nodes.len(), between),
+            distance_ns: Square::from_fn(self.nodes.len(), |a, b| match &fit {
+                Some(fit) if a != b => fit.value(a, b) as f32,
+                _ => inside_ns(&self.nodes[a]) as f32,
+            }),
             message_bytes: size_bytes,
             by_mpi: false,
             group: self.group_of(),
@@ -81,12 +80,15 @@ impl Cluster {
 
     /// The measured size whose logarithm is nearest.
     fn measured_size(&self, wanted_bytes: f64) -> u32 {
-        let apart = |size: &u32| (f64::from(*size).max(1.0) / wanted_bytes.max(1.0)).ln().abs();
         let sizes = self.pairs.iter().flat_map(|pair| &pair.trips).map(|trip| trip.size_bytes);
         let mut sizes: Vec<u32> = sizes.collect();
         sizes.sort_unstable();
         sizes.dedup();
-        sizes.into_iter().min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(SIZE_BYTES)
+        sizes
+            .into_iter()
+            .map(|size| (size, (f64::from(size).max(1.0) / wanted_bytes.max(1.0)).ln().abs()))
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map_or(SIZE_BYTES, |(size, _)| size)
     }
 }
 

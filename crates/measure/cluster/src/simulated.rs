@@ -55,19 +55,22 @@ pub(crate) const LINK_MBPS: f64 = 1000.0;
 impl Simulated {
     /// So many nodes on each switch.
     pub(crate) fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
-        let node = |switch: usize| NodeModel {
-            switch,
-            link_mbps: [LINK_MBPS; 2],
-            delay_ns: [0.0; 2],
-            jitter_ns: 0.0,
-            lost_share: [0.0; 2],
-            cpu_share: 1.0,
-            stopped_share: 0.0,
-            mtu_bytes: 1500,
-        };
-        let on_switch = |(switch, nodes): (usize, &usize)| std::iter::repeat_n(switch, *nodes);
         Simulated {
-            nodes: switches.iter().enumerate().flat_map(on_switch).map(node).collect(),
+            nodes: switches
+                .iter()
+                .enumerate()
+                .flat_map(|(switch, nodes)| std::iter::repeat_n(switch, *nodes))
+                .map(|switch| NodeModel {
+                    switch,
+                    link_mbps: [LINK_MBPS; 2],
+                    delay_ns: [0.0; 2],
+                    jitter_ns: 0.0,
+                    lost_share: [0.0; 2],
+                    cpu_share: 1.0,
+                    stopped_share: 0.0,
+                    mtu_bytes: 1500,
+                })
+                .collect(),
             uplinks: vec![[uplink_mbps; 2]; switches.len()],
             ways: Vec::new(),
             busy,
@@ -82,27 +85,32 @@ impl Simulated {
         let mut pairs = Vec::new();
         let mut known = Values::new();
         let chosen = choose(&names, false, &mut known, &mut |wanted| {
-            let of_pair = |pair: &[usize; 2]| {
-                let pair = self.pair(*pair);
-                let value = pair.trip(SIZE_BYTES).map(|trip| trip.median_ns);
-                pairs.push(pair);
-                value
-            };
-            wanted.iter().map(of_pair).collect()
+            wanted
+                .iter()
+                .map(|pair| {
+                    let pair = self.pair(*pair);
+                    let value = pair.trip(SIZE_BYTES).map(|trip| trip.median_ns);
+                    pairs.push(pair);
+                    value
+                })
+                .collect()
         });
         pairs.sort_by_key(|pair| pair.nodes);
-        let node = |(rank, name): (usize, String)| Node {
-            name,
-            rank,
-            address: format!("10.0.0.{rank}"),
-            facts: Facts { cpus: 8, ..Facts::default() },
-            profile: None,
-        };
         self.cluster = Some(Cluster {
             format: FORMAT.to_owned(),
             date: None,
             launcher: None,
-            nodes: names.into_iter().enumerate().map(node).collect(),
+            nodes: names
+                .into_iter()
+                .enumerate()
+                .map(|(rank, name)| Node {
+                    name,
+                    rank,
+                    address: format!("10.0.0.{rank}"),
+                    facts: Facts { cpus: 8, ..Facts::default() },
+                    profile: None,
+                })
+                .collect(),
             pairs,
             groups: chosen.groups,
             held_back: chosen.held_back,

@@ -20,10 +20,11 @@ pub fn csv(cluster: &Cluster) -> Option<String> {
     let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
     let nodes = 0..cluster.nodes.len();
     let names: Vec<String> = cluster.nodes.iter().map(|node| cell(&node.name)).collect();
-    let row = |a: usize| {
-        nodes.clone().map(|b| format!("{:.0}", fit.value(a, b))).collect::<Vec<_>>().join(",")
-    };
-    let rows = nodes.clone().map(|a| row(a) + "\n").collect::<String>();
+    let rows = nodes.clone().map(|a| {
+        let row = nodes.clone().map(|b| format!("{:.0}", fit.value(a, b)));
+        row.collect::<Vec<_>>().join(",") + "\n"
+    });
+    let rows: String = rows.collect();
     Some(names.join(",") + "\n" + &rows)
 }
 
@@ -40,7 +41,6 @@ mod tests {
 
     #[test]
     fn pairs_that_were_not_measured_have_their_prediction() {
-        let node = |name: &str| json!({ "name": name, "rank": 0, "address": "10.0.0.1" });
         let pair = |nodes: [usize; 2], ns: f64| {
             let trip = json!({ "size_bytes": 65_536, "median_ns": ns, "p10_ns": ns, "p90_ns": ns, "ci95_ns": [ns, ns],
                                "count": 9 });
@@ -48,7 +48,9 @@ mod tests {
                     "retransmits": [0, 0], "segments": [9, 9] })
         };
         let pairs: Vec<Value> = vec![pair([0, 1], 100.4), pair([1, 2], 100.4)];
-        let nodes: Vec<Value> = ["a", "b,c", "d"].map(node).to_vec();
+        let nodes: Vec<Value> = ["a", "b,c", "d"]
+            .map(|name| json!({ "name": name, "rank": 0, "address": "10.0.0.1" }))
+            .to_vec();
         let text = json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs, "groups": [[0, 1, 2]] });
         let cluster = Cluster::from_json(&text.to_string()).unwrap();
         assert_eq!(csv(&cluster).unwrap(), "a,\"b,c\",d\n0,100,100\n100,0,100\n100,100,0\n");

@@ -55,10 +55,15 @@ fn head(cluster: &Cluster, file: &str) -> String {
     )
 }
 
+/// Whether Slurm's files can hold the name: brackets, commas, blanks, `#` and `=`
+/// have a meaning there.
+fn is_good(name: &str) -> bool {
+    !name.is_empty()
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+}
+
 /// The nodes of each group in Slurm's short form.
 fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    let is_good = |name: &str| !name.is_empty() && name.chars().all(is_part);
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
         return Err(BadName::Host(node.name.clone()));
     }
@@ -114,18 +119,21 @@ mod tests {
     }
 
     fn cluster(names: &[&str], groups: Vec<Vec<usize>>) -> Cluster {
-        let node = |(rank, name): (usize, &&str)| crate::Node {
-            name: (*name).to_owned(),
-            rank,
-            address: format!("10.0.0.{rank}"),
-            facts: crate::Facts::default(),
-            profile: None,
-        };
         Cluster {
             format: crate::cluster::FORMAT.to_owned(),
             date: Some("2026-11-23".to_owned()),
             launcher: None,
-            nodes: names.iter().enumerate().map(node).collect(),
+            nodes: names
+                .iter()
+                .enumerate()
+                .map(|(rank, name)| crate::Node {
+                    name: (*name).to_owned(),
+                    rank,
+                    address: format!("10.0.0.{rank}"),
+                    facts: crate::Facts::default(),
+                    profile: None,
+                })
+                .collect(),
             pairs: Vec::new(),
             groups,
             held_back: None,

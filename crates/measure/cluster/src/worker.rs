@@ -178,11 +178,6 @@ impl Worker {
         loop {
             let order: Order = receive(channel).map_err(RankError::Lead)?;
             self.duties.check(&order)?;
-            let way = |to: Peer| Way {
-                ends: Ends { from: self.rank, to: to.rank },
-                address: to.address,
-                secret,
-            };
             let answer = match order {
                 Order::End => return Ok(()),
                 Order::Profile => {
@@ -191,7 +186,7 @@ impl Worker {
                 }
                 Order::Pair { to, trips_ms, limit_ms } => {
                     let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
-                    drive(way(to), trips, limit)
+                    drive(self.way_to(to, secret), trips, limit)
                         .map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
                 }
                 Order::Mpi(task) => match &self.program {
@@ -202,11 +197,16 @@ impl Worker {
                 },
                 Order::Stream { to, ms, limit_ms } => {
                     let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
-                    send_for(way(to), time, limit).map_or_else(Answer::Failed, Answer::Rate)
+                    send_for(self.way_to(to, secret), time, limit)
+                        .map_or_else(Answer::Failed, Answer::Rate)
                 }
             };
             send(channel, &answer).map_err(RankError::Lead)?;
         }
+    }
+
+    fn way_to<'s>(&self, to: Peer, secret: &'s Secret) -> Way<'s> {
+        Way { ends: Ends { from: self.rank, to: to.rank }, address: to.address, secret }
     }
 }
 

@@ -89,10 +89,12 @@ mod tests {
     use seatmap_machine::Matrix;
 
     fn distance(pus: &[u32], ns: impl Fn(u32, u32) -> f64) -> CoreDistance {
-        let cell = |i: usize, j: usize| {
-            if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) }
-        };
-        CoreDistance::imported(pus.to_vec(), Matrix::from_fn(pus.len(), cell))
+        CoreDistance::imported(
+            pus.to_vec(),
+            Matrix::from_fn(pus.len(), |i, j| {
+                if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) }
+            }),
+        )
     }
 
     fn told(before: &CoreDistance, now: &CoreDistance) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use crate::change::{self, Change};
 use seatmap_host::remembered::{self, RememberedError};
-use seatmap_machine::{CoreDistance, PairStatus, Profile, Wakeups};
+use seatmap_machine::{CoreDistance, PairStatus, Profile};
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::state::host_profile;
@@ -99,8 +99,9 @@ fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     let Some(before) = before else { return with };
     let is_here = |os: &u32| profile.topology.pu(*os).is_some();
     with.speed = with.speed.or(before.speed.filter(|speed| speed.pus.iter().all(is_here)));
-    let are_here = |wakeups: &Wakeups| wakeups.pairs.iter().flat_map(|pair| &pair.pus).all(is_here);
-    with.wakeups = with.wakeups.or(before.wakeups.filter(are_here));
+    with.wakeups = with.wakeups.or(before
+        .wakeups
+        .filter(|wakeups| wakeups.pairs.iter().flat_map(|pair| &pair.pus).all(is_here)));
     with
 }
 

@@ -104,12 +104,13 @@ mod tests {
             self.visits += 1;
             let warm = 1.0 + f64::from(self.visits) / 1000.0;
             let crowded = if pus.len() > 1 { 1.25 } else { 1.0 };
-            let time = |pu: &u32| {
-                let stolen = if self.rng.below(4) == 0 { 1.5 } else { 1.0 };
-                let speed = self.speed_of.get(*pu as usize).ok_or("no such PU")?;
-                Ok(2e6 / speed * warm * crowded * stolen)
-            };
-            pus.iter().map(time).collect()
+            pus.iter()
+                .map(|pu| {
+                    let stolen = if self.rng.below(4) == 0 { 1.5 } else { 1.0 };
+                    let speed = self.speed_of.get(*pu as usize).ok_or("no such PU")?;
+                    Ok(2e6 / speed * warm * crowded * stolen)
+                })
+                .collect()
         }
     }
 

@@ -221,8 +221,10 @@ mod tests {
     fn few_candidates_still_have_a_page_on_every_node() {
         let probe = probe(64);
         // Page 0 is the gate's.
-        let touched = |page| probe.testbed().toucher_of_page.get(&page).copied();
-        assert_eq!([1, 2, 3, 4].map(touched), [Some(0), Some(2), Some(4), Some(6)]);
+        assert_eq!(
+            [1, 2, 3, 4].map(|page| probe.testbed().toucher_of_page.get(&page).copied()),
+            [Some(0), Some(2), Some(4), Some(6)]
+        );
         assert_eq!(
             TestbedProbe::<Remembering>::shared_lines(64, &topology(), &probe.testbed.pus),
             5 * 64

@@ -214,8 +214,11 @@ mod tests {
 
     #[test]
     fn settings_that_make_seats_worse_are_grave() {
-        let grave = |threads| disagreement("-t", " ", threads, 2).map(|found| found.is_grave);
-        assert_eq!([1, 2, 3].map(grave), [Some(false), None, Some(true)]);
+        assert_eq!(
+            [1, 2, 3]
+                .map(|threads| disagreement("-t", " ", threads, 2).map(|found| found.is_grave)),
+            [Some(false), None, Some(true)]
+        );
         assert!(binding("OMP_PLACES", "cores", &[]).is_some_and(|found| found.is_grave));
     }
 }

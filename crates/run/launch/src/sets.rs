@@ -218,15 +218,18 @@ mod tests {
 
     /// Two packages of two L3 caches of two cores.
     fn computer() -> Result<Computer, String> {
-        let pu = |os: u32| Pu {
-            os,
-            core: Some(os),
-            l3: Some(os / 2),
-            numa: Some(os / 4),
-            package: Some(os / 4),
-            ..Pu::default()
+        let topology = Topology {
+            pus: (0..8)
+                .map(|os| Pu {
+                    os,
+                    core: Some(os),
+                    l3: Some(os / 2),
+                    numa: Some(os / 4),
+                    package: Some(os / 4),
+                    ..Pu::default()
+                })
+                .collect(),
         };
-        let topology = Topology { pus: (0..8).map(pu).collect() };
         Ok(Computer { topology, set_apart: CpuSet::default() })
     }
 

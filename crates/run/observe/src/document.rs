@@ -76,17 +76,6 @@ impl Observation {
 
     fn note(&self) -> Note {
         let cannot = std::iter::once(self.misses().to_owned());
-        let phase = |phase: &crate::Phase| PhaseNote {
-            from_s: phase.from_s,
-            to_s: phase.to_s,
-            messages: phase.messages(),
-        };
-        let kind = |share: &crate::Share| KindOfPair {
-            from: share.from,
-            to: share.to,
-            kind: share.kind.word(),
-            messages: share.messages,
-        };
         Note {
             methods: self.methods.clone(),
             means: self.means.clone(),
@@ -94,8 +83,25 @@ impl Observation {
             overhead_percent: self.overhead.map(|share| share * 100.0),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,
-            kinds: self.shares.iter().map(kind).collect(),
-            phases: self.phases().iter().map(phase).collect(),
+            kinds: self
+                .shares
+                .iter()
+                .map(|share| KindOfPair {
+                    from: share.from,
+                    to: share.to,
+                    kind: share.kind.word(),
+                    messages: share.messages,
+                })
+                .collect(),
+            phases: self
+                .phases()
+                .iter()
+                .map(|phase| PhaseNote {
+                    from_s: phase.from_s,
+                    to_s: phase.to_s,
+                    messages: phase.messages(),
+                })
+                .collect(),
             unseen: self.unseen.iter().cloned().chain(cannot).collect(),
         }
     }

@@ -12,6 +12,7 @@
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
+//! | `native` | numbers in records of the kernel |
 //! | `names` | names that a second run finds again |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
@@ -32,6 +33,7 @@ pub mod library;
 pub mod method;
 pub mod mpi;
 mod names;
+mod native;
 pub mod observation;
 mod pages;
 pub mod phases;

@@ -159,8 +159,10 @@ fn edges(sums: &[Sum]) -> Vec<Edge> {
         *bytes += sum.bytes as f64;
         *messages += sum.messages as f64;
     }
-    let edge = |((from, to), (bytes, messages))| Edge { from, to, bytes, messages };
-    let mut edges: Vec<Edge> = all.into_iter().map(edge).collect();
+    let mut edges: Vec<Edge> = all
+        .into_iter()
+        .map(|((from, to), (bytes, messages))| Edge { from, to, bytes, messages })
+        .collect();
     edges.sort_by_key(|edge| (edge.from, edge.to));
     edges
 }
@@ -189,10 +191,14 @@ impl Rank {
     /// The sums with a rank of the same job.
     fn sums(&self, size: usize) -> Vec<Sum> {
         let own = self.head.rank;
-        let peer = |called: &Called| {
-            usize::try_from(called.peer).ok().filter(|peer| *peer < size && *peer != own)
-        };
-        self.called.iter().filter_map(|called| Some(called.sum(own, peer(called)?))).collect()
+        self.called
+            .iter()
+            .filter_map(|called| {
+                // MPI_PROC_NULL is negative; a message to oneself crosses no core.
+                let peer = usize::try_from(called.peer).ok()?;
+                (peer < size && peer != own).then(|| called.sum(own, peer))
+            })
+            .collect()
     }
 }
 

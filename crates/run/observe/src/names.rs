@@ -9,12 +9,15 @@ pub(crate) fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Stri
     let mut counts: HashMap<&str, usize> = HashMap::new();
     names.iter().for_each(|name| *counts.entry(name).or_default() += 1);
     let mut next: HashMap<&str, usize> = HashMap::new();
-    let number = |name: &'a str| {
-        let number = next.entry(name).or_default();
-        *number += 1;
-        if counts[name] == 1 { name.to_owned() } else { format!("{name}#{}", *number - 1) }
-    };
-    names.iter().copied().map(number).collect()
+    names
+        .iter()
+        .copied()
+        .map(|name| {
+            let number = next.entry(name).or_default();
+            *number += 1;
+            if counts[name] == 1 { name.to_owned() } else { format!("{name}#{}", *number - 1) }
+        })
+        .collect()
 }
 
 #[cfg(test)]

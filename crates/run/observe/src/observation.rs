@@ -61,9 +61,10 @@ pub struct Share {
 impl Share {
     /// The shares of edges that are all of one kind, the largest first.
     pub(crate) fn of_edges(edges: &[Edge], kind: Kind) -> Vec<Share> {
-        let share =
-            |edge: &Edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages };
-        let mut shares: Vec<Share> = edges.iter().map(share).collect();
+        let mut shares: Vec<Share> = edges
+            .iter()
+            .map(|edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages })
+            .collect();
         shares.sort_by(|a, b| {
             b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
         });
@@ -132,22 +133,23 @@ impl Observation {
     /// was seen.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
-        let sees_memory = |method: &Method| {
-            matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
-        };
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
-        let works = |place: &usize| {
-            let task = &self.tasks[*place];
-            task.pid == busiest.pid && task.cpu_s >= WORKS * busiest.cpu_s
-        };
-        let workers: BTreeSet<usize> = (0..self.tasks.len()).filter(works).collect();
+        let workers: BTreeSet<usize> = (0..self.tasks.len())
+            .filter(|place| {
+                let task = &self.tasks[*place];
+                task.pid == busiest.pid && task.cpu_s >= WORKS * busiest.cpu_s
+            })
+            .collect();
         let cpu_s: f64 = workers.iter().map(|place| self.tasks[*place].cpu_s).sum();
-        let is_between =
-            |share: &&Share| workers.contains(&share.from) && workers.contains(&share.to);
-        let messages: f64 =
-            self.shares.iter().filter(is_between).fold(0.0, |sum, share| sum + share.messages);
+        let messages: f64 = self
+            .shares
+            .iter()
+            .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
+            .fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
-        (is_odd && !self.methods.iter().any(sees_memory)).then(|| {
+        (is_odd && !self.methods.iter().any(|method| {
+            matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
+        })).then(|| {
             format!(
                 "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange {messages}; if they spin or \
                  share memory, --method pages sees it, and --method tsan sees all of it",

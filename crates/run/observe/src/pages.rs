@@ -17,7 +17,7 @@ mod shared;
 mod watcher;
 
 use crate::Method;
-use crate::source::Source;
+use crate::source::{Source, count_of};
 use crate::talk::{Look, Talk};
 use listener::{Listener, Sender};
 use seatmap_os::{Tid, userfault};
@@ -190,18 +190,18 @@ impl Source for Pages {
 
     fn unseen(&self) -> Vec<String> {
         let others = if self.combines { self.threads.unseen() } else { Vec::new() };
-        let sum = |count: fn(&Sender) -> u64| self.listener.senders.iter().map(count).sum::<u64>();
-        let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
-        let refused =
-            self.listener.senders.iter().filter(|sender| sender.refused.is_some()).count();
+        let senders = &self.listener.senders;
+        let forks: u64 = senders.iter().map(|sender| sender.forks).sum();
+        let lost: u64 = senders.iter().map(|sender| sender.lost).sum();
+        let refused = senders.iter().filter(|sender| sender.refused.is_some()).count();
         let sentences = [
-            sentence(sum(|sender| sender.forks), "forks began processes that started no program: their memory was not sampled"),
-            sentence(sum(|sender| sender.lost), "samples were lost: they came faster than they were read"),
-            sentence(
+            count_of(forks, "forks began processes that started no program: their memory was not sampled"),
+            count_of(lost, "samples were lost: they came faster than they were read"),
+            count_of(
                 self.listener.strangers,
                 "connections of other users were refused: they tell nothing of this program",
             ),
-            sentence(refused as u64, "processes were not sampled: the kernel told them of no faults"),
+            count_of(refused as u64, "processes were not sampled: the kernel told them of no faults"),
             self.memory(),
             self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),
             self.watcher.as_ref().err().map(|error| {

@@ -75,14 +75,16 @@ impl Stretch {
     fn distance(&self, other: &Stretch) -> f64 {
         let (few, many) =
             if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
-        let product = |(ends, edge): (&(usize, usize), &Edge)| {
+        let lengths = (self.square() * other.square()).sqrt();
+        let products = few.pairs.iter().map(|(ends, edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
-        };
-        let square = |one: &Stretch| {
-            one.pairs.values().map(|edge| edge.messages * edge.messages).sum::<f64>()
-        };
-        let lengths = (square(self) * square(other)).sqrt();
-        if lengths > 0.0 { 1.0 - few.pairs.iter().map(product).sum::<f64>() / lengths } else { 0.0 }
+        });
+        if lengths > 0.0 { 1.0 - products.sum::<f64>() / lengths } else { 0.0 }
+    }
+
+    /// The squared length of the vector of messages.
+    fn square(&self) -> f64 {
+        self.pairs.values().map(|edge| edge.messages * edge.messages).sum()
     }
 }
 
@@ -121,15 +123,21 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
 /// The first of the two neighbours that are the most alike, if these are one phase. When all
 /// differ, one of two that are the most alike and of which one is too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
-    let distances = || stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
-    let is_short =
-        |at: usize| stretches[at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST);
-    let least = distances()
+    let distances = stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
+    let least = distances
+        .clone()
         .min_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, least)| *least < MOST_APART);
-    let short =
-        || distances().filter(|(at, _)| is_short(*at)).min_by(|(_, a), (_, b)| a.total_cmp(b));
-    least.or_else(short).map(|(at, _)| at)
+    // A stretch that is too short for a phase joins a neighbour, however different that is.
+    least
+        .or_else(|| {
+            distances
+                .filter(|(at, _)| {
+                    stretches[*at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST)
+                })
+                .min_by(|(_, a), (_, b)| a.total_cmp(b))
+        })
+        .map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -137,13 +145,19 @@ mod tests {
     use super::*;
 
     fn window(at: usize, pairs: &[(usize, usize, f64)]) -> Window {
-        let edge = |(from, to, messages): &(usize, usize, f64)| Edge {
-            from: *from,
-            to: *to,
-            bytes: *messages,
-            messages: *messages,
-        };
-        Window { from_s: at as f64, to_s: at as f64 + 1.0, edges: pairs.iter().map(edge).collect() }
+        Window {
+            from_s: at as f64,
+            to_s: at as f64 + 1.0,
+            edges: pairs
+                .iter()
+                .map(|(from, to, messages)| Edge {
+                    from: *from,
+                    to: *to,
+                    bytes: *messages,
+                    messages: *messages,
+                })
+                .collect(),
+        }
     }
 
     #[test]
@@ -171,8 +185,9 @@ mod tests {
 
     #[test]
     fn noise_and_silence_are_not_phases() {
-        let busy = |at: usize| window(at, &[(0, 1, 100.0 + 10.0 * (at % 3) as f64), (1, 0, 120.0)]);
-        let mut windows: Vec<Window> = (0..20).map(busy).collect();
+        let mut windows: Vec<Window> = (0..20)
+            .map(|at| window(at, &[(0, 1, 100.0 + 10.0 * (at % 3) as f64), (1, 0, 120.0)]))
+            .collect();
         windows[4] = window(4, &[]);
         windows[9] = window(9, &[(3, 4, 2.0)]);
         windows[19] = window(19, &[(0, 2, 1.0)]);

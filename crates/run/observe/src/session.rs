@@ -205,8 +205,8 @@ impl Session {
         let roster = &mut self.roster;
         let mut talk = std::mem::take(&mut self.early);
         talk.extend(look.talk);
-        let is_between = |talk: &&Talk| talk.from != talk.to;
-        self.messages += talk.iter().filter(is_between).map(|talk| talk.messages).sum::<f64>();
+        self.messages +=
+            talk.iter().filter(|talk| talk.from != talk.to).map(|talk| talk.messages).sum::<f64>();
         let placed =
             talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
@@ -290,11 +290,14 @@ impl Session {
         let mut windows = Vec::new();
         let mut from_s = self.since.as_secs_f64();
         for stretch in self.stretches.all() {
-            let edge = |((from, to), sum): (&(usize, usize), &crate::windows::Sum)| {
-                let [from, to] = program_ends(&task_of, *from, *to)?;
-                Some(Edge { from, to, bytes: sum.bytes, messages: sum.messages })
-            };
-            let mut edges: Vec<Edge> = stretch.pairs.iter().filter_map(edge).collect();
+            let mut edges: Vec<Edge> = stretch
+                .pairs
+                .iter()
+                .filter_map(|((from, to), sum)| {
+                    let [from, to] = program_ends(&task_of, *from, *to)?;
+                    Some(Edge { from, to, bytes: sum.bytes, messages: sum.messages })
+                })
+                .collect();
             edges.sort_by_key(|edge| (edge.from, edge.to));
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
@@ -320,13 +323,19 @@ impl Session {
     }
 
     fn shares(&self, task_of: &[usize]) -> Vec<Share> {
-        let of_pair = |((from, to), messages): (&(usize, usize), &[f64; Kind::ALL.len()])| {
-            let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
-            let by_kind =
-                Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
-            by_kind.map(|(kind, messages)| Share { from, to, kind, messages }).collect::<Vec<_>>()
-        };
-        let mut shares: Vec<Share> = self.stretches.kinds.iter().flat_map(of_pair).collect();
+        let mut shares: Vec<Share> = self
+            .stretches
+            .kinds
+            .iter()
+            .flat_map(|((from, to), messages)| {
+                let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
+                let by_kind =
+                    Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
+                by_kind
+                    .map(|(kind, messages)| Share { from, to, kind, messages })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
         shares.sort_by(|a, b| {
             b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
         });
@@ -386,8 +395,6 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
 
 /// Whether there can be a source at all.
 fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
-    let unavailable =
-        |method, reason: &str| Err(ObserveError::Unavailable { method, reason: reason.to_owned() });
     match method {
         Some(Method::Sockets) if means == Means::Perf => {
             unavailable(Method::Sockets, "it has no other means than ebpf")
@@ -404,6 +411,10 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
     let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run it \
                   outside the container";
     unavailable(method.unwrap_or(Method::Wakeups), reason)
+}
+
+fn unavailable(method: Method, reason: &str) -> Result<(), ObserveError> {
+    Err(ObserveError::Unavailable { method, reason: reason.to_owned() })
 }
 
 /// Each reason once.

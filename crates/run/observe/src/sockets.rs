@@ -79,10 +79,13 @@ impl Sockets {
 
     /// How long the programs ran while the kernel timed them, with what they cost beside.
     pub(crate) fn run_time(&self) -> io::Result<Duration> {
-        let of_socket = |program: &Attached| {
-            program.run_time().map(|run| run.time + AT_SOCKET.mul_f64(run.runs as f64))
-        };
-        let of_sockets: Duration = self.of_sockets.iter().map(of_socket).sum::<io::Result<_>>()?;
+        let of_sockets: Duration = self
+            .of_sockets
+            .iter()
+            .map(|program| {
+                program.run_time().map(|run| run.time + AT_SOCKET.mul_f64(run.runs as f64))
+            })
+            .sum::<io::Result<_>>()?;
         let of_calls = self.of_calls.run_time()?;
         Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
     }
@@ -115,13 +118,15 @@ impl Ground<'_> {
             ("seatmap_sent", "sock_send_length", 0),
             ("seatmap_got", "sock_recv_length", programs::READS),
         ];
-        let attach = |(name, place, reads)| {
-            let place = self.btf.tracepoint(place)?;
-            let code =
-                programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
-            Ok(Program::load(name, place, &code)?.attach()?)
-        };
-        places.into_iter().map(attach).collect()
+        places
+            .into_iter()
+            .map(|(name, place, reads)| {
+                let place = self.btf.tracepoint(place)?;
+                let code =
+                    programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
+                Ok(Program::load(name, place, &code)?.attach()?)
+            })
+            .collect()
     }
 
     /// One program at the end of all system calls.

@@ -8,6 +8,11 @@ use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
+/// A sentence about a number of things that were not seen; none where there were none.
+pub(crate) fn count_of(count: u64, text: &str) -> Option<String> {
+    (count > 0).then(|| format!("{count} {text}"))
+}
+
 /// Something that sees talk between the threads of the processes that it follows, and their
 /// creation.
 pub(crate) trait Source {

@@ -1,6 +1,6 @@
 //! The observation as a table for people.
 
-use crate::{Method, Observation, Phase, Share, Task};
+use crate::{Method, Observation, Task};
 use seatmap_document::visible;
 use seatmap_statistics::words::counted;
 
@@ -39,31 +39,43 @@ impl Observation {
         order.sort_by(|a, b| self.tasks[*b].cpu_s.total_cmp(&self.tasks[*a].cpu_s));
         order.truncate(MOST_TASKS);
         order.sort_unstable();
-        let row = |task: &usize| {
-            let Task { name, path, cpu_s, .. } = &self.tasks[*task];
-            let percent = format!("{:.1} %", cpu_s / self.seconds().max(1e-9) * 100.0);
-            let load = if knows_loads { percent } else { "-".to_owned() };
-            [task.to_string(), visible(name), visible(path), load, self.rate(sent[*task])]
-        };
-        let rows = order.iter().map(row).collect();
+        let rows = order
+            .iter()
+            .map(|task| {
+                let Task { name, path, cpu_s, .. } = &self.tasks[*task];
+                let percent = format!("{:.1} %", cpu_s / self.seconds().max(1e-9) * 100.0);
+                let load = if knows_loads { percent } else { "-".to_owned() };
+                [task.to_string(), visible(name), visible(path), load, self.rate(sent[*task])]
+            })
+            .collect();
         let title = ["task", "name", "path", "of a CPU", "sends/s"];
         aligned(title, rows) + &more(self.tasks.len(), MOST_TASKS, "tasks")
     }
 
     fn pair_table(&self) -> String {
-        let name =
-            |task: usize| self.tasks.get(task).map(|task| visible(&task.name)).unwrap_or_default();
-        let row = |share: &Share| {
-            let ends = [name(share.from), "->".to_owned(), name(share.to)];
-            let [from, arrow, to] = ends;
-            [from, arrow, to, self.rate(share.messages), share.kind.to_string()]
-        };
         if self.shares.is_empty() {
             return "\nno task was seen to talk to another one\n".to_owned();
         }
-        let rows = self.shares.iter().take(MOST_PAIRS).map(row).collect();
+        let rows = self
+            .shares
+            .iter()
+            .take(MOST_PAIRS)
+            .map(|share| {
+                [
+                    self.visible_name(share.from),
+                    "->".to_owned(),
+                    self.visible_name(share.to),
+                    self.rate(share.messages),
+                    share.kind.to_string(),
+                ]
+            })
+            .collect();
         aligned(["from", "", "to", "messages/s", "by"], rows)
             + &more(self.shares.len(), MOST_PAIRS, "rows")
+    }
+
+    fn visible_name(&self, task: usize) -> String {
+        self.tasks.get(task).map(|task| visible(&task.name)).unwrap_or_default()
     }
 
     fn phase_table(&self) -> String {
@@ -71,18 +83,22 @@ impl Observation {
         if phases.len() < 2 {
             return String::new();
         }
-        let row = |(number, phase): (usize, &Phase)| {
-            let seconds = (phase.to_s - phase.from_s).max(1e-9);
-            let time = format!("{:.1} to {:.1} s", phase.from_s, phase.to_s);
-            [
-                number.to_string(),
-                time,
-                phase.edges.len().to_string(),
-                amount(phase.messages() / seconds),
-                String::new(),
-            ]
-        };
-        let rows = phases.iter().enumerate().take(MOST_PHASES).map(row).collect();
+        let rows = phases
+            .iter()
+            .enumerate()
+            .take(MOST_PHASES)
+            .map(|(number, phase)| {
+                let seconds = (phase.to_s - phase.from_s).max(1e-9);
+                let time = format!("{:.1} to {:.1} s", phase.from_s, phase.to_s);
+                [
+                    number.to_string(),
+                    time,
+                    phase.edges.len().to_string(),
+                    amount(phase.messages() / seconds),
+                    String::new(),
+                ]
+            })
+            .collect();
         aligned(["phase", "time", "pairs", "messages/s", ""], rows)
             + &more(phases.len(), MOST_PHASES, "phases")
     }
@@ -134,32 +150,35 @@ fn more(all: usize, shown: usize, of: &str) -> String {
 /// Columns below their titles; numbers to the right.
 fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
     let all: Vec<[String; N]> = std::iter::once(title.map(str::to_owned)).chain(rows).collect();
-    let width =
-        |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    let is_number = |column: usize| {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    // Numbers stand to the right. A title says nothing about its column.
+    let right: [bool; N] = std::array::from_fn(|column| {
         all[1..].iter().all(|row| row[column].starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let right: [bool; N] = std::array::from_fn(is_number);
-    let cell = |row: &[String; N], column: usize| {
-        let width = widths[column];
-        if right[column] {
-            format!("{:>width$}", row[column])
-        } else {
-            format!("{:<width$}", row[column])
-        }
-    };
-    let line = |row: &[String; N]| {
-        let cells: Vec<String> = (0..N).map(|column| cell(row, column)).collect();
-        format!("{}\n", cells.join("  ").trim_end())
-    };
-    format!("\n{}", all.iter().map(line).collect::<String>())
+    });
+    let mut text = "\n".to_owned();
+    for row in &all {
+        let cells: Vec<String> = (0..N)
+            .map(|column| {
+                let width = widths[column];
+                if right[column] {
+                    format!("{:>width$}", row[column])
+                } else {
+                    format!("{:<width$}", row[column])
+                }
+            })
+            .collect();
+        text += cells.join("  ").trim_end();
+        text += "\n";
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Method, Window};
+    use crate::{Kind, Method, Share, Window};
     use seatmap_pattern::Edge;
 
     #[test]

@@ -10,8 +10,10 @@ pub(crate) const LINE_BYTES: f64 = 64.0;
 
 /// The edges of messages that are a cache line each, by sender and receiver.
 pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
-    let edge = |((from, to), messages)| Edge { from, to, bytes: messages * LINE_BYTES, messages };
-    let mut edges: Vec<Edge> = messages.into_iter().map(edge).collect();
+    let mut edges: Vec<Edge> = messages
+        .into_iter()
+        .map(|((from, to), messages)| Edge { from, to, bytes: messages * LINE_BYTES, messages })
+        .collect();
     edges.sort_by_key(|edge| (edge.from, edge.to));
     edges
 }

@@ -131,8 +131,14 @@ mod tests {
         [2, 3, 6].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
         let talk = Talk { from: 1, to: 2, kind: Kind::Line, messages: 100.0, bytes: 6400.0 };
         stretches.spread(Duration::from_secs(1), [(0, 1, talk), (1, 1, talk)]);
-        let messages = |stretch: &Stretch| stretch.pairs[&(0, 1)].messages.round();
-        assert_eq!(stretches.all().iter().map(messages).collect::<Vec<_>>(), [20.0, 20.0, 60.0]);
+        assert_eq!(
+            stretches
+                .all()
+                .iter()
+                .map(|stretch| stretch.pairs[&(0, 1)].messages.round())
+                .collect::<Vec<_>>(),
+            [20.0, 20.0, 60.0]
+        );
         assert_eq!(
             (stretches.kinds.len(), stretches.kinds[&(0, 1)][Kind::Line as usize]),
             (1, 100.0)

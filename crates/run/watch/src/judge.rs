@@ -31,7 +31,7 @@ mod variables;
 use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
-use crate::seating::{Process, Seating, Thread, Unseen};
+use crate::seating::{Process, Seating, Unseen};
 pub(crate) use facts::Facts;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
@@ -190,10 +190,12 @@ impl Verdict {
     #[must_use]
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
         let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
-        let is_masked = |thread: &Thread| !thread.mask.is_empty();
         if findings.iter().any(Finding::is_wrong) {
             Verdict::Wrong
-        } else if unseen.is_empty() && all_judged && seating.threads.iter().all(is_masked) {
+        } else if unseen.is_empty()
+            && all_judged
+            && seating.threads.iter().all(|thread| !thread.mask.is_empty())
+        {
             Verdict::AsAsked
         } else {
             Verdict::NotAllSeen

@@ -94,8 +94,7 @@ fn also(text: &str) -> Result<(f64, String), String> {
     let parts = text
         .split_once(',')
         .and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
-    let is_good = |(weight, _): &(f64, String)| *weight > 0.0 && *weight <= 1e9;
     parts
-        .filter(is_good)
+        .filter(|(weight, _)| *weight > 0.0 && *weight <= 1e9)
         .ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
 }

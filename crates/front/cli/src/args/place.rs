@@ -210,9 +210,12 @@ impl Place {
     /// How many searches run side by side. More would find other answers, so that their number must
     /// not be the machine's where the answer is to be the same everywhere.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let is_alone = self.kicks.is_some() || self.qaplib.is_some();
-        self.threads.map_or_else(|| if is_alone { 1 } else { cores() }, usize::from)
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None if is_alone => 1,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
     }
 
     /// An option that would do nothing, and what it is for.

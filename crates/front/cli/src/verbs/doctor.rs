@@ -80,14 +80,16 @@ struct Finding<'a> {
 
 impl<'a> Document<'a> {
     fn new(found: &'a [Diagnosis]) -> Self {
-        let finding = |diagnosis: &'a Diagnosis| Finding {
-            subject: diagnosis.subject,
-            level: diagnosis.level.word(),
-            found: &diagnosis.found,
-            remedy: diagnosis.remedy.as_ref().map(|remedy| remedy.text.as_str()),
-            remedy_kind: diagnosis.remedy.as_ref().map(|remedy| remedy.kind),
-        };
-        let findings = found.iter().map(finding).collect();
+        let findings = found
+            .iter()
+            .map(|diagnosis| Finding {
+                subject: diagnosis.subject,
+                level: diagnosis.level.word(),
+                found: &diagnosis.found,
+                remedy: diagnosis.remedy.as_ref().map(|remedy| remedy.text.as_str()),
+                remedy_kind: diagnosis.remedy.as_ref().map(|remedy| remedy.kind),
+            })
+            .collect();
         Document { format: "seatmap-doctor/1", machine: here::host_name(), findings }
     }
 }

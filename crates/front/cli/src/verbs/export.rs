@@ -64,12 +64,9 @@ fn of_cluster(name: &str, cluster: &Cluster, format: ExportFormat) -> Result<Str
     match format {
         ExportFormat::TopologyConf => topology::conf(cluster).map_err(refused),
         ExportFormat::TopologyYaml => topology::yaml(cluster).map_err(refused),
-        ExportFormat::Csv => {
-            let unmeasured = || {
-                CliError::input(AtFile::new(Path::new(name), "no pair of its nodes was measured"))
-            };
-            table::csv(cluster).ok_or_else(unmeasured)
-        }
+        ExportFormat::Csv => table::csv(cluster).ok_or_else(|| {
+            CliError::input(AtFile::new(Path::new(name), "no pair of its nodes was measured"))
+        }),
         ExportFormat::Json => Ok(cluster.to_json()),
         _ => Err(unfit(format, name, "cluster", &ExportFormat::OF_CLUSTERS)),
     }

@@ -48,20 +48,22 @@ pub fn run(machines: &Machines) -> Result<(), CliError> {
         return output::json(&Document { format: "seatmap-machines/1", machines: all });
     }
     let longest = all.iter().map(|entry| entry.machine.len()).max().unwrap_or(0);
-    let can = |entry: &Entry| entry.can.join(" ");
-    let widest = all.iter().map(|entry| can(entry).len()).max().unwrap_or(0);
-    let line = |entry: &Entry| {
-        let model = if entry.kind == "model" { " (model)" } else { "" };
-        // Plural: a machine has two PUs or more.
-        format!(
-            "{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n",
-            entry.machine,
-            entry.pus,
-            can(entry),
-            entry.summary
-        )
-    };
-    output::print(&all.iter().map(line).collect::<String>())
+    let widest = all.iter().map(|entry| entry.can.join(" ").len()).max().unwrap_or(0);
+    output::print(
+        &all.iter()
+            .map(|entry| {
+                let model = if entry.kind == "model" { " (model)" } else { "" };
+                // Plural: a machine has two PUs or more.
+                format!(
+                    "{:longest$}  {:>3} PUs  {:widest$}  {}{model}\n",
+                    entry.machine,
+                    entry.pus,
+                    entry.can.join(" "),
+                    entry.summary
+                )
+            })
+            .collect::<String>(),
+    )
 }
 
 fn entry(name: &'static str) -> Result<Entry, CliError> {

@@ -12,7 +12,6 @@ use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &Noise) -> Result<(), CliError> {
@@ -60,13 +59,13 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
         NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let interrupt = Interrupt::listen()?;
     let bar = Bar::new("listening");
-    let ms = |time: Duration| time.as_millis() as usize;
-    let mut watch = |gone: Duration| {
-        bar.show(ms(gone.min(options.duration)), ms(options.duration));
-        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
+    let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();
-    let report = seatmap_noise::measure(cpus, &options, &mut watch).map_err(failed)?;
+    let report = seatmap_noise::measure(cpus, &options, &mut |gone| {
+        bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
+        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .map_err(failed)?;
     output::tell_of_quotas(&quotas);
     Ok(report)
 }

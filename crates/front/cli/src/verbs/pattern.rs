@@ -13,8 +13,12 @@ pub fn run(typed: Pattern) -> Result<(), CliError> {
     match typed.command {
         PatternCommand::List => {
             let width = GENERATORS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);
-            let line = |(form, what): &(&str, &str)| format!("{form:width$}  {what}\n");
-            output::print(&GENERATORS.iter().map(line).collect::<String>())
+            output::print(
+                &GENERATORS
+                    .iter()
+                    .map(|(form, what)| format!("{form:width$}  {what}\n"))
+                    .collect::<String>(),
+            )
         }
         PatternCommand::Convert { source, output } => {
             let destination = Destination::new(output.as_deref().unwrap_or(Path::new("-")))?;

@@ -37,11 +37,13 @@ fn a_cpu_outside_the_mask_is_refused() {
     let place = Place::new();
     let arguments = ["measure", "--cpus", &format!("{first},{second}")];
     let output = std::thread::scope(|scope| {
-        let narrow = || {
-            seatmap_os::affinity::pin(&[first]).unwrap();
-            (place.run(&arguments), place.run(&["measure"]))
-        };
-        scope.spawn(narrow).join().unwrap()
+        scope
+            .spawn(|| {
+                seatmap_os::affinity::pin(&[first]).unwrap();
+                (place.run(&arguments), place.run(&["measure"]))
+            })
+            .join()
+            .unwrap()
     });
     let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told(&output.0).contains(&format!(

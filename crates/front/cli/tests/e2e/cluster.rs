@@ -52,8 +52,10 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
         (&cluster["format"], cluster["pairs"].as_array().unwrap().len()),
         (&"seatmap-cluster/1".into(), 3)
     );
-    let streams = |at: usize| cluster["loaded"][at]["streams"].as_array().unwrap().len();
-    assert_eq!([0, 1, 2].map(streams), [2, 3, 2]);
+    assert_eq!(
+        [0, 1, 2].map(|at| cluster["loaded"][at]["streams"].as_array().unwrap().len()),
+        [2, 3, 2]
+    );
     let shown = place.stdout(&["show", "cluster.json"]);
     assert!(shown.contains("each to the next"), "{shown}");
     assert!(shown.starts_with("3 nodes in "), "{shown}");
@@ -75,7 +77,6 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
 #[test]
 fn doctor_names_what_is_bad_and_fails_if_asked() {
     let place = Place::new();
-    let node = |rank: usize| serde_json::json!({ "name": format!("n{rank}"), "rank": rank, "address": "10.0.0.1" });
     let pair = |a: usize, b: usize| {
         let rate = if a == 1 || b == 1 { 300.0 } else { 940.0 };
         let trips: Vec<Value> = [(8, 1e5), (65_536, 1.2e6)]
@@ -88,7 +89,12 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
             "retransmits": [0, 0], "segments": [3000, 3000] })
     };
     let pairs: Vec<Value> = (0..5).flat_map(|a| (a + 1..5).map(move |b| pair(a, b))).collect();
-    let nodes: Vec<Value> = (0..5).map(node).collect();
+    let nodes: Vec<Value> = (0..5)
+        .map(|rank| {
+            let name = format!("n{rank}");
+            serde_json::json!({ "name": name, "rank": rank, "address": "10.0.0.1" })
+        })
+        .collect();
     let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs })
         .to_string();
     place.file("cluster.json", &text);

@@ -34,8 +34,12 @@ fn pizza_slices_keep_clusters_together_and_give_them_lines() {
     let plan =
         place.json(&[&arguments[..], &["--sections", "4", "--kicks", "10", "--json"]].concat());
     // Slices begin with the core of PU 0, which is the last.
-    let section = |pu: &serde_json::Value| (pu.as_u64().unwrap_or_default() + 3) % 240 / 60;
-    let seats: Vec<u64> = plan["placement"].as_array().into_iter().flatten().map(section).collect();
+    let seats: Vec<u64> = plan["placement"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|pu| (pu.as_u64().unwrap_or_default() + 3) % 240 / 60)
+        .collect();
     assert_eq!(seats.len(), 36);
     assert!(
         seats.chunks(9).all(|cluster| cluster.iter().all(|seat| *seat == cluster[0])),

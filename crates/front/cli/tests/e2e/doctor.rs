@@ -106,10 +106,12 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         // Another doctor may be at work: it removes its own.
         let left: Vec<String> = names.filter(|name| name.starts_with("seatmap-doctor-")).collect();
-        let at_work = |name: &String| {
-            std::path::Path::new("/proc").join(&name["seatmap-doctor-".len()..]).exists()
-        };
-        assert!(left.iter().all(at_work), "{left:?}");
+        assert!(
+            left.iter().all(|name| {
+                std::path::Path::new("/proc").join(&name["seatmap-doctor-".len()..]).exists()
+            }),
+            "{left:?}"
+        );
     }
 }
 

@@ -163,12 +163,15 @@ fn mask(line: &str) -> String {
         run.clear();
         masked.push(character);
     }
-    let one = |word| match word {
-        "ns" | "us" | "ms" => "s",
-        "CPUs" => "CPU",
-        word => word,
-    };
-    masked.split_whitespace().map(one).collect::<Vec<_>>().join(" ")
+    masked
+        .split_whitespace()
+        .map(|word| match word {
+            "ns" | "us" | "ms" => "s",
+            "CPUs" => "CPU",
+            word => word,
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn without_parentheses(line: &str) -> String {
@@ -196,12 +199,12 @@ fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
     let lines: Vec<&str> = printed.lines().collect();
     let leaves_out = example.expected.iter().any(|line| line == "...");
     let same = |same| fitted(&example.expected, &lines, same);
-    let whole =
-        || (!leaves_out).then(|| lines.iter().map(|line| line.trim_end().to_owned()).collect());
     if example.expected.is_empty() {
         return Some(Vec::new());
     }
-    same(exactly).or_else(|| same(masked)).or_else(|| same(akin)).or_else(whole)
+    same(exactly).or_else(|| same(masked)).or_else(|| same(akin)).or_else(|| {
+        (!leaves_out).then(|| lines.iter().map(|line| line.trim_end().to_owned()).collect())
+    })
 }
 
 /// Puts the lines below a command in the place of those that the page has there.

@@ -111,13 +111,12 @@ fn built(place: &Place, name: &str) -> Option<String> {
 fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
     let controller = serving(place, &[]);
     let program = built(place, "repeats")?;
-    let run = move || {
+    made(&controller.ask(&make("first", cpus))).then_some((controller, move || {
         let mut command =
             seatmap(place, &["cell", "run", "-q", "first", "--channel=socket.9p", "--no-io", "--"]);
         command.arg(&program);
         command
-    };
-    made(&controller.ask(&make("first", cpus))).then_some((controller, run))
+    }))
 }
 
 #[test]
@@ -185,11 +184,10 @@ fn what_a_program_does_not_read_is_left() {
         &["cell", "run", "-q", "first", "--channel=socket.9p", "--", "sleep", "60"],
     );
     let mut sleeper = command.stdin(next.try_clone().unwrap()).spawn().unwrap();
-    let has_child = || {
+    wait_until("it runs", || {
         let path = format!("/proc/{0}/task/{0}/children", sleeper.id());
         std::fs::read_to_string(path).is_ok_and(|children| !children.is_empty())
-    };
-    wait_until("it runs", has_child);
+    });
     // SAFETY: the child has not been waited for, so that the number is its own; it passes the
     // signal on.
     unsafe { libc::kill(sleeper.id() as i32, libc::SIGTERM) };

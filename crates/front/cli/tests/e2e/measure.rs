@@ -277,11 +277,15 @@ fn only_the_cpus_of_the_mask_are_measured() {
         return seatmap_needs::skipped!("two CPUs are needed");
     };
     let place = Place::new();
-    let narrow = || {
-        seatmap_os::affinity::pin(&[first, second]).unwrap();
-        place.json(&["measure", "--quick", "--json"])
-    };
-    let profile = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
+    let profile = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                seatmap_os::affinity::pin(&[first, second]).unwrap();
+                place.json(&["measure", "--quick", "--json"])
+            })
+            .join()
+            .unwrap()
+    });
     assert_eq!(profile["core_distance"]["pus"], serde_json::json!([first, second]));
     assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 2);
 }

@@ -49,10 +49,16 @@ fn the_cost_is_what_the_profile_says() {
     let pattern = place.json(&["pattern", "show", "random:20:3:5", "--json"]);
     let seats = placement(&plan);
     let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
-    let distance = |edge: &Value| {
-        machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].as_f64().unwrap()
-    };
-    let cost: f64 = pattern["edges"].as_array().unwrap().iter().map(distance).sum();
+    let cost: f64 = pattern["edges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|edge| {
+            machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")]
+                .as_f64()
+                .unwrap()
+        })
+        .sum();
     assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 

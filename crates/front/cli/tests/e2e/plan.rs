@@ -285,10 +285,15 @@ fn likwid_pin_seats_each_thread() {
     export(&place, "likwid-pin", &cpus);
     let told = lines(&place, "$(cat seats) ./program 2>&1");
     assert!(told.iter().any(|line| line.ends_with(&format!("MAIN -> {}", cpus[0]))), "{told:?}");
-    let other = |line: &&String| {
-        line.contains("threadid") && line.contains(&format!("-> hwthread {} - OK", cpus[1]))
-    };
-    assert_eq!(told.iter().filter(other).count(), 1, "{told:?}");
+    assert_eq!(
+        told.iter()
+            .filter(|line| {
+                line.contains("threadid") && line.contains(&format!("-> hwthread {} - OK", cpus[1]))
+            })
+            .count(),
+        1,
+        "{told:?}"
+    );
 }
 
 #[test]

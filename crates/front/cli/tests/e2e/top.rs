@@ -312,10 +312,10 @@ fn who_wakes_whom_is_shown_and_recorded() {
     // On a busy computer a look may come while neither has run.
     until(|| {
         let text = place.stdout(&[&["top", "--once"], &choice[..]].concat());
-        let is_arc = |line: &str| {
-            line.starts_with("  a ") && line.contains("reader") && line.contains("writer")
-        };
-        text.lines().any(|line| line.starts_with("ARC WAKES/s")) && text.lines().any(is_arc)
+        text.lines().any(|line| line.starts_with("ARC WAKES/s"))
+            && text.lines().any(|line| {
+                line.starts_with("  a ") && line.contains("reader") && line.contains("writer")
+            })
     });
     let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();

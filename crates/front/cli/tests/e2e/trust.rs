@@ -146,12 +146,13 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
 /// The abstract sockets of `observe --method pages` that are open.
 fn sockets_of_pages() -> Vec<String> {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let name = |line: &str| {
-        Some(line.rsplit_once('@')?.1)
-            .filter(|name| name.starts_with("seatmap-pages"))
-            .map(str::to_owned)
-    };
-    text.lines().filter_map(name).collect()
+    text.lines()
+        .filter_map(|line| {
+            Some(line.rsplit_once('@')?.1)
+                .filter(|name| name.starts_with("seatmap-pages"))
+                .map(str::to_owned)
+        })
+        .collect()
 }
 
 #[test]

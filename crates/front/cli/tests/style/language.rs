@@ -122,14 +122,16 @@ fn offenders(
     offends: fn(&str) -> bool,
 ) -> Vec<String> {
     let of_file = |(name, text): &(String, String)| {
-        let of_paragraph = |(at, paragraph): Paragraph| {
-            let bad: Vec<String> = sentences(&paragraph)
-                .filter(|one| offends(one))
-                .map(|one| format!("{name}:{at}: {one}"))
-                .collect();
-            bad
-        };
-        split(text).into_iter().flat_map(of_paragraph).collect::<Vec<_>>()
+        split(text)
+            .into_iter()
+            .flat_map(|(at, paragraph)| {
+                let bad: Vec<String> = sentences(&paragraph)
+                    .filter(|one| offends(one))
+                    .map(|one| format!("{name}:{at}: {one}"))
+                    .collect();
+                bad
+            })
+            .collect::<Vec<_>>()
     };
     texts.iter().flat_map(of_file).collect()
 }

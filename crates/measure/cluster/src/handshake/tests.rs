@@ -88,7 +88,12 @@ fn another_version_is_named_and_is_not_long() {
     let said = refusal(impostor(challenge(&other), |_| Reply::Stranger), &secret).to_string();
     assert!(said.starts_with("the other rank speaks seatmap-cluster-wire/9\\u{1b}"), "{said}");
     assert!(said.len() < 300, "{said}");
-    let reply = |_: &Claim| Reply::Version { protocol: "seatmap-cluster-wire/8".to_owned() };
-    let said = refusal(impostor(challenge(PROTOCOL), reply), &secret).to_string();
+    let said = refusal(
+        impostor(challenge(PROTOCOL), |_| Reply::Version {
+            protocol: "seatmap-cluster-wire/8".to_owned(),
+        }),
+        &secret,
+    )
+    .to_string();
     assert!(said.starts_with("the other rank speaks seatmap-cluster-wire/8"), "{said}");
 }

@@ -27,22 +27,18 @@ impl Look {
     /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be
     /// compared.
     pub(crate) fn new(pair: &Pair, like: &[&Pair], best: &[&Pair]) -> Option<Look> {
-        let middle = |figure: Figure, of: &[&Pair]| {
-            median(&of.iter().filter_map(|like| figure.of(like)).flatten().collect::<Vec<f64>>())
-        };
-        let over = |figure: Figure, end: usize| {
-            let factor = figure.held(pair)?[end] / middle(figure, like)?;
-            Some(factor.ln()).filter(|logarithm| logarithm.is_finite())
-        };
-        // Of times, a pair's tenth percentile is held against the medians of others.
-        let least = |figure: Figure| middle(figure, best).map(f64::ln);
-        let slowness = [over(Figure::Slowness, 0)?, over(Figure::Slowness, 1)?];
-        let like = least(Figure::Slowness)?;
+        let slowness = over(Figure::Slowness, pair, like)?;
+        let best_slowness = middle(Figure::Slowness, best)?.ln();
         Some(Look {
-            slowness,
-            time: over(Figure::Time, 0)?,
-            scatter: over(Figure::Scatter, 0)?,
-            like: [like, like, least(Figure::Time)?, least(Figure::Scatter)?],
+            slowness: [finite(slowness[0])?, finite(slowness[1])?],
+            time: finite(over(Figure::Time, pair, like)?[0])?,
+            scatter: finite(over(Figure::Scatter, pair, like)?[0])?,
+            like: [
+                best_slowness,
+                best_slowness,
+                middle(Figure::Time, best)?.ln(),
+                middle(Figure::Scatter, best)?.ln(),
+            ],
         })
     }
 }
@@ -50,29 +46,51 @@ impl Look {
 impl Beside {
     /// The factors that some looks show; `None` before the second one.
     pub(crate) fn of(looks: &[Look]) -> Option<Beside> {
-        let over = |figure: fn(&Look) -> f64, like: usize| {
-            let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
-            let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
-            Some(Shown {
-                like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0),
-                ..shown
-            })
-        };
-        let slowness = [over(|look| look.slowness[0], 0)?, over(|look| look.slowness[1], 1)?];
-        let time = over(|look| look.time, 2)?;
-        let scatter = over(|look| look.scatter, 3)?;
+        let slowness = [
+            of_figure(looks, |look| look.slowness[0], 0)?,
+            of_figure(looks, |look| look.slowness[1], 1)?,
+        ];
+        let time = of_figure(looks, |look| look.time, 2)?;
+        let scatter = of_figure(looks, |look| look.scatter, 3)?;
         Some(Beside { looks: looks.len(), slowness, time, scatter })
     }
 
     /// Whether some figure looks bad, and the looks do not show it yet.
     pub(crate) fn is_open(&self) -> bool {
-        let is_open = |shown: Shown, bad: f64| shown.factor >= bad && shown.at_least < bad;
         let [there, back] = self.slowness;
-        is_open(there, SLOW)
-            || is_open(back, SLOW)
-            || is_open(self.time, SLOW)
-            || is_open(self.scatter, JITTER)
+        is_in_doubt(there, SLOW)
+            || is_in_doubt(back, SLOW)
+            || is_in_doubt(self.time, SLOW)
+            || is_in_doubt(self.scatter, JITTER)
     }
+}
+
+/// Whether looks have a bad mean, and do not show yet that it is bad.
+fn is_in_doubt(shown: Shown, bad: f64) -> bool {
+    shown.factor >= bad && shown.at_least < bad
+}
+
+fn middle(figure: Figure, pairs: &[&Pair]) -> Option<f64> {
+    median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
+}
+
+/// The logarithms of both ends' figures over those of like pairs.
+fn over(figure: Figure, pair: &Pair, like: &[&Pair]) -> Option<[f64; 2]> {
+    let like = middle(figure, like)?;
+    // Of times, a pair's tenth percentile is held against the medians of others.
+    Some(figure.held(pair)?.map(|value| (value / like).ln()))
+}
+
+fn finite(logarithm: f64) -> Option<f64> {
+    // A figure of 0 has no logarithm.
+    logarithm.is_finite().then_some(logarithm)
+}
+
+/// A figure of the looks, with that of like pairs, which stands in place `like` of each look.
+fn of_figure(looks: &[Look], figure: fn(&Look) -> f64, like: usize) -> Option<Shown> {
+    let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
+    let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
+    Some(Shown { like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0), ..shown })
 }
 
 /// The mean of logarithms, and its lower bound.

@@ -51,8 +51,9 @@ const MOST_SIGMAS: f64 = 2.5;
 pub(super) fn sigma(figure: Figure, ascending: &[f64]) -> f64 {
     let least = least_sigma(figure);
     // From the tenth to the fiftieth percentile a normal distribution has 1.28 standard deviations.
-    let better = |share: f64| quantile_sorted(ascending, share).map_or(0.0, f64::ln);
-    ((better(0.5) - better(0.1)) / 1.28).clamp(least, MOST_SIGMAS * least)
+    let [tenth, fiftieth] =
+        [0.1, 0.5].map(|share| quantile_sorted(ascending, share).map_or(0.0, f64::ln));
+    ((fiftieth - tenth) / 1.28).clamp(least, MOST_SIGMAS * least)
 }
 
 /// One figure that is far worse than the model says costs at most this: busy moments make single
@@ -85,18 +86,12 @@ fn lost_deviation(resent: f64, expected: f64) -> f64 {
 
 /// Changes that may explain figures, given those of the model without them.
 pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Change> {
-    let ascending = |of: &dyn Fn(&(&Item, f64, f64)) -> f64| {
-        let mut values: Vec<f64> = items.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    };
-    let at = |values: &[f64], shares: &[f64]| {
-        shares.iter().filter_map(|share| quantile_sorted(values, *share)).collect::<Vec<f64>>()
-    };
     match figure {
         Figure::Slowness => {
-            let limits = at(&ascending(&|(_, value, _)| *value), &[0.0, 0.1, 0.2, 0.35, 0.5]);
-            let factors = at(&ascending(&|(_, value, model)| value / model), &[0.1, 0.3, 0.5]);
+            let limits =
+                quantiles(&ascending(items, |(_, value, _)| *value), &[0.0, 0.1, 0.2, 0.35, 0.5]);
+            let factors =
+                quantiles(&ascending(items, |(_, value, model)| value / model), &[0.1, 0.3, 0.5]);
             limits
                 .into_iter()
                 .map(Change::Limit)
@@ -104,25 +99,41 @@ pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Cha
                 .collect()
         }
         Figure::Time => {
-            let more = at(&ascending(&|(_, value, model)| value - model), &[0.0, 0.15, 0.3, 0.5]);
-            let factors = at(&ascending(&|(_, value, model)| value / model), &[0.15, 0.5]);
+            let more = quantiles(
+                &ascending(items, |(_, value, model)| value - model),
+                &[0.0, 0.15, 0.3, 0.5],
+            );
+            let factors =
+                quantiles(&ascending(items, |(_, value, model)| value / model), &[0.15, 0.5]);
             more.into_iter()
                 .map(Change::More)
                 .chain(factors.into_iter().map(Change::Factor))
                 .collect()
         }
-        Figure::Scatter | Figure::Wait => at(&ascending(&|(_, value, _)| *value), &[0.1, 0.3, 0.5])
-            .into_iter()
-            .map(Change::Limit)
-            .collect(),
+        Figure::Scatter | Figure::Wait => {
+            quantiles(&ascending(items, |(_, value, _)| *value), &[0.1, 0.3, 0.5])
+                .into_iter()
+                .map(Change::Limit)
+                .collect()
+        }
         Figure::Lost => {
             let sent: f64 = items.iter().map(|(item, _, _)| item.segments).sum();
             let resent: f64 = items.iter().map(|(_, value, _)| value).sum();
-            let shares = ascending(&|(item, value, _)| value / item.segments);
+            let shares = ascending(items, |(item, value, _)| value / item.segments);
             let all = resent / sent.max(1.0);
-            at(&shares, &[0.5]).into_iter().chain([all]).map(Change::More).collect()
+            quantiles(&shares, &[0.5]).into_iter().chain([all]).map(Change::More).collect()
         }
     }
+}
+
+fn ascending(items: &[(&Item, f64, f64)], figure: impl Fn(&(&Item, f64, f64)) -> f64) -> Vec<f64> {
+    let mut values: Vec<f64> = items.iter().map(figure).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn quantiles(ascending: &[f64], shares: &[f64]) -> Vec<f64> {
+    shares.iter().filter_map(|share| quantile_sorted(ascending, *share)).collect()
 }
 
 /// Whether a change is one at all: a factor or a limit that is not worse than the model changes

@@ -75,13 +75,12 @@ impl<'a> Explanation<'a> {
             let changed: Vec<usize> = best.covered.iter().map(|(at, _)| *at).collect();
             self.causes.push(cause);
             self.model = self.modelled(&self.causes);
-            let is_changed = |candidate: &Candidate| {
-                candidate.covered.iter().any(|(at, _)| changed.binary_search(at).is_ok())
-            };
             let own = self.causes.iter().map(|cause| cause.place).collect::<Vec<Place>>();
             open.retain(|candidate| !own.contains(&candidate.place));
-            for candidate in open.iter_mut().filter(|candidate| is_changed(candidate)) {
-                self.fit(candidate);
+            for candidate in &mut open {
+                if candidate.covered.iter().any(|(at, _)| changed.binary_search(at).is_ok()) {
+                    self.fit(candidate);
+                }
             }
         }
     }
@@ -103,15 +102,10 @@ impl<'a> Explanation<'a> {
     /// The figures that some causes give: factors first, then limits, then what comes on top.
     fn modelled(&self, causes: &[Cause]) -> Vec<f64> {
         let mut model = self.network.usual.clone();
-        let rank = |change: Change| match change {
-            Change::Factor(_) => 0,
-            Change::Limit(_) => 1,
-            Change::More(_) => 2,
-        };
         for step in 0..3 {
             for cause in causes {
                 let effects: Vec<&Effect> =
-                    cause.effects.iter().filter(|effect| rank(effect.change) == step).collect();
+                    cause.effects.iter().filter(|effect| turn(effect.change) == step).collect();
                 if effects.is_empty() {
                     continue;
                 }
@@ -151,11 +145,12 @@ impl<'a> Explanation<'a> {
         candidate.effects.clear();
         for figure in Figure::ALL {
             for side in 0..2 {
-                let of_side = |(at, own): &&(usize, usize)| {
-                    *own == side && self.network.items[*at].figure == figure
-                };
-                let covered: Vec<usize> =
-                    candidate.covered.iter().filter(of_side).map(|(at, _)| *at).collect();
+                let covered: Vec<usize> = candidate
+                    .covered
+                    .iter()
+                    .filter(|(at, own)| *own == side && self.network.items[*at].figure == figure)
+                    .map(|(at, _)| *at)
+                    .collect();
                 if let Some((change, gain)) = self.best_change(figure, &covered) {
                     candidate.effects.push(Effect { figure, side, change });
                     candidate.gain += gain;
@@ -173,12 +168,13 @@ impl<'a> Explanation<'a> {
             .iter()
             .map(|at| (&self.network.items[*at], self.network.value[*at], self.model[*at]))
             .collect();
-        let gain = |change: Change| {
-            now - covered.iter().map(|at| self.misfit(*at, change.of(self.model[*at]))).sum::<f64>()
-        };
         let changes = candidates(figure, &items).into_iter().filter(|change| is_worse(*change));
-        let best = changes.map(|change| (change, gain(change))).max_by(|a, b| a.1.total_cmp(&b.1));
-        best.filter(|(_, gain)| *gain >= LEAST_GAIN)
+        let gains = changes.map(|change| {
+            let then: f64 =
+                covered.iter().map(|at| self.misfit(*at, change.of(self.model[*at]))).sum();
+            (change, now - then)
+        });
+        gains.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, gain)| *gain >= LEAST_GAIN)
     }
 
     /// All places that may be bad.
@@ -189,8 +185,8 @@ impl<'a> Explanation<'a> {
         let mut groups: Vec<usize> = group.clone();
         groups.sort_unstable();
         groups.dedup();
-        let is_group = |group: &usize| self.network.members(*group).len() > 1;
-        let several: Vec<usize> = groups.iter().copied().filter(is_group).collect();
+        let several: Vec<usize> =
+            groups.iter().copied().filter(|group| self.network.members(*group).len() > 1).collect();
         if groups.len() > 1 {
             // Of two groups, the way out of one is the way into the other.
             let uplinks =
@@ -212,8 +208,13 @@ impl<'a> Explanation<'a> {
     }
 
     fn candidate(&self, place: Place) -> Candidate {
-        let side = |(at, item): (usize, &Item)| Some((at, place.side(&self.network.group, item)?));
-        let covered = self.network.items.iter().enumerate().filter_map(side).collect();
+        let covered = self
+            .network
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(at, item)| Some((at, place.side(&self.network.group, item)?)))
+            .collect();
         Candidate { place, covered, gain: 0.0, effects: Vec::new() }
     }
 
@@ -234,12 +235,13 @@ impl<'a> Explanation<'a> {
     }
 
     fn suspicious_pairs(&self) -> Vec<[usize; 2]> {
-        let is_bad = |at: &usize| self.misfit(*at, self.model[*at]) >= SUSPICIOUS;
-        let pair = |at: usize| {
-            let item = &self.network.items[at];
-            [item.from.min(item.to), item.from.max(item.to)]
-        };
-        let mut pairs: Vec<[usize; 2]> = (0..self.model.len()).filter(is_bad).map(pair).collect();
+        let mut pairs: Vec<[usize; 2]> = (0..self.model.len())
+            .filter(|at| self.misfit(*at, self.model[*at]) >= SUSPICIOUS)
+            .map(|at| {
+                let item = &self.network.items[at];
+                [item.from.min(item.to), item.from.max(item.to)]
+            })
+            .collect();
         pairs.sort_unstable();
         pairs.dedup();
         pairs
@@ -261,6 +263,16 @@ fn price(place: Place) -> f64 {
         Part::Tier(_) => TIER,
     };
     if place.direction == Direction::Both { part + BOTH } else { part }
+}
+
+/// The step of a model in which a change acts: a limit holds for what is already slower by a
+/// factor, and a delay comes on top of both.
+fn turn(change: Change) -> usize {
+    match change {
+        Change::Factor(_) => 0,
+        Change::Limit(_) => 1,
+        Change::More(_) => 2,
+    }
 }
 
 fn profit(candidate: &Candidate) -> f64 {

@@ -24,11 +24,13 @@ impl Figure {
 
     /// The figures of a pair, from its first node and from the second.
     pub(crate) fn of(self, pair: &Pair) -> Option<[f64; 2]> {
-        let small = || pair.trip(SMALL_BYTES);
+        let small = pair.trip(SMALL_BYTES);
         match self {
+            // Microseconds for a bit: more is worse, as of all figures.
             Figure::Slowness => Some(pair.rate_mbps.map(|rate| 1.0 / rate)),
-            Figure::Time => Some([small()?.median_ns; 2]),
-            Figure::Scatter => Some([(small()?.p90_ns - small()?.p10_ns).max(1.0); 2]),
+            Figure::Time => Some([small?.median_ns; 2]),
+            // Logarithms are taken, so that it must not be 0.
+            Figure::Scatter => Some([(small?.p90_ns - small?.p10_ns).max(1.0); 2]),
             Figure::Lost => Some(pair.retransmits.map(|resent| resent as f64)),
             Figure::Wait => {
                 let [there, back] = pair.ends.as_ref()?.each_ref().map(|end| end.wait_share);

@@ -42,25 +42,15 @@ const MOST_TRIED: usize = 8;
 pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation<'a> {
     let own = one_group_if_none(cluster.group_of());
     let alone = lone(&own);
-    let mut best = best_share(items, own.clone());
-    let mut cost = best.cost + price(items, &own, &alone);
-    let mut consider = |group: &[usize], left: &[usize]| {
-        let other = best_share(items, group.to_vec());
-        let total = other.cost + price(items, group, left);
-        // Where both cost the same, a node belongs to a group.
-        let is_better = total <= cost;
-        if is_better {
-            best = other;
-            cost = total;
-        }
-        is_better
-    };
+    let explanation = best_share(items, own.clone());
+    let cost = explanation.cost + price(items, &own, &alone);
+    let mut best = BestGroups { items, explanation, cost };
     for left in left_alone(&alone) {
         let mut together = own.clone();
         let joined: Vec<usize> =
             alone.iter().copied().filter(|node| !left.contains(node)).collect();
         joined.iter().for_each(|node| together[*node] = own[joined[0]]);
-        consider(&together, &left);
+        best.consider(&together, &left);
     }
     let mut group = own.clone();
     let mut left = alone.clone();
@@ -70,23 +60,46 @@ pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation
             let mut without = left.clone();
             with[*node] = near;
             without.retain(|other| other != node);
-            if consider(&with, &without) {
+            if best.consider(&with, &without) {
                 group = with;
                 left = without;
                 break;
             }
         }
     }
-    best
+    best.explanation
+}
+
+/// The explanation with the least cost so far.
+struct BestGroups<'a> {
+    items: &'a [Item],
+    explanation: Explanation<'a>,
+    /// With the price of lone nodes.
+    cost: f64,
+}
+
+impl BestGroups<'_> {
+    /// Takes other groups if they cost no more; whether it did.
+    fn consider(&mut self, group: &[usize], left: &[usize]) -> bool {
+        let other = best_share(self.items, group.to_vec());
+        let total = other.cost + price(self.items, group, left);
+        // Where both cost the same, a node belongs to a group.
+        let is_better = total <= self.cost;
+        if is_better {
+            self.explanation = other;
+            self.cost = total;
+        }
+        is_better
+    }
 }
 
 fn best_share(items: &[Item], group: Vec<usize>) -> Explanation<'_> {
-    let of = |share: f64| Explanation::of(Network::new(items, group.clone(), share));
     let [first, others @ ..] = SHARES;
+    let first = Explanation::of(Network::new(items, group.clone(), first));
     others
         .into_iter()
-        .map(of)
-        .fold(of(first), |best, next| if next.cost < best.cost { next } else { best })
+        .map(|share| Explanation::of(Network::new(items, group.clone(), share)))
+        .fold(first, |best, next| if next.cost < best.cost { next } else { best })
 }
 
 /// Nodes of which no two stand in one group have no groups.
@@ -97,11 +110,12 @@ fn one_group_if_none(group: Vec<usize>) -> Vec<usize> {
 
 /// The nodes that are the only ones of their groups.
 fn lone(group: &[usize]) -> Vec<usize> {
-    let size = |node: &usize| group.iter().filter(|other| **other == group[*node]).count();
     if group.len() < 2 {
         Vec::new()
     } else {
-        (0..group.len()).filter(|node| size(node) == 1).collect()
+        (0..group.len())
+            .filter(|node| group.iter().filter(|other| **other == group[*node]).count() == 1)
+            .collect()
     }
 }
 
@@ -125,11 +139,13 @@ fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
     others.dedup();
     let are_many = alone.len() >= MANY && 4 * alone.len() > group.len();
     let each = if are_many { 2.0 * ALONE } else { ALONE };
-    let of_one = |node: &usize| match others.len() {
-        0 | 1 if !is_farther(items, group, *node) => each + UNCOMPARED,
-        _ => each,
-    };
-    alone.iter().map(of_one).sum()
+    alone
+        .iter()
+        .map(|node| match others.len() {
+            0 | 1 if !is_farther(items, group, *node) => each + UNCOMPARED,
+            _ => each,
+        })
+        .sum()
 }
 
 /// The bits of a small message with the headers of Ethernet, IP and TCP.
@@ -138,19 +154,23 @@ const SMALL_BITS: f64 = 8.0 * 74.0;
 /// Whether the small messages of a node take longer than those inside groups, besides the time that
 /// its link needs for their bits.
 fn is_farther(items: &[Item], group: &[usize], node: usize) -> bool {
-    let middle = |figure: Figure, counts: &dyn Fn(&Item) -> bool| {
-        let of = items.iter().filter(|item| item.figure == figure && counts(item));
-        median(&of.map(|item| item.value).collect::<Vec<f64>>())
-    };
-    let is_own = |item: &Item| item.from == node || item.to == node;
-    let is_inside = |item: &Item| group[item.from] == group[item.to];
-    // There and back; microseconds for a bit are 1,000 nanoseconds.
-    let sending_ns = |counts: &dyn Fn(&Item) -> bool| {
-        middle(Figure::Slowness, counts).map_or(0.0, |slowness| 2.0 * SMALL_BITS * 1e3 * slowness)
-    };
-    let own = middle(Figure::Time, &is_own).map(|ns| ns - sending_ns(&is_own));
-    let inside = middle(Figure::Time, &is_inside).map(|ns| ns - sending_ns(&is_inside));
+    let own = way_ns(items, |item| item.from == node || item.to == node);
+    let inside = way_ns(items, |item| group[item.from] == group[item.to]);
     own.zip(inside).is_some_and(|(own, inside)| FARTHER.contains(&(own / inside)))
+}
+
+/// The usual time of small messages, there and back, without that which links need for their bits.
+fn way_ns(items: &[Item], counts: impl Fn(&Item) -> bool) -> Option<f64> {
+    let time_ns = middle(items, Figure::Time, &counts)?;
+    // There and back; microseconds for a bit are 1,000 nanoseconds.
+    let sending_ns = middle(items, Figure::Slowness, &counts)
+        .map_or(0.0, |slowness| 2.0 * SMALL_BITS * 1e3 * slowness);
+    Some(time_ns - sending_ns)
+}
+
+fn middle(items: &[Item], figure: Figure, counts: impl Fn(&Item) -> bool) -> Option<f64> {
+    let of = items.iter().filter(|item| item.figure == figure && counts(item));
+    median(&of.map(|item| item.value).collect::<Vec<f64>>())
 }
 
 /// The groups of others that a node may belong to: the one that is nearer to it than all others, or

@@ -25,43 +25,32 @@ pub(super) struct Network<'a> {
 impl<'a> Network<'a> {
     /// The usual figure is this quantile of all like ones, best first.
     pub(super) fn new(items: &'a [Item], group: Vec<usize>, share: f64) -> Self {
-        let kind = |item: &Item| {
-            (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
-        };
         let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
         for item in items {
-            like.entry(kind(item)).or_default().push(share_of(item));
+            like.entry(kind(item, &group)).or_default().push(share_of(item));
         }
-        let usual_of = |(kind, values): (&(Figure, bool), &Vec<f64>)| {
-            let usual = quantile(values, share)?;
-            Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
-        };
-        let by_kind: BTreeMap<(Figure, bool), f64> = like.iter().filter_map(usual_of).collect();
-        let usual: Vec<f64> =
-            items.iter().map(|item| by_kind.get(&kind(item)).copied().unwrap_or(1.0)).collect();
-        let beside = |item: &Item, usual: f64, of: fn(&crate::Shown) -> f64| {
-            item.beside.map_or(item.value, |shown| {
-                item.value.min(of(&shown) * shown.like.unwrap_or(usual))
+        let by_kind: BTreeMap<(Figure, bool), f64> = like
+            .iter()
+            .filter_map(|(kind, values)| {
+                let usual = quantile(values, share)?;
+                Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
             })
-        };
-        let each = |of: fn(&crate::Shown) -> f64| {
-            items
-                .iter()
-                .zip(&usual)
-                .map(|(item, usual)| beside(item, *usual, of))
-                .collect::<Vec<f64>>()
-        };
-        let value = each(|shown| shown.factor);
-        let shown = each(|shown| shown.at_least.min(shown.factor));
-        let ratios = |figure: Figure| {
-            let all = items
-                .iter()
-                .zip(value.iter().zip(&usual))
-                .filter(|(item, _)| item.figure == figure);
-            sorted(&all.map(|(_, (value, usual))| value / usual).collect::<Vec<f64>>())
-        };
+            .collect();
+        let usual: Vec<f64> = items
+            .iter()
+            .map(|item| by_kind.get(&kind(item, &group)).copied().unwrap_or(1.0))
+            .collect();
+        let value = values(items, &usual, |shown| shown.factor);
+        let shown = values(items, &usual, |shown| shown.at_least.min(shown.factor));
         let sigmas = Figure::ALL
-            .map(|figure| (figure, sigma(figure, &centred(ratios(figure)))))
+            .map(|figure| {
+                let all = items
+                    .iter()
+                    .zip(value.iter().zip(&usual))
+                    .filter(|(item, _)| item.figure == figure);
+                let ratios = all.map(|(_, (value, usual))| value / usual).collect::<Vec<f64>>();
+                (figure, sigma(figure, &centred(sorted(&ratios))))
+            })
             .into_iter()
             .collect();
         Network { items, group, usual, value, shown, sigmas }
@@ -75,6 +64,25 @@ impl<'a> Network<'a> {
     pub(super) fn members(&self, group: usize) -> Vec<usize> {
         (0..self.group.len()).filter(|node| self.group[*node] == group).collect()
     }
+}
+
+/// The items that are like one another: of figures that a distance changes, inside groups and
+/// between them.
+fn kind(item: &Item, group: &[usize]) -> (Figure, bool) {
+    (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
+}
+
+/// Each item's value, or what it is beside its like where that is better.
+fn values(items: &[Item], usual: &[f64], factor: fn(&crate::Shown) -> f64) -> Vec<f64> {
+    items
+        .iter()
+        .zip(usual)
+        .map(|(item, usual)| {
+            item.beside.map_or(item.value, |shown| {
+                item.value.min(factor(&shown) * shown.like.unwrap_or(*usual))
+            })
+        })
+        .collect()
 }
 
 /// The figure of an item; of losses the share.

@@ -1,7 +1,6 @@
 //! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
 
 use super::{Court, Fault, Kind};
-use crate::cluster::Pair;
 use seatmap_statistics::median;
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
@@ -25,15 +24,18 @@ impl Court<'_> {
         if 2 * count <= sizes.len() {
             return Vec::new();
         }
-        let fault = |(node, size): (&usize, &u32)| {
-            let sentence = format!(
-                "{}: its packets have {size}, those of the others {usual}",
-                self.name(*node),
-                size = counted(size, "byte")
-            );
-            self.fault(Kind::Mtu, &[*node], None, sentence)
-        };
-        sizes.iter().filter(|(_, size)| **size != usual).map(fault).collect()
+        sizes
+            .iter()
+            .filter(|(_, size)| **size != usual)
+            .map(|(node, size)| {
+                let sentence = format!(
+                    "{}: its packets have {size}, those of the others {usual}",
+                    self.name(*node),
+                    size = counted(size, "byte")
+                );
+                self.fault(Kind::Mtu, &[*node], None, sentence)
+            })
+            .collect()
     }
 
     /// The size of a node's packets, if it is the same on most of its ways. A file without figures
@@ -41,11 +43,10 @@ impl Court<'_> {
     /// the largest.
     fn packet_bytes(&self, node: usize) -> Option<u32> {
         let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
-        let of_end = |pair: &Pair| pair.end_of(node).and_then(|end| end.mtu_bytes);
         let mut ends = Vec::new();
         let mut pairs = Vec::new();
         for pair in own {
-            ends.extend(of_end(pair));
+            ends.extend(pair.end_of(node).and_then(|end| end.mtu_bytes));
             pairs.extend(pair.mtu_bytes);
         }
         match (ends.len(), pairs.as_slice()) {
@@ -58,25 +59,28 @@ impl Court<'_> {
 
     /// Nodes whose clock differs from most others.
     pub(super) fn clocks(&self) -> Vec<Fault> {
-        let offset = |node: usize| {
-            let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
-                [a, _] if a == node => pair.clock_offset_ns.map(|ns| -ns),
-                [_, b] if b == node => pair.clock_offset_ns,
-                _ => None,
-            });
-            median(&ahead.collect::<Vec<_>>())
-        };
-        let fault = |node: usize| {
-            let offset_ns = offset(node).filter(|ns| ns.abs() > CLOCK_NS)?;
-            let ahead = if offset_ns > 0.0 { "ahead of" } else { "behind" };
-            let sentence = format!(
-                "{}: its clock is {:.3} s {ahead} those of the others",
-                self.name(node),
-                offset_ns.abs() / 1e9
-            );
-            Some(self.fault(Kind::Clock, &[node], None, sentence))
-        };
-        (0..self.cluster.nodes.len()).filter_map(fault).collect()
+        (0..self.cluster.nodes.len())
+            .filter_map(|node| {
+                let offset_ns = self.clock_offset_ns(node).filter(|ns| ns.abs() > CLOCK_NS)?;
+                let ahead = if offset_ns > 0.0 { "ahead of" } else { "behind" };
+                let sentence = format!(
+                    "{}: its clock is {:.3} s {ahead} those of the others",
+                    self.name(node),
+                    offset_ns.abs() / 1e9
+                );
+                Some(self.fault(Kind::Clock, &[node], None, sentence))
+            })
+            .collect()
+    }
+
+    /// How far a node's clock is ahead of those of its partners.
+    fn clock_offset_ns(&self, node: usize) -> Option<f64> {
+        let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
+            [a, _] if a == node => pair.clock_offset_ns.map(|ns| -ns),
+            [_, b] if b == node => pair.clock_offset_ns,
+            _ => None,
+        });
+        median(&ahead.collect::<Vec<_>>())
     }
 
     /// Nodes that differ from a majority in what their kind has in common.

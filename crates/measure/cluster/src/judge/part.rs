@@ -55,11 +55,6 @@ impl Direction {
 impl Part {
     /// The side of this part that a way uses: 0 out of it, 1 into it; `None` where it uses none.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
-        let side_of = |is_out: bool, is_in: bool| match (is_out, is_in) {
-            (true, false) => Some(0),
-            (false, true) => Some(1),
-            _ => None,
-        };
         match self {
             Part::Node(node) => side_of(from == node, to == node),
             Part::Uplink(own) => side_of(group[from] == own, group[to] == own),
@@ -75,6 +70,15 @@ impl Part {
     /// Whether the figures of a pair come from this part.
     pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
         self.side(group, a, b).is_some()
+    }
+}
+
+/// 0 for a way out of a part, 1 for one into it; a way that does both or neither has no side.
+fn side_of(is_out: bool, is_in: bool) -> Option<usize> {
+    match (is_out, is_in) {
+        (true, false) => Some(0),
+        (false, true) => Some(1),
+        _ => None,
     }
 }
 

@@ -46,15 +46,15 @@ impl Court<'_> {
     pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
         let nodes = self.nodes(cause.place.part);
         let names = self.names(&nodes);
-        let ends = || {
-            self.cluster
-                .pairs
-                .iter()
-                .flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)))
-        };
+        let mut ends = self
+            .cluster
+            .pairs
+            .iter()
+            .flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)))
+            .peekable();
         // Kernels differ in whether a process that a quota stopped waits for a CPU. Only a process
         // that tells its stops is known to have none.
-        let is_told = ends().next().is_some() && ends().all(|end| end.stops.is_some());
+        let is_told = ends.peek().is_some() && ends.all(|end| end.stops.is_some());
         let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
             "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} %: {why} on its CPUs",
@@ -72,22 +72,7 @@ impl Court<'_> {
             _ => Direction::To,
         };
         let place = Place { direction, ..cause.place };
-        let counts = |losses: Losses, which: &str| {
-            format!(
-                "{:.2} % of the segments{which} went twice ({} of {})",
-                losses.percent(),
-                losses.resent,
-                losses.sent
-            )
-        };
         let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
-        let of_sides = |words: [&str; 2]| {
-            let each = losses
-                .into_iter()
-                .zip(words)
-                .filter_map(|(losses, words)| Some(counts(losses?, words)));
-            each.collect::<Vec<String>>().join(", and ")
-        };
         let sentence = match place.part {
             Part::Pair([a, b]) => {
                 let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
@@ -98,14 +83,14 @@ impl Court<'_> {
                     "{} {which} {}: this way loses packets, {}",
                     self.name(from),
                     self.name(to),
-                    of_sides(words)
+                    of_sides(losses, words)
                 )
             }
             Part::Node(node) => {
                 format!(
                     "{}: its link loses packets, {}",
                     self.name(node),
-                    of_sides([" it sends", " sent to it"])
+                    of_sides(losses, [" it sends", " sent to it"])
                 )
             }
             part => {
@@ -113,7 +98,7 @@ impl Court<'_> {
                 let words = [" from them", " to them"];
                 format!(
                     "{names}: the way between their switch and the others loses packets, {}",
-                    of_sides(words)
+                    of_sides(losses, words)
                 )
             }
         };
@@ -127,9 +112,9 @@ impl Court<'_> {
             _ => Direction::To,
         };
         let place = Place { direction, ..cause.place };
-        let each = || slow.factors.into_iter().flatten();
-        let most = each().fold(1.0, f64::max);
-        let least = each().fold(f64::INFINITY, f64::min);
+        let each = slow.factors.into_iter().flatten();
+        let most = each.clone().fold(1.0, f64::max);
+        let least = each.fold(f64::INFINITY, f64::min);
         // Where both ways are slow by different factors, both are measured.
         let factor = match direction {
             Direction::Both if most >= 1.15 * least => {
@@ -258,11 +243,14 @@ impl Court<'_> {
         let group = &self.network().group;
         let (own, others): (Vec<_>, Vec<_>) =
             self.cluster.pairs.iter().partition(|pair| part.covers(group, pair.nodes));
-        let ahead = |pair: &&crate::Pair| {
-            let ns = pair.clock_offset_ns?;
-            Some(if pair.nodes[1] == last { ns } else { -ns })
-        };
-        let own_ns = median(&own.iter().filter_map(ahead).collect::<Vec<_>>())?;
+        let own_ns = median(
+            &own.iter()
+                .filter_map(|pair| {
+                    let ns = pair.clock_offset_ns?;
+                    Some(if pair.nodes[1] == last { ns } else { -ns })
+                })
+                .collect::<Vec<_>>(),
+        )?;
         let usual_ns = median(
             &others
                 .iter()
@@ -274,4 +262,18 @@ impl Court<'_> {
         let is_half = (own_ns.abs() / half_ns - 1.0).abs() <= HALF && usual_ns < HALF * half_ns;
         is_half.then_some(own_ns > 0.0)
     }
+}
+
+/// The losses on both sides of a part, with the words that name each side.
+fn of_sides(losses: [Option<Losses>; 2], words: [&str; 2]) -> String {
+    let each = losses.into_iter().zip(words).filter_map(|(losses, words)| {
+        let losses = losses?;
+        Some(format!(
+            "{:.2} % of the segments{words} went twice ({} of {})",
+            losses.percent(),
+            losses.resent,
+            losses.sent
+        ))
+    });
+    each.collect::<Vec<String>>().join(", and ")
 }

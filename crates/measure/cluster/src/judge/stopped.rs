@@ -40,11 +40,12 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, Stop> {
             end.stops.iter().flatten().for_each(|stop| stop.add_to(own));
         }
     }
-    let most = |(node, stops): (usize, Vec<Stop>)| {
-        let binding = stops.into_iter().filter(Stop::binds);
-        Some((node, binding.max_by_key(|stop| stop.stopped_periods)?))
-    };
-    all.into_iter().filter_map(most).collect()
+    all.into_iter()
+        .filter_map(|(node, stops)| {
+            let binding = stops.into_iter().filter(Stop::binds);
+            Some((node, binding.max_by_key(|stop| stop.stopped_periods)?))
+        })
+        .collect()
 }
 
 impl Court<'_> {
@@ -86,11 +87,10 @@ impl Court<'_> {
     /// is stopped is slow with all others, and loses nothing.
     pub(super) fn is_by_stops(&self, fault: &Fault) -> bool {
         let is_of_time = matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Jittery);
-        let is_stopped = |node: &usize| self.stops.contains_key(node);
         is_of_time
             && fault.place.is_some_and(|place| match place.part {
-                Part::Node(node) => is_stopped(&node),
-                Part::Pair(nodes) => nodes.iter().any(is_stopped),
+                Part::Node(node) => self.stops.contains_key(&node),
+                Part::Pair(nodes) => nodes.iter().any(|node| self.stops.contains_key(node)),
                 Part::Uplink(group) | Part::Switch(group) => self.are_half_stopped(group),
                 Part::Tier(_) => false,
             })

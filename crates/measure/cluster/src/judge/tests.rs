@@ -46,18 +46,21 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
             })
             .collect()
     });
-    let node = |(rank, name): (usize, String)| Node {
-        name,
-        rank,
-        address: "10.0.0.1".to_owned(),
-        facts: Facts { cpus: 8, ..Facts::default() },
-        profile: None,
-    };
     Cluster {
         format: FORMAT.to_owned(),
         date: None,
         launcher: None,
-        nodes: names.into_iter().enumerate().map(node).collect(),
+        nodes: names
+            .into_iter()
+            .enumerate()
+            .map(|(rank, name)| Node {
+                name,
+                rank,
+                address: "10.0.0.1".to_owned(),
+                facts: Facts { cpus: 8, ..Facts::default() },
+                profile: None,
+            })
+            .collect(),
         pairs: measured.into_values().collect(),
         groups: chosen.groups,
         held_back: chosen.held_back,

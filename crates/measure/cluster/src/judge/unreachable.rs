@@ -27,19 +27,19 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
                 partners.entry(b).or_default().insert(a);
             }
         }
-        let is_silent = |(node, all): &(&&str, &BTreeSet<&str>)| {
-            all.len() >= FEWEST_PARTNERS && all.len() > measured(node)
-        };
-        let most = partners.iter().filter(is_silent).max_by_key(|(_, all)| all.len());
+        let most = partners
+            .iter()
+            .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))
+            .max_by_key(|(_, all)| all.len());
         let Some((node, all)) = most.map(|(node, all)| {
             ((*node).to_owned(), all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>())
         }) else {
             return left;
         };
-        let is_own = |one: &Missing| one.nodes.len() == 2 && one.nodes.contains(&node);
-        let why =
-            left.iter().find(|one| is_own(one)).map_or_else(String::new, |one| one.why.clone());
-        left.retain(|one| !is_own(one));
+        let (own, others): (Vec<Missing>, Vec<Missing>) =
+            left.into_iter().partition(|one| one.nodes.len() == 2 && one.nodes.contains(&node));
+        let why = own.into_iter().next().map_or_else(String::new, |one| one.why);
+        left = others;
         left.insert(0, Missing { nodes: vec![node], why: unreached(&all, &why) });
     }
 }
@@ -52,22 +52,30 @@ pub(crate) fn unreached(partners: &[String], why: &str) -> String {
 
 impl Court<'_> {
     pub(super) fn unreachable(&self) -> Vec<Fault> {
-        let has = |pair: &&Pair, name: &str| pair.nodes.iter().any(|node| self.name(*node) == name);
-        let measured =
-            |name: &str| self.cluster.pairs.iter().filter(|pair| has(pair, name)).count();
-        let fault = |missing: Missing| {
-            let sentence =
-                format!("{} could not be measured: {}", missing.nodes.join(" to "), missing.why);
-            Fault {
-                kind: Kind::Unreachable,
-                nodes: missing.nodes,
-                one_way: false,
-                factor: None,
-                sentence,
-                place: None,
-            }
-        };
-        explained(&self.cluster.missing, measured).into_iter().map(fault).collect()
+        explained(&self.cluster.missing, |name| self.measured(name).count())
+            .into_iter()
+            .map(|missing| {
+                let sentence = format!(
+                    "{} could not be measured: {}",
+                    missing.nodes.join(" to "),
+                    missing.why
+                );
+                Fault {
+                    kind: Kind::Unreachable,
+                    nodes: missing.nodes,
+                    one_way: false,
+                    factor: None,
+                    sentence,
+                    place: None,
+                }
+            })
+            .collect()
+    }
+
+    /// The pairs of a node that were measured.
+    fn measured(&self, name: &str) -> impl Iterator<Item = &Pair> {
+        let pairs = self.cluster.pairs.iter();
+        pairs.filter(move |pair| pair.nodes.iter().any(|node| self.name(*node) == name))
     }
 }
 

@@ -114,8 +114,7 @@ impl Court<'_> {
             slow.map_or(1.0, |slow| slow.factors.into_iter().flatten().fold(1.0, f64::max));
         let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
         let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
-        let is_later = |late: &Late| late.factor() >= LATER_THAN_SLOW * slow_factor;
-        match (slow, late.filter(is_later), jitter) {
+        match (slow, late.filter(|late| late.factor() >= LATER_THAN_SLOW * slow_factor), jitter) {
             (_, Some(late), _) => Some(self.late_fault(cause, &late, scatter_ns)),
             (Some(slow), None, _) => Some(self.slow_fault(cause, slow)),
             (None, None, Some(jitter)) => Some(self.jitter_fault(cause, &jitter)),
@@ -140,65 +139,68 @@ impl Court<'_> {
     /// The indices of the figures that an effect changes.
     fn covered(&self, cause: &Cause, effect: &Effect) -> Vec<usize> {
         let network = self.network();
-        let is_covered = |at: &usize| {
-            let item = &network.items[*at];
-            item.figure == effect.figure
-                && cause.place.side(&network.group, item) == Some(effect.side)
-        };
-        (0..network.items.len()).filter(is_covered).collect()
+        (0..network.items.len())
+            .filter(|at| {
+                let item = &network.items[*at];
+                item.figure == effect.figure
+                    && cause.place.side(&network.group, item) == Some(effect.side)
+            })
+            .collect()
     }
 
     fn losses(&self, cause: &Cause) -> [Option<Losses>; 2] {
-        let of_side = |side: usize| {
-            let effect = self.effects(cause, Figure::Lost).find(|effect| effect.side == side)?;
-            let covered = self.covered(cause, effect);
-            let items = covered.iter().map(|at| &self.network().items[*at]);
-            let sum = |sum: Losses, item: &super::figures::Item| Losses {
-                resent: sum.resent.saturating_add(item.value as u64),
-                sent: sum.sent.saturating_add(item.segments as u64),
-            };
-            let all = items.fold(Losses::default(), sum);
-            let usual = covered.first().map(|at| self.network().usual[*at])?;
-            let is_bad =
-                all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
-            is_bad.then_some(all)
-        };
-        let both = [of_side(0), of_side(1)];
+        let both = [0, 1].map(|side| self.losses_on(cause, side));
         let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
         // Lost acknowledgements make the other end send again as well, now and then.
         both.map(|losses| losses.filter(|losses| losses.share() >= LOST_OTHER_WAY * most))
     }
 
+    /// The losses of the ways on one side of a part, where they are bad.
+    fn losses_on(&self, cause: &Cause, side: usize) -> Option<Losses> {
+        let effect = self.effects(cause, Figure::Lost).find(|effect| effect.side == side)?;
+        let covered = self.covered(cause, effect);
+        let items = covered.iter().map(|at| &self.network().items[*at]);
+        let all = items.fold(Losses::default(), |sum, item| Losses {
+            resent: sum.resent.saturating_add(item.value as u64),
+            sent: sum.sent.saturating_add(item.segments as u64),
+        });
+        let usual = covered.first().map(|at| self.network().usual[*at])?;
+        let is_bad =
+            all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
+        is_bad.then_some(all)
+    }
+
     fn slow(&self, cause: &Cause) -> Option<Slow> {
         let without = self.explanation.without(cause);
-        let is_pair = matches!(cause.place.part, Part::Pair(_));
-        let factor = |side: usize| {
-            let effect =
-                self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
-            let covered = self.covered(cause, effect);
-            let least = |of: &dyn Fn(usize) -> f64| {
-                covered.iter().map(|at| of(*at)).fold(f64::INFINITY, f64::min)
-            };
-            let value = |at: usize| self.network().value[at];
-            // The best stream that was measured, over the best one that there would be without the
-            // cause.
-            let factor = match effect.change {
-                Change::Limit(_) => least(&value) / least(&|at| without[at]),
-                _ => least(&|at| value(at) / without[at]),
-            };
-            let shown = covered
-                .iter()
-                .map(|at| self.network().shown[*at] / without[*at])
-                .fold(0.0, f64::max);
-            let is_bad =
-                if is_pair { factor >= SLOW && shown >= SLOW } else { factor >= SLOW_PART };
-            Some((factor, is_bad))
-        };
-        let both = [factor(0), factor(1)];
+        let both = [0, 1].map(|side| self.slowness(cause, &without, side));
         let is_bad = both.iter().flatten().any(|(_, is_bad)| *is_bad);
         let factors =
             both.map(|one| one.map(|(factor, _)| factor).filter(|factor| *factor >= OTHER_WAY));
         is_bad.then_some(Slow { factors })
+    }
+
+    /// How slow the ways on one side of a part are, and whether that is bad. `without` has the
+    /// figures that there would be without the cause.
+    fn slowness(&self, cause: &Cause, without: &[f64], side: usize) -> Option<(f64, bool)> {
+        let effect = self.effects(cause, Figure::Slowness).find(|effect| effect.side == side)?;
+        let covered = self.covered(cause, effect);
+        let value = &self.network().value;
+        // The best stream that was measured, over the best one that there would be without the
+        // cause.
+        let factor = match effect.change {
+            Change::Limit(_) => {
+                least(covered.iter().map(|at| value[*at]))
+                    / least(covered.iter().map(|at| without[*at]))
+            }
+            _ => least(covered.iter().map(|at| value[*at] / without[*at])),
+        };
+        let shown =
+            covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
+        let is_bad = match cause.place.part {
+            Part::Pair(_) => factor >= SLOW && shown >= SLOW,
+            _ => factor >= SLOW_PART,
+        };
+        Some((factor, is_bad))
     }
 
     /// The pairs whose small messages a cause changes: the figure, and the usual one without it.
@@ -211,13 +213,16 @@ impl Court<'_> {
     fn late(&self, cause: &Cause) -> Option<Late> {
         let all = self.pairs_of(cause, Figure::Time);
         let is_pair = matches!(cause.place.part, Part::Pair(_));
-        let over = |of: &dyn Fn(usize) -> Option<f64>| {
-            let excesses = all.iter().filter_map(|(at, usual)| Some(of(*at)? - usual));
-            median(&excesses.collect::<Vec<f64>>())
-        };
-        let trip = |at: usize| self.trip(&self.network().items[at]);
-        let excess_ns = over(&|at| trip(at).map(|trip| trip.median_ns))?;
-        let always_ns = over(&|at| trip(at).map(|trip| trip.p10_ns))?;
+        let mut medians_ns = Vec::new();
+        let mut tenths_ns = Vec::new();
+        for (at, usual) in &all {
+            if let Some(trip) = self.trip(&self.network().items[*at]) {
+                medians_ns.push(trip.median_ns - usual);
+                tenths_ns.push(trip.p10_ns - usual);
+            }
+        }
+        let excess_ns = median(&medians_ns)?;
+        let always_ns = median(&tenths_ns)?;
         let usual_ns = all.iter().map(|(_, usual)| *usual).fold(f64::INFINITY, f64::min);
         let shown =
             all.iter().map(|(at, usual)| self.network().shown[*at] / usual).fold(0.0, f64::max);
@@ -231,28 +236,23 @@ impl Court<'_> {
     fn jitter(&self, cause: &Cause) -> Option<Jitter> {
         let all = self.pairs_of(cause, Figure::Scatter);
         let is_pair = matches!(cause.place.part, Part::Pair(_));
-        let usual_time = |at: usize| {
-            let item = &self.network().items[at];
-            let same = |other: &&super::figures::Item| {
-                other.figure == Figure::Time && (other.from, other.to) == (item.from, item.to)
-            };
-            let time = self.network().items.iter().position(|other| same(&other));
-            time.map_or(f64::INFINITY, |time| self.network().usual[time])
-        };
-        let value = |at: usize| self.network().value[at];
-        let is_wide = |(at, usual): &&(usize, f64)| {
-            let shown = self.network().shown[*at];
-            value(*at) >= JITTER * usual
-                && value(*at) >= JITTER_SHARE * usual_time(*at)
-                && (!is_pair || shown >= JITTER * usual)
-        };
-        let wide: Vec<&(usize, f64)> = all.iter().filter(is_wide).collect();
-        let scatter = |at: usize| {
-            self.trip(&self.network().items[at]).map_or(value(at), |trip| trip.p90_ns - trip.p10_ns)
-        };
-        let scatter_ns = median(&wide.iter().map(|(at, _)| scatter(*at)).collect::<Vec<f64>>())?;
+        let value = &self.network().value;
+        let wide: Vec<&(usize, f64)> = all
+            .iter()
+            .filter(|(at, usual)| {
+                let shown = self.network().shown[*at];
+                value[*at] >= JITTER * usual
+                    && value[*at] >= JITTER_SHARE * self.usual_time_ns(*at)
+                    && (!is_pair || shown >= JITTER * usual)
+            })
+            .collect();
+        let scatters = wide.iter().map(|(at, _)| {
+            let trip = self.trip(&self.network().items[*at]);
+            trip.map_or(value[*at], |trip| trip.p90_ns - trip.p10_ns)
+        });
+        let scatter_ns = median(&scatters.collect::<Vec<f64>>())?;
         let factor =
-            median(&wide.iter().map(|(at, usual)| value(*at) / usual).collect::<Vec<f64>>())?;
+            median(&wide.iter().map(|(at, usual)| value[*at] / usual).collect::<Vec<f64>>())?;
         (2 * wide.len() > all.len()).then_some(Jitter {
             scatter_ns,
             factor,
@@ -260,9 +260,22 @@ impl Court<'_> {
         })
     }
 
+    /// The usual time of small messages on the way of an item; infinite where none was measured.
+    fn usual_time_ns(&self, at: usize) -> f64 {
+        let item = &self.network().items[at];
+        let time = self.network().items.iter().position(|other| {
+            other.figure == Figure::Time && (other.from, other.to) == (item.from, item.to)
+        });
+        time.map_or(f64::INFINITY, |time| self.network().usual[time])
+    }
+
     pub(super) fn network(&self) -> &super::network::Network<'_> {
         &self.explanation.network
     }
+}
+
+fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::INFINITY, f64::min)
 }
 
 /// Whether an explanation is there for its own sake.

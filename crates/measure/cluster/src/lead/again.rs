@@ -81,8 +81,11 @@ pub(crate) fn look_again(again: &mut dyn Again) {
 
 /// Finds the groups anew by the figures that count now: a busy moment may have hidden one.
 fn regroup(cluster: &mut Cluster) {
-    let value = |pair: &Pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns));
-    let mut known: Values = cluster.pairs.iter().filter_map(value).collect();
+    let mut known: Values = cluster
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns)))
+        .collect();
     if let Some(groups) = choice::groups(cluster.nodes.len(), &mut known) {
         cluster.groups = groups;
     }
@@ -95,11 +98,16 @@ fn suspects(
     judgement: &Judgement,
     tries: &BTreeMap<[usize; 2], usize>,
 ) -> BTreeSet<[usize; 2]> {
-    let tried = |pair: &[usize; 2]| tries.get(pair).copied().unwrap_or(0);
-    let is_open = |pair: &&Pair| pair.beside.is_some_and(|beside| beside.is_open());
-    let open = cluster.pairs.iter().filter(is_open).map(|pair| pair.nodes);
-    let open = open.filter(|pair| tried(pair) < MOST_LOOKS);
-    let bad = judgement.witnesses(cluster).into_iter().filter(|pair| tried(pair) < FEWEST_LOOKS);
+    let open = cluster
+        .pairs
+        .iter()
+        .filter(|pair| pair.beside.is_some_and(|beside| beside.is_open()))
+        .map(|pair| pair.nodes);
+    let open = open.filter(|pair| tries.get(pair).is_none_or(|tries| *tries < MOST_LOOKS));
+    let bad = judgement
+        .witnesses(cluster)
+        .into_iter()
+        .filter(|pair| tries.get(pair).is_none_or(|tries| *tries < FEWEST_LOOKS));
     open.chain(bad).collect()
 }
 
@@ -144,11 +152,12 @@ fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
             continue;
         };
         let near = groups.iter().find(|group| group.contains(&node)).into_iter().flatten();
-        let pair = |other: &usize| [node.min(*other), node.max(*other)];
         let pairs: BTreeSet<[usize; 2]> =
             again.cluster().pairs.iter().map(|known| known.nodes).collect();
-        let (known, open): (Vec<[usize; 2]>, Vec<[usize; 2]>) =
-            near.filter(|other| **other != node).map(pair).partition(|pair| pairs.contains(pair));
+        let (known, open): (Vec<[usize; 2]>, Vec<[usize; 2]>) = near
+            .filter(|other| **other != node)
+            .map(|other| [node.min(*other), node.max(*other)])
+            .partition(|pair| pairs.contains(pair));
         for pair in open.into_iter().take(NEAR.saturating_sub(known.len())) {
             again.measure(pair);
         }
@@ -166,14 +175,17 @@ fn like(
     rng: &mut fastrand::Rng,
 ) -> BTreeMap<[usize; 2], Vec<[usize; 2]>> {
     let mut drawn = BTreeMap::new();
-    let of_suspect = |pair: &[usize; 2]| {
-        let (block, mut like) = judgement.like(cluster, *pair, bad);
-        let own = drawn.entry(block).or_insert_with(|| {
-            rng.shuffle(&mut like);
-            like.truncate(LIKE);
-            like
-        });
-        (*pair, own.clone())
-    };
-    suspects.iter().map(of_suspect).collect()
+    suspects
+        .iter()
+        .map(|pair| {
+            let (block, mut like) = judgement.like(cluster, *pair, bad);
+            // All suspects of a block share the like pairs, so that these are measured once.
+            let own = drawn.entry(block).or_insert_with(|| {
+                rng.shuffle(&mut like);
+                like.truncate(LIKE);
+                like
+            });
+            (*pair, own.clone())
+        })
+        .collect()
 }

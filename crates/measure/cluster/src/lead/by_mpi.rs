@@ -41,8 +41,6 @@ impl Lead<'_> {
 
     /// Lets every rank of the job run its own program, and returns the text of rank 0's.
     fn all_run(&mut self, order: &Order, limit: Duration) -> Result<String, MpiError> {
-        let failed =
-            |member: &Member, why: String| MpiError::Failed { node: member.said.node.clone(), why };
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
         // A job of MPI begins when all its ranks have: without one, the others would wait for it.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
@@ -79,4 +77,8 @@ impl Lead<'_> {
             None => Ok(printed),
         }
     }
+}
+
+fn failed(member: &Member, why: String) -> MpiError {
+    MpiError::Failed { node: member.said.node.clone(), why }
 }

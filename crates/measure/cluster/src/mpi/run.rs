@@ -23,8 +23,6 @@ pub(crate) struct Task {
 /// The plan of a measurement: the time for the trips of a size, the ranks that count, and the pairs
 /// of these.
 pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
-    let words =
-        |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
     let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
     format!(
         "{} {}\n{}\n{}\n{}",
@@ -34,6 +32,10 @@ pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> St
         pairs.len(),
         pairs.concat()
     )
+}
+
+fn words(numbers: &[usize]) -> String {
+    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs the program as this rank, and returns what it printed.

@@ -121,9 +121,9 @@ impl State {
             return Some(part);
         }
         let limit = self.longest? * TOO_LONG;
-        let is_late =
-            |running: &Running| running.since.elapsed() > limit && !running.ranks.contains(&rank);
-        let late = self.running.iter_mut().filter(|(_, running)| is_late(running));
+        let late = self.running.iter_mut().filter(|(_, running)| {
+            running.since.elapsed() > limit && !running.ranks.contains(&rank)
+        });
         let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
         running.ranks.insert(rank);
         running.since = Instant::now();

@@ -60,8 +60,8 @@ impl Ranks<'_> {
                 ControlFlow::Break(())
             }
         };
-        let part = |text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
-        let work = Work { name, node: self.node, part: &part };
+        let part = &|text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
+        let work = Work { name, node: self.node, part };
         let spread = lead(self.rank, self.meet, work, &texts, &mut take, look)?;
         if is_wrong { Err(SpreadError::Numbers) } else { Ok(spread) }
     }
@@ -76,8 +76,8 @@ impl Ranks<'_> {
         name: &str,
         numbers: &Numbers<'_, J>,
     ) -> Result<usize, SpreadError> {
-        let part = |text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
-        follow(self.rank, self.meet, Work { name, node: self.node, part: &part })
+        let part = &|text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
+        follow(self.rank, self.meet, Work { name, node: self.node, part })
     }
 }
 

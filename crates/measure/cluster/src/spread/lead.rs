@@ -125,18 +125,19 @@ impl<'a> Lead<'a> {
         let parts = self.parts;
         let work = self.work;
         let sender = self.sender.clone();
-        let work_on = move || {
-            while let Some(part) = board.take(0) {
-                let what = match (work.part)(&parts[part], &board.is_over) {
-                    Ok(text) => What::Done(part, text),
-                    Err(_) if board.is_over() => return,
-                    Err(why) => What::Failed(why),
-                };
-                // If nobody listens, all is over.
-                let _ = sender.send(Event { rank: 0, what });
-            }
-        };
-        std::thread::Builder::new().spawn_scoped(scope, work_on).map(drop)
+        std::thread::Builder::new()
+            .spawn_scoped(scope, move || {
+                while let Some(part) = board.take(0) {
+                    let what = match (work.part)(&parts[part], &board.is_over) {
+                        Ok(text) => What::Done(part, text),
+                        Err(_) if board.is_over() => return,
+                        Err(why) => What::Failed(why),
+                    };
+                    // If nobody listens, all is over.
+                    let _ = sender.send(Event { rank: 0, what });
+                }
+            })
+            .map(drop)
     }
 
     fn run<'scope>(
@@ -224,8 +225,9 @@ impl<'a> Lead<'a> {
         let board = self.board;
         let parts = self.parts;
         let sender = self.sender.clone();
-        let give = move || serve(&channel, reading, rank, (board, parts), &sender);
-        std::thread::Builder::new().spawn_scoped(scope, give).map(drop)
+        std::thread::Builder::new()
+            .spawn_scoped(scope, move || serve(&channel, reading, rank, (board, parts), &sender))
+            .map(drop)
     }
 
     /// Takes note of something that a rank did.

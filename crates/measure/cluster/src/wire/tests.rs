@@ -20,12 +20,14 @@ fn ends() -> [Channel; 2] {
 /// The bytes of these messages, one after the other, as the first end sends them.
 fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
     let mut sealing = seal(1);
-    let bytes = |message: &&str| {
-        let text = encoded(message).unwrap();
-        let tag = sealing.next_tag(&[&text]);
-        [&text[..], &tag].concat()
-    };
-    messages.iter().map(bytes).collect()
+    messages
+        .iter()
+        .map(|message| {
+            let text = encoded(message).unwrap();
+            let tag = sealing.next_tag(&[&text]);
+            [&text[..], &tag].concat()
+        })
+        .collect()
 }
 
 /// The messages that the second end reads from these bytes before the first that it refuses, and

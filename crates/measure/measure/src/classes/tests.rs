@@ -15,18 +15,21 @@ fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
 
 /// Two packages of two L3s of two cores of two siblings, siblings numbered last.
 fn eight_cores() -> Topology {
-    let pu = |os: u32| {
-        let core = os % 8;
-        Pu {
-            os,
-            core: Some(core),
-            l3: Some(core / 2),
-            die: Some(core / 4),
-            package: Some(core / 4),
-            ..Pu::default()
-        }
-    };
-    Topology { pus: (0..16).map(pu).collect() }
+    Topology {
+        pus: (0..16)
+            .map(|os| {
+                let core = os % 8;
+                Pu {
+                    os,
+                    core: Some(core),
+                    l3: Some(core / 2),
+                    die: Some(core / 4),
+                    package: Some(core / 4),
+                    ..Pu::default()
+                }
+            })
+            .collect(),
+    }
 }
 
 fn eight_cores_ns(i: usize, j: usize, far_package_ns: f64) -> f64 {

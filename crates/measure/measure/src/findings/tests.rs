@@ -195,8 +195,14 @@ fn neighbours_that_are_too_far_apart_are_none() {
 
 #[test]
 fn a_stacked_pair_has_one_finding() {
-    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
-    let mut profile = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 3_100_000.0);
+    let mut profile = profile(
+        Topology {
+            pus: (0..2)
+                .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
+                .collect(),
+        },
+        |_, _| 3_100_000.0,
+    );
     assert!(
         matches!(findings(&profile)[..], [Finding::Implausible { .. }]),
         "{:?}",

@@ -201,9 +201,12 @@ mod tests {
 
     fn fitted(talks: &[Talk]) -> HomeModel {
         let pus: Vec<u32> = (0..CORES as u32).collect();
-        let quiet =
-            |i, j| if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) };
-        let distance = CoreDistance::imported(pus.clone(), Matrix::from_fn(CORES, quiet));
+        let distance = CoreDistance::imported(
+            pus.clone(),
+            Matrix::from_fn(CORES, |i, j| {
+                if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) }
+            }),
+        );
         let mut model = explain(&distance, &Topology::default()).unwrap();
         let core: Vec<usize> = (0..CORES).collect();
         Crowd { pus: &pus, core: &core, lines: LINES, talks }.fit_homes(&mut model);

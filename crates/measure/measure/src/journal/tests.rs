@@ -262,8 +262,7 @@ proptest! {
             prop_assert!((1..=16).contains(&record.ns.len()));
             prop_assert!(record.ns.iter().all(|ns| (FLOOR_NS - RESOLUTION_NS..=2e9).contains(ns)), "{:?}", record);
             prop_assert!(record.discarded.iter().sum::<u64>() <= 20 * 16);
-            let same = |other: &Record| (other.pass, other.i, other.j) == (record.pass, record.i, record.j);
-            prop_assert!(!records[..at].iter().any(same));
+            prop_assert!(!records[..at].iter().any(|other| (other.pass, other.i, other.j) == (record.pass, record.i, record.j)));
         }
     }
 }

@@ -100,15 +100,16 @@ fn the_recorded_trace_has_two_regimes() {
     }
     let text = std::fs::read_to_string(TRACE).unwrap();
     let column = |name: &str| -> Vec<f64> {
-        let value = |line: &str| {
-            line.split_whitespace()
-                .skip_while(|word| *word != name)
-                .nth(1)
-                .unwrap()
-                .parse()
-                .unwrap()
-        };
-        text.lines().map(value).collect()
+        text.lines()
+            .map(|line| {
+                line.split_whitespace()
+                    .skip_while(|word| *word != name)
+                    .nth(1)
+                    .unwrap()
+                    .parse()
+                    .unwrap()
+            })
+            .collect()
     };
     for name in ["med", "p25"] {
         let verdict = judge(&[column(name)]);

@@ -84,12 +84,15 @@ impl Probe for Caches {
             }]);
         }
         let extra = if several { self.disturbance_ns } else { 0.0 };
-        let brought = |pair: &PairAt| {
-            let round_trip_ns = (0..visit.batches)
-                .map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
-            Batches { round_trip_ns: round_trip_ns.collect(), discards: Discards::default() }
-        };
-        Ok(visit.pairs.iter().map(brought).collect())
+        Ok(visit
+            .pairs
+            .iter()
+            .map(|pair| {
+                let round_trip_ns = (0..visit.batches)
+                    .map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
+                Batches { round_trip_ns: round_trip_ns.collect(), discards: Discards::default() }
+            })
+            .collect())
     }
 
     fn clock_step_ns(&self) -> f64 {

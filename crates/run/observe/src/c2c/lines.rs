@@ -92,12 +92,16 @@ impl Lines {
 fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<Transfer> {
     let mut found = Vec::new();
     for (to, reader) in threads.iter().filter(|(_, reader)| reader.transfers > 0.0) {
-        let others = || threads.iter().filter(|(tid, _)| *tid != to);
-        let stores: f64 = others().fold(0.0, |sum, (_, other)| sum + other.stores);
-        let share = |other: &Use| if stores > 0.0 { other.stores } else { other.accesses };
-        let all: f64 = others().fold(0.0, |sum, (_, other)| sum + share(other));
-        for (from, writer) in others().filter(|(_, other)| share(other) > 0.0) {
-            let messages = reader.transfers * share(writer) / all;
+        let others = threads.iter().filter(|(tid, _)| *tid != to);
+        let stores: f64 = others.clone().fold(0.0, |sum, (_, other)| sum + other.stores);
+        let shares: Vec<(&i32, &Use, f64)> = others
+            .map(|(tid, other)| {
+                (tid, other, if stores > 0.0 { other.stores } else { other.accesses })
+            })
+            .collect();
+        let all: f64 = shares.iter().fold(0.0, |sum, (_, _, share)| sum + share);
+        for (from, writer, share) in shares.into_iter().filter(|(_, _, share)| *share > 0.0) {
+            let messages = reader.transfers * share / all;
             let written = if stores > 0.0 { writer.written } else { writer.accessed };
             let accessed = reader.accessed;
             found.push(Transfer {

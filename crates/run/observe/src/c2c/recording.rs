@@ -6,6 +6,7 @@
 
 use super::RecordingError;
 use super::sample::{Layout, Sample};
+use crate::native::{small, word};
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -82,9 +83,10 @@ impl<R: Read + Seek> Recording<R> {
             _ => return Err(RecordingError::Foreign),
         }
         file.read_exact(&mut header[16..]).map_err(|_| RecordingError::Damaged(16))?;
-        let at = |place| word(&header, place).unwrap_or_default();
-        let next = at(40);
-        let length = at(48);
+        // `struct perf_file_header`: the size of an attribute, then the sections of attributes and
+        // records, each with its place and length.
+        let [attribute_bytes, attributes_at, attributes_length, next, length] =
+            [16, 24, 32, 40, 48].map(|place| word(&header, place).unwrap_or_default());
         let mut recording = Recording {
             file,
             position: HEADER_BYTES as u64,
@@ -94,7 +96,7 @@ impl<R: Read + Seek> Recording<R> {
             end: 0,
         };
         recording.end = next.saturating_add(length);
-        recording.read_attributes(at(16), at(24), at(32))?;
+        recording.read_attributes(attribute_bytes, attributes_at, attributes_length)?;
         Ok(recording)
     }
 
@@ -219,14 +221,4 @@ impl<R: Read + Seek> Recording<R> {
 /// Bytes of a processor's own trace that stand behind a record, and are not counted in its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
-}
-
-/// The 64 bits at a place.
-pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_ne_bytes)
-}
-
-/// The 32 bits at a place.
-pub(super) fn small(bytes: &[u8], at: usize) -> Option<i32> {
-    bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(i32::from_ne_bytes)
 }

@@ -1,6 +1,6 @@
 //! Samples of accesses to memory, and where their fields are: perf_event_open(2), "MMAP layout".
 
-use super::recording::{small, word};
+use crate::native::{small, word};
 
 /// Parts of a sample, by the bits of `sample_type`.
 const IP: u64 = 1 << 0;
@@ -103,18 +103,11 @@ impl Layout {
         let flags = word(bytes, 40)?;
         // Later versions have more; what an older file lacks is zero.
         let size = small(bytes, 4)? as usize;
-        let later =
-            |at: usize| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 };
+        let [branches, user_registers] =
+            [72, 80].map(|at| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 });
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
-        Some(Layout {
-            parts,
-            read,
-            period,
-            branches: later(72),
-            user_registers: later(80),
-            ends_all,
-        })
+        Some(Layout { parts, read, period, branches, user_registers, ends_all })
     }
 
     pub(super) fn tells_address(&self) -> bool {
@@ -206,9 +199,9 @@ impl Layout {
     }
 
     fn skip_read(&self, cursor: &mut Cursor) -> Option<()> {
-        let has = |part: u64| u64::from(self.read & part != 0);
-        let times = READ_TIMES.map(has).iter().sum::<u64>();
-        let each = 1 + has(READ_NUMBER) + has(READ_LOST);
+        let times: u64 = READ_TIMES.map(|part| u64::from(self.read & part != 0)).iter().sum();
+        let each =
+            1 + u64::from(self.read & READ_NUMBER != 0) + u64::from(self.read & READ_LOST != 0);
         match self.read & READ_GROUP {
             0 => cursor.skip(each + times, 8),
             _ => {

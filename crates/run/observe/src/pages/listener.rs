@@ -117,8 +117,11 @@ impl Listener {
 /// Whether this process started another one, or one above it.
 fn is_below(pid: Tid) -> bool {
     let own = std::process::id() as Tid;
-    let parent = |pid: &Tid| Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0);
-    std::iter::successors(Some(pid), parent).take(MOST_ANCESTORS).any(|pid| pid == own)
+    std::iter::successors(Some(pid), |pid| {
+        Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
+    })
+    .take(MOST_ANCESTORS)
+    .any(|pid| pid == own)
 }
 
 impl Sender {
@@ -196,9 +199,11 @@ impl Sender {
 
     /// Words of the process that are worth watching; none of one that has ended.
     pub(super) fn wanted(&self) -> Vec<Word> {
-        let of_process = |(address, length)| Word { pid: self.pid, address, length };
         let addresses = if self.stream.is_some() { self.shared.wanted() } else { Vec::new() };
-        addresses.into_iter().map(of_process).collect()
+        addresses
+            .into_iter()
+            .map(|(address, length)| Word { pid: self.pid, address, length })
+            .collect()
     }
 
     /// Takes in a word of this process that was watched.

@@ -49,13 +49,16 @@ impl Record {
         }
         let [first, second, third, fourth] = words;
         let tid = (first >> 32) as Tid;
-        let sample = |access| Record::Sample { access, tid, address: second, exposed_ns: third };
         Some(match first as u32 {
             1 => Record::Hello { tid, pid: Tid::try_from(second).ok()?, version: third },
             2 => Record::Refused(i32::try_from(second).ok()?),
-            3 => sample(Access::Read),
-            4 => sample(Access::Written),
-            5 => sample(Access::Changed),
+            3 => Record::Sample { access: Access::Read, tid, address: second, exposed_ns: third },
+            4 => {
+                Record::Sample { access: Access::Written, tid, address: second, exposed_ns: third }
+            }
+            5 => {
+                Record::Sample { access: Access::Changed, tid, address: second, exposed_ns: third }
+            }
             6 => Record::Cost { own_ns: second, faults: third, fault_ns: fourth },
             7 => Record::Forked,
             8 => Record::Memory { sampled_bytes: second, left_out_bytes: third },

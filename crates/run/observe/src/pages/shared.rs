@@ -133,11 +133,11 @@ impl Shared {
         let mut sums: BTreeMap<(Tid, Tid), f64> = BTreeMap::new();
         self.0.values().filter(|page| page.is_shared()).for_each(|page| page.add_to(&mut sums));
         let time_ns = time.as_nanos() as f64;
-        let talk = |((from, to), rate): ((Tid, Tid), f64)| {
+        let talk = sums.into_iter().map(|((from, to), rate)| {
             let messages = rate * time_ns;
             Talk { from, to, kind: Kind::Line, messages, bytes: messages * LINE_BYTES }
-        };
-        sums.into_iter().map(talk).filter(|talk| talk.messages >= 1.0).collect()
+        });
+        talk.filter(|talk| talk.messages >= 1.0).collect()
     }
 }
 
@@ -165,13 +165,15 @@ impl Page {
         let mut samples: BTreeMap<u32, f64> = BTreeMap::new();
         let read = self.seen.iter().filter(|(_, seen)| seen.reads > 0.0);
         read.for_each(|((place, _), seen)| *samples.entry(*place).or_default() += seen.reads);
-        let is_open = |place: &u32| !self.words.get(place).is_some_and(Word::is_known);
-        let mut open: Vec<(u32, f64)> =
-            samples.into_iter().filter(|(place, _)| is_open(place)).collect();
+        let mut open: Vec<(u32, f64)> = samples
+            .into_iter()
+            .filter(|(place, _)| !self.words.get(place).is_some_and(Word::is_known))
+            .collect();
         open.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let turns = |place: u32| self.words.get(&place).map_or(0, |word| word.turns);
-        let turn = move |place: u32| (place, FIRST_TURN * LONGER.pow(turns(place)));
-        open.into_iter().take(WORDS).map(move |(place, _)| turn(place))
+        open.into_iter().take(WORDS).map(|(place, _)| {
+            let turns = self.words.get(&place).map_or(0, |word| word.turns);
+            (place, FIRST_TURN * LONGER.pow(turns))
+        })
     }
 
     /// Adds the rates at which memory passes between threads, per nanosecond.
@@ -235,15 +237,14 @@ impl Page {
     /// The threads seen in each block, of the smallest size of which each has enough samples.
     fn blocks(&self) -> BTreeMap<u32, BTreeMap<Tid, bool>> {
         let samples: f64 = self.seen.values().map(Seen::samples).sum();
-        let of_size = |bits: u32| {
+        let mut sizes = BLOCK_BITS.into_iter().map(|bits| {
             let mut blocks: BTreeMap<u32, BTreeMap<Tid, bool>> = BTreeMap::new();
             for ((place, tid), seen) in &self.seen {
                 *blocks.entry(place >> bits).or_default().entry(*tid).or_default() |=
                     seen.writes + seen.changes > 0.0;
             }
             blocks
-        };
-        let mut sizes = BLOCK_BITS.into_iter().map(of_size);
+        });
         sizes
             .find(|blocks| blocks.len() <= 1 || samples >= (blocks.len() * ENOUGH) as f64)
             .unwrap_or_default()
@@ -252,11 +253,10 @@ impl Page {
 
 /// Whether both threads were seen in a block to which one of them wrote.
 fn share_a_block(blocks: &BTreeMap<u32, BTreeMap<Tid, bool>>, from: Tid, to: Tid) -> bool {
-    let is_common = |threads: &BTreeMap<Tid, bool>| {
+    blocks.values().any(|threads| {
         let writes = [from, to].map(|tid| threads.get(&tid));
         writes.iter().all(Option::is_some) && writes.contains(&Some(&true))
-    };
-    blocks.values().any(is_common)
+    })
 }
 
 /// Samples per nanosecond; those of a page that was exposed for no time to speak of are those of

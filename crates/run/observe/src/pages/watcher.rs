@@ -144,9 +144,10 @@ impl Turn {
             pause *= 2;
             for hit in self.watchpoints.hits() {
                 hits += 1;
-                let is_hit =
-                    |one: &Watched| (one.word.pid, one.word.address) == (hit.pid, hit.address);
-                if let Some(number) = watched.iter().position(is_hit) {
+                if let Some(number) = watched
+                    .iter()
+                    .position(|one| (one.word.pid, one.word.address) == (hit.pid, hit.address))
+                {
                     watched[number].writers.insert(hit.tid);
                     writes[number] += 1;
                 }
@@ -166,8 +167,10 @@ impl Turn {
     fn next(&self, shared: &Shared) -> Vec<Word> {
         let mut next: Vec<Word> = Vec::new();
         locked(&shared.wanted).retain(|word| {
-            let goes = |other: &Word| other.address != word.address && other.length == word.length;
-            let is_next = next.len() < self.watchpoints.room() && next.iter().all(goes);
+            let is_next = next.len() < self.watchpoints.room()
+                && next
+                    .iter()
+                    .all(|other| other.address != word.address && other.length == word.length);
             if is_next {
                 next.push(*word);
             }

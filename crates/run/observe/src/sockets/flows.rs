@@ -2,6 +2,7 @@
 
 use super::programs::{PIPE, READS, TCP};
 use crate::Kind;
+use crate::native::{small, word};
 use crate::talk::Talk;
 use seatmap_os::Tid;
 use std::collections::{HashMap, HashSet};
@@ -38,9 +39,8 @@ impl Flows {
         else {
             return;
         };
-        let word =
-            |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?) as f64);
-        let Some(count) = word(0).zip(word(8)).map(|(bytes, calls)| [bytes, calls]) else { return };
+        let Some((bytes, calls)) = word(value, 0).zip(word(value, 8)) else { return };
+        let count = [bytes as f64, calls as f64];
         let flow = self.all.entry((role & !READS, object)).or_default();
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
         let is_new = ends.insert(tid, count) != Some(count);
@@ -102,9 +102,8 @@ impl Flows {
 /// The thread, its role and the object of a key. Both ends of a connection get one object for each
 /// direction.
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
-    let word = |at: usize| Some(u32::from_ne_bytes(key.get(at..at + 4)?.try_into().ok()?));
-    let tid = word(0)? as Tid;
-    let role = word(4)?;
+    let tid = small(key, 0)?;
+    let role = small(key, 4)? as u32;
     let object = u64::from_ne_bytes(key.get(8..16)?.try_into().ok()?);
     if role & !READS != TCP {
         return Some((tid, role, object));

@@ -3,8 +3,9 @@
 use super::key::Key;
 use super::layout::Layout;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, STRANGERS, Tables};
+use crate::native::{small, word};
 use crate::sockets::{Sockets, SocketsError};
-use crate::source::Source;
+use crate::source::{Source, count_of};
 use crate::talk::{Born, LINE_BYTES, Look};
 use crate::{Kind, Method};
 use seatmap_os::Tid;
@@ -106,8 +107,11 @@ impl Ebpf {
         ];
         let mut attached = Vec::new();
         let sees_wakeups = matches!(parts, Parts::Wakeups | Parts::Both);
-        let is_wanted = |name: &str| sees_wakeups || name != "seatmap_waking";
-        for (name, tracepoint, code) in places.into_iter().filter(|(name, ..)| is_wanted(name)) {
+        for (name, tracepoint, code) in places {
+            // Sockets alone need no wakeups, only who lives.
+            if name == "seatmap_waking" && !sees_wakeups {
+                continue;
+            }
             let place = btf.tracepoint(tracepoint)?;
             attached.push(Program::load(name, place, &code)?.attach()?);
         }
@@ -140,8 +144,11 @@ impl Ebpf {
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
         let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == Kind::Pipe);
         let counts_pipes = sockets.counts_pipes();
-        let is_counted = |kind| kind == Kind::Socket || kind == Kind::Pipe && counts_pipes;
-        look.talk.retain(|talk| !is_counted(talk.kind));
+        look.talk.retain(|talk| match talk.kind {
+            Kind::Socket => false,
+            Kind::Pipe => !counts_pipes,
+            _ => true,
+        });
         look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
         look.talk.append(&mut sockets.talk(is_pipe_seen)?);
         Ok(())
@@ -151,6 +158,7 @@ impl Ebpf {
         let known = &mut self.known;
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
+            // The table keeps threads that have ended, and a number can be given again.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
                 look.threads.push(born);
@@ -161,15 +169,14 @@ impl Ebpf {
 
 /// Reads a thread's record.
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
-    let word = |at: usize| Some(u64::from_ne_bytes(value.get(at..at + 8)?.try_into().ok()?));
-    let small = |bytes: &[u8]| Some(i32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?));
     let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
-    let end = (word(8)? != 0).then_some((String::from_utf8_lossy(name).into_owned(), word(16)?));
+    let end = (word(value, 8)? != 0)
+        .then_some((String::from_utf8_lossy(name).into_owned(), word(value, 16)?));
     Some(Born {
-        tid: small(key)?,
-        creator: small(&value[24..])?,
-        pid: small(&value[28..])?,
-        born_ns: word(0)?,
+        tid: small(key, 0)?,
+        creator: small(value, 24)?,
+        pid: small(value, 28)?,
+        born_ns: word(value, 0)?,
         end,
     })
 }
@@ -246,16 +253,17 @@ impl Source for Ebpf {
 
     fn unseen(&self) -> Vec<String> {
         let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
-        let count = |number: u32| counts.get(number as usize).copied().unwrap_or(0);
-        let sentence =
-            |number, text: &str| (count(number) > 0).then(|| format!("{} {text}", count(number)));
         let sentences = [
-            sentence(INTERRUPTS, "wakeups came from interrupts, such as timers and devices"),
-            sentence(STRANGERS, "wakeups came from threads outside the program"),
-            sentence(LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
-            sentence(LOST_THREADS, "threads were lost: the table of threads was full"),
+            (INTERRUPTS, "wakeups came from interrupts, such as timers and devices"),
+            (STRANGERS, "wakeups came from threads outside the program"),
+            (LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
+            (LOST_THREADS, "threads were lost: the table of threads was full"),
         ];
         let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
-        sentences.into_iter().flatten().chain(of_sockets).collect()
+        sentences
+            .into_iter()
+            .filter_map(|(number, text)| count_of(*counts.get(number as usize)?, text))
+            .chain(of_sockets)
+            .collect()
     }
 }

@@ -1,6 +1,7 @@
 //! One kind of wakeup, as the programs in the kernel count it.
 
 use crate::Kind;
+use crate::native::small;
 use crate::talk::Talk;
 
 /// The length of a key, and of what is counted for it.
@@ -62,17 +63,16 @@ pub(super) struct Key {
 impl Key {
     /// Reads a key and its value as the programs write them; returns the count as well.
     pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
-        let word = |at: usize| Some(u32::from_ne_bytes(key.get(at..at + 4)?.try_into().ok()?));
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
-        let call = word(8)?;
+        let call = small(key, 8)? as u32;
         let parsed = Key {
-            waker: word(0)? as i32,
-            wakee: word(4)? as i32,
+            waker: small(key, 0)?,
+            wakee: small(key, 4)?,
             call: call & NO_CALL,
             is_interrupted: call & INTERRUPTED != 0,
             mode: u32::from(mode),
-            has_descriptor: word(12)? != u32::MAX,
+            has_descriptor: small(key, 12)? != -1,
         };
         Some((parsed, count))
     }

@@ -27,15 +27,14 @@ const CALL: [&str; 2] =
 
 impl Layout {
     pub(super) fn read(btf: &Btf) -> Result<Self, BtfError> {
-        let task = |field| btf.field("task_struct", field);
         Ok(Layout {
-            pid: task("pid")?,
-            tgid: task("tgid")?,
-            name: task("comm")?,
-            run_ns: task("se.sum_exec_runtime")?,
-            signal: task("signal")?,
+            pid: btf.field("task_struct", "pid")?,
+            tgid: btf.field("task_struct", "tgid")?,
+            name: btf.field("task_struct", "comm")?,
+            run_ns: btf.field("task_struct", "se.sum_exec_runtime")?,
+            signal: btf.field("task_struct", "signal")?,
             living: btf.field("signal_struct", "live")?,
-            files: task("files")?,
+            files: btf.field("task_struct", "files")?,
             table: btf.field("files_struct", "fdt")?,
             descriptors: btf.field("fdtable", "fd")?,
             inode: btf.field("file", "f_inode")?,

@@ -1,7 +1,7 @@
 //! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is
 //! not.
 
-use crate::source::Source;
+use crate::source::{Source, count_of};
 use crate::talk::{Born, Look, Talk};
 use crate::{Kind, Method};
 use seatmap_os::Tid;
@@ -177,11 +177,13 @@ impl Source for Perf {
         let mut counts = HashMap::new();
         records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
         self.follows_children &= !self.ends_following;
-        let talk = |((from, to), count): ((Tid, Tid), u64)| {
-            let messages = count as f64;
-            Talk { from, to, kind: Kind::Other, messages, bytes: messages }
-        };
-        look.talk = counts.into_iter().map(talk).collect();
+        look.talk = counts
+            .into_iter()
+            .map(|((from, to), count)| {
+                let messages = count as f64;
+                Talk { from, to, kind: Kind::Other, messages, bytes: messages }
+            })
+            .collect();
         Ok(look)
     }
 
@@ -194,13 +196,12 @@ impl Source for Perf {
     }
 
     fn unseen(&self) -> Vec<String> {
-        let sentence = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
         let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart"
             .to_owned();
         let counted = [
-            sentence(self.interrupts, "wakeups came from interrupts, such as timers and devices"),
-            sentence(self.strangers, "wakeups came from threads outside the program"),
-            sentence(self.lost, "records were lost: a CPU wrote them faster than they were read"),
+            count_of(self.interrupts, "wakeups came from interrupts, such as timers and devices"),
+            count_of(self.strangers, "wakeups came from threads outside the program"),
+            count_of(self.lost, "records were lost: a CPU wrote them faster than they were read"),
         ];
         counted.into_iter().flatten().chain([kinds]).collect()
     }

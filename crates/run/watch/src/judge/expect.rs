@@ -219,19 +219,25 @@ mod tests {
             .thread(7, 8, "2")
             .thread(9, 9, "0-3")
             .thread(11, 11, "1");
-        let rank_of = |pid| match pid {
-            7 => Some(4),
-            9 => Some(5),
-            11 => Some(6),
-            _ => None,
-        };
-        let seat_of = |rank| match rank {
-            4 => Ok(seatmap_os::CpuSet::single(2)),
-            5 => Ok(seatmap_os::CpuSet::single(3)),
-            0 => Ok(seatmap_os::CpuSet::single(1)),
-            _ => Err("n9".to_owned()),
-        };
-        let found = found(&made, Expected::of_ranks(&made.seating, &[0, 4, 5], rank_of, seat_of));
+        let found = found(
+            &made,
+            Expected::of_ranks(
+                &made.seating,
+                &[0, 4, 5],
+                |pid| match pid {
+                    7 => Some(4),
+                    9 => Some(5),
+                    11 => Some(6),
+                    _ => None,
+                },
+                |rank| match rank {
+                    4 => Ok(seatmap_os::CpuSet::single(2)),
+                    5 => Ok(seatmap_os::CpuSet::single(3)),
+                    0 => Ok(seatmap_os::CpuSet::single(1)),
+                    _ => Err("n9".to_owned()),
+                },
+            ),
+        );
         let subjects: Vec<&str> = found
             .iter()
             .filter(|finding| finding.is_wrong())

@@ -33,13 +33,14 @@ impl Made {
             ..Pu::default()
         });
         let topology = Topology { pus: pus.collect() };
-        let idle = |cpu| Cpu { cpu, busy_percent: Some(0.0), ..Cpu::default() };
         let seating = Seating {
             format: FORMAT.to_owned(),
             machine: "made".to_owned(),
             watched_s: 0.5,
             looks: 2,
-            cpus: (0..cpus).map(idle).collect(),
+            cpus: (0..cpus)
+                .map(|cpu| Cpu { cpu, busy_percent: Some(0.0), ..Cpu::default() })
+                .collect(),
             ..Seating::default()
         };
         Made { seating, topology }
@@ -210,12 +211,14 @@ impl Made {
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
         let throttled_watched = Some(throttled);
-        let level = |cpus: &String| CpusetLevel {
-            file: "/sys/fs/cgroup/box/cpuset.cpus".to_owned(),
-            cpus: cpus.clone(),
-            unit: None,
-        };
-        let cpusets = cpus.iter().map(level).collect();
+        let cpusets = cpus
+            .iter()
+            .map(|cpus| CpusetLevel {
+                file: "/sys/fs/cgroup/box/cpuset.cpus".to_owned(),
+                cpus: cpus.clone(),
+                unit: None,
+            })
+            .collect();
         let group = Group {
             path: "/box".to_owned(),
             cpusets,
@@ -247,8 +250,7 @@ impl Made {
     /// With memory of the last process: MiB on node 0, 1 and so on.
     #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
-        let on = |(node, mib): (u32, &u64)| OnNode { node, bytes: mib << 20 };
-        let nodes = (0..).zip(mib).map(on).collect();
+        let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
         let memory = Memory { nodes, ..Memory::default() };
         self.last().into_iter().for_each(|process| process.memory = Some(memory.clone()));
         self

@@ -139,12 +139,18 @@ fn cpus_have_shares_interrupts_and_strangers() {
         (Some(10.0), Some(0.0), 0)
     );
     assert_eq!((second.busy_percent, second.steal_percent), (Some(50.0), Some(25.0)));
-    let told = |interrupt: &Interrupt| {
-        (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second)
-    };
     let wanted = [("LOC", "Local timer interrupts", 250.0), ("24", "disk", 30.0)];
     let wanted = wanted.map(|(irq, name, rate)| (irq.to_owned(), name.to_owned(), rate));
-    assert_eq!(second.interrupts.iter().map(told).collect::<Vec<_>>(), wanted);
+    assert_eq!(
+        second
+            .interrupts
+            .iter()
+            .map(|interrupt| {
+                (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second)
+            })
+            .collect::<Vec<_>>(),
+        wanted
+    );
     let [stranger] = &second.strangers[..] else { panic!("{second:?}") };
     assert_eq!((&*stranger.name, stranger.run_percent, &*stranger.mask), ("stranger", 10.0, "0,1"));
 }
@@ -308,13 +314,15 @@ fn real_threads_are_seen_where_they_run() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let cpu = CpuSet::of_thread(0).unwrap().first().unwrap();
     let found = std::thread::scope(|scope| {
-        let spin = || {
-            CpuSet::single(cpu).give(0).unwrap();
-            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-        };
-        std::thread::Builder::new().name("spinner".into()).spawn_scoped(scope, spin).unwrap();
+        std::thread::Builder::new()
+            .name("spinner".into())
+            .spawn_scoped(scope, || {
+                CpuSet::single(cpu).give(0).unwrap();
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+            .unwrap();
         // On a busy computer the thread may not run for some time; it does at last.
         let own = pids(&[Tid::try_from(std::process::id()).unwrap()]);
         let found = (0..1000).find_map(|_| {

@@ -157,8 +157,7 @@ mod tests {
         #[test]
         fn a_list_that_is_written_out_is_read_back(cpus in prop::collection::vec(prop::collection::btree_set(0u32..500, 1..9), 1..20)) {
             let sets: Vec<CpuSet> = cpus.iter().map(|place| place.iter().copied().collect()).collect();
-            let written = |place: &CpuSet| format!("{{{}}}", place.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","));
-            let text = sets.iter().map(written).collect::<Vec<_>>().join(",");
+            let text = sets.iter().map(|place| format!("{{{}}}", place.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))).collect::<Vec<_>>().join(",");
             prop_assert_eq!(parse(&text), Some(sets));
         }
     }

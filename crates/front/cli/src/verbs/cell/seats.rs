@@ -112,8 +112,7 @@ fn at_home(host: &Host, record: &Record, program: Executable) -> Executable {
 /// The connection to files, console and input, where one is wanted.
 fn channel(host: &Host, typed: &CellRun) -> Result<Option<UnixStream>, CliError> {
     let Some(socket) = &typed.channel else { return Ok(None) };
-    let usual = || channel::beside(&host.run.file(server::SOCKET));
-    let socket = socket.clone().unwrap_or_else(usual);
+    let socket = socket.clone().unwrap_or_else(|| channel::beside(&host.run.file(server::SOCKET)));
     let console = std::io::stdout();
     let input = std::io::stdin();
     channel::connect(&socket, [console.as_fd(), input.as_fd()]).map(Some).map_err(CliError::input)

@@ -19,22 +19,24 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
     let slice = Duration::from_secs(typed.slice);
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
-    let mut ready = |inherited: Inherited| {
-        // It serves all the same.
-        inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
-        if let Some(lost) = inherited.lost {
-            CliError::work(lost).report();
-        }
+    server::serve(host, &options, judge, &|| interrupt.asked(), &mut |inherited| {
+        report(inherited);
         ready(typed.json, &options);
-    };
-    server::serve(host, &options, judge, &|| interrupt.asked(), &mut ready).map_err(|error| {
-        match error {
-            ControlError::AnotherRuns
-            | ControlError::Export { .. }
-            | ControlError::Socket { .. } => CliError::input(error),
-            error => CliError::work(error),
-        }
     })
+    .map_err(|error| match error {
+        ControlError::AnotherRuns | ControlError::Export { .. } | ControlError::Socket { .. } => {
+            CliError::input(error)
+        }
+        error => CliError::work(error),
+    })
+}
+
+/// Reports what an earlier server left behind. The new one serves all the same.
+fn report(inherited: Inherited) {
+    inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
+    if let Some(lost) = inherited.lost {
+        CliError::work(lost).report();
+    }
 }
 
 /// The folder to export, as an absolute path, because the file proxy starts in another folder.
@@ -49,13 +51,12 @@ fn export(typed: &CellServe) -> Result<Option<Exported>, CliError> {
 }
 
 fn group(name: &str) -> Result<u32, CliError> {
-    let none = || {
+    peer::group(name).ok_or_else(|| {
         CliError::input(format!(
             "there is no group '{}'; /etc/group lists them",
             output::visible(name)
         ))
-    };
-    peer::group(name).ok_or_else(none)
+    })
 }
 
 /// Prints the line that the program which started this server waits for.

@@ -88,12 +88,14 @@ pub fn heard(noise: &Heard) -> Vec<String> {
 
 /// All cells, one on each line.
 pub fn table(cells: &[Record]) -> String {
-    let word = |state| if state == State::Ready { "ready" } else { "damaged" };
-    let line = |cell: &Record| {
-        let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
-        format!("{}  {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, word(cell.state))
-    };
-    cells.iter().map(line).collect()
+    cells
+        .iter()
+        .map(|cell| {
+            let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
+            let state = if cell.state == State::Ready { "ready" } else { "damaged" };
+            format!("{}  {}  {}  {}{lease}\n", cell.name, cpus(cell), cell.backend, state)
+        })
+        .collect()
 }
 
 /// Whether a cell is what it was made to be.

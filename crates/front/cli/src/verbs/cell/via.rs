@@ -43,13 +43,12 @@ fn failed(error: ControlError) -> CliError {
 /// Asks, and shows on a terminal how many are before.
 fn ask(client: &mut ControlClient, ask: Ask) -> Result<Say, CliError> {
     let bar = ProgressBar::new_spinner();
-    let mut waiting = |before| {
+    let said = client.ask(ask, &mut |before| {
         bar.enable_steady_tick(Duration::from_millis(200));
         bar.set_message(format!("waiting, {before} before"));
-    };
-    let said = client.ask(ask, &mut waiting).map_err(failed);
+    });
     bar.finish_and_clear();
-    said
+    said.map_err(failed)
 }
 
 fn create(mut client: ControlClient, typed: &CellCreate) -> Result<(), CliError> {

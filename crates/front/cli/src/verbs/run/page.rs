@@ -184,17 +184,20 @@ fn page(program: &str, report: &Report) -> String {
 }
 
 fn row(thread: &SeatedThread) -> ThreadRow {
-    let cpus = |cpus: &[u32]| CpuList(cpus.to_vec()).to_string();
     ThreadRow {
         order: thread.order,
         tid: thread.tid,
         name: thread.name.clone(),
         task: thread.task_label(),
-        seat: thread.has_seat().then(|| cpus(&thread.cpus)),
-        seen_on: cpus(&thread.seen_on),
+        seat: thread.has_seat().then(|| spelled(&thread.cpus)),
+        seen_on: spelled(&thread.seen_on),
         verdict: verdict(thread),
         trouble: thread.trouble.clone(),
     }
+}
+
+fn spelled(cpus: &[u32]) -> String {
+    CpuList(cpus.to_vec()).to_string()
 }
 
 fn verdict(thread: &SeatedThread) -> Verdict {

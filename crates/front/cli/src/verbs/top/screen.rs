@@ -65,18 +65,19 @@ struct Signals {
 
 impl Signals {
     fn listen() -> Result<Self, CliError> {
-        let listen = |signal| {
-            let flag = Arc::new(AtomicBool::new(false));
-            signal_hook::flag::register(signal, Arc::clone(&flag))
-                .map(|_| flag)
-                .map_err(CliError::work)
-        };
         Ok(Signals {
             interrupt: Interrupt::listen()?,
-            stop: listen(SIGTSTP)?,
-            go_on: listen(SIGCONT)?,
+            stop: flag_of(SIGTSTP)?,
+            go_on: flag_of(SIGCONT)?,
         })
     }
+}
+
+/// A flag that is set when the signal comes.
+fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal, Arc::clone(&flag)).map_err(CliError::work)?;
+    Ok(flag)
 }
 
 /// Everything that the screen knows.

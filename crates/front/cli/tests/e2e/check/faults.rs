@@ -183,16 +183,22 @@ fn two_programs_share_a_cpu() {
     bind_all(second.pid(), &[b]);
     let place = Place::new();
     let pids = [first.pid().to_string(), second.pid().to_string()];
-    let both = || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]);
-    let checked = until(both, |checked| {
-        checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong")
-    });
+    let checked = until(
+        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"),
+    );
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
     // Seen from one of them, the other one is a stranger.
-    let one = || check_pid(&place, first.pid(), &[]);
-    until(one, |checked| !checked.of_rule("strangers").is_empty()).wrong("strangers");
-    let none = || check_pid(&place, first.pid(), &["--rule", "no-strangers"]);
-    until(none, |checked| !checked.findings().is_empty()).wrong("no-strangers");
+    until(
+        || check_pid(&place, first.pid(), &[]),
+        |checked| !checked.of_rule("strangers").is_empty(),
+    )
+    .wrong("strangers");
+    until(
+        || check_pid(&place, first.pid(), &["--rule", "no-strangers"]),
+        |checked| !checked.findings().is_empty(),
+    )
+    .wrong("no-strangers");
 }
 
 #[test]

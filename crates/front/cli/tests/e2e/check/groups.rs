@@ -29,8 +29,7 @@ fn a_quota_stops_busy_threads() {
     );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
     assert_eq!(mended(&checked, "quota"), "raise-quota-v1");
-    let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
-    until(|| check_pid(&place, pid, &[]), is_free);
+    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
     drop(program);
 }
 
@@ -88,8 +87,7 @@ fn a_quota_above_stops_threads_too() {
     let checked =
         until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     mended(&checked, "quota");
-    let is_free = |checked: &Checked| checked.of_rule("quota").is_empty();
-    until(|| check_pid(&place, pid, &[]), is_free);
+    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
     for group in [&inner, &outer] {
         let quota: i64 = std::fs::read_to_string(group.0.join("cpu.cfs_quota_us"))
             .unwrap()

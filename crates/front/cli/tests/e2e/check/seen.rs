@@ -108,9 +108,6 @@ fn the_scheduler_says_where_threads_ran() {
     let seat = two_cpus()[0];
     bind_all(program.pid(), &[seat]);
     let pid = program.pid().to_string();
-    let traced = || {
-        Checked::of(place.run(&["check", "--json", "--trace", "--seconds", "0.2", "--pid", &pid]))
-    };
     let threads = |checked: &Checked| checked.document["threads"].as_array().unwrap().clone();
     let has_run = |checked: &Checked| {
         threads(checked)
@@ -119,7 +116,20 @@ fn the_scheduler_says_where_threads_ran() {
             .count()
             >= 2
     };
-    let checked = super::until(traced, has_run);
+    let checked = super::until(
+        || {
+            Checked::of(place.run(&[
+                "check",
+                "--json",
+                "--trace",
+                "--seconds",
+                "0.2",
+                "--pid",
+                &pid,
+            ]))
+        },
+        has_run,
+    );
     if let Some(unseen) =
         checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace")
     {

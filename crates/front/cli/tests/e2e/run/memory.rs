@@ -28,8 +28,7 @@ fn node() -> u32 {
 
 /// The policies that the program's threads print, without their pages.
 fn policies(told: &Told) -> Vec<String> {
-    let policy = |line: &&str| line.split(" N").next().unwrap().to_owned();
-    told.lines().iter().map(policy).collect()
+    told.lines().iter().map(|line| line.split(" N").next().unwrap().to_owned()).collect()
 }
 
 /// Each thread's memory in the report: its policy, and whether it has it.

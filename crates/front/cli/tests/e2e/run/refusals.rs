@@ -57,11 +57,15 @@ fn cpus_outside_the_launchers_mask() {
         return;
     }
     let place = Place::new();
-    let narrow = || {
-        seatmap_os::affinity::pin(&[a]).unwrap();
-        refusal(&place, &["--cpus", &list(&[a, b])])
-    };
-    let line = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
+    let line = std::thread::scope(|scope| {
+        scope
+            .spawn(|| {
+                seatmap_os::affinity::pin(&[a]).unwrap();
+                refusal(&place, &["--cpus", &list(&[a, b])])
+            })
+            .join()
+            .unwrap()
+    });
     assert!(
         line.starts_with(&format!(
             "seatmap: CPU {b} is outside the CPUs that this process may use, {a}:"

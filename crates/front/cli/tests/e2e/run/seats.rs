@@ -270,9 +270,11 @@ fn the_table_says_it_all() {
     plan(&place, &[b, a, b, a]);
     let told = run(&place, &["--plan", "plan.json", "--skip", "1"], &[program, "2"]);
     let tids: Vec<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
-    let words =
-        |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
-    let lines: Vec<String> = told.stderr().lines().map(words).collect();
+    let lines: Vec<String> = told
+        .stderr()
+        .lines()
+        .map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" "))
+        .collect();
     let name = "threads-c-dynam";
     let expected = [
         "thread tid name task CPU seen on verified".to_owned(),
