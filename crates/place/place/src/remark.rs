@@ -315,10 +315,15 @@ mod tests {
     fn more_tasks_than_cores_and_empty_packages_are_remarked() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
-        let is_counted = |remark: &PlacementRemark| {
-            matches!(remark, PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. })
-        };
-        assert!(many.iter().any(is_counted), "{many:?}");
+        assert!(
+            many.iter().any(|remark| {
+                matches!(
+                    remark,
+                    PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. }
+                )
+            }),
+            "{many:?}"
+        );
         let few = remarks_on(&machine, &generate("ring:4").unwrap(), |_| {});
         assert!(
             few.iter().any(|remark| matches!(

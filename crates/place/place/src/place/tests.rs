@@ -56,9 +56,10 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
         "{:?}",
         answer.placement
     );
-    let crowded = |request: &mut PlaceRequest| request.fixed = vec![(0, 1), (1, 1)];
     assert_eq!(
-        placed(&machine, &generate("ring:5").unwrap(), crowded),
+        placed(&machine, &generate("ring:5").unwrap(), |request: &mut PlaceRequest| {
+            request.fixed = vec![(0, 1), (1, 1)];
+        }),
         Err(PlaceError::Crowded(1))
     );
 }
@@ -305,11 +306,11 @@ fn nothing_usual_is_better_than_what_is_found() {
     };
     let machine = machine("core-i9-12900k");
     let pattern = generate("ring:24").unwrap();
-    let congested = |request: &mut PlaceRequest| {
+    let answer = placed(&machine, &pattern, |request: &mut PlaceRequest| {
         request.objective = Objective::Congestion;
         request.limit = Limit::kicks(1);
-    };
-    let answer = placed(&machine, &pattern, congested).unwrap();
+    })
+    .unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
     // A program that runs best scattered for its own reasons, which no distance tells.
     let machine = super::tests::machine("xeon-e5-2680-2s");

@@ -34,8 +34,8 @@ fn few_items_are_proven_where_the_bound_does_not_meet() {
         Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
     let qap = Qap::new(star, line.clone());
     let solved = solve(&qap, &Limit::kicks(100_000), 1, 1);
-    let middle = |place: usize| 2.0 * line.row(place).iter().sum::<f64>();
-    let least = (0..7).map(middle).fold(f64::INFINITY, f64::min);
+    let least =
+        (0..7).map(|place| 2.0 * line.row(place).iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
     assert!(solved.optimal && solved.found.cost == least, "{least} {solved:?}");
 }
 
