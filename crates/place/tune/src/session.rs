@@ -207,11 +207,13 @@ mod tests {
     use std::cell::Cell;
 
     fn contestants(scripts: &[&str]) -> Vec<Contestant> {
-        let of = |script: &&str| Contestant {
-            command: ["sh", "-c", script].map(Into::into).to_vec(),
-            ..Contestant::default()
-        };
-        scripts.iter().map(of).collect()
+        scripts
+            .iter()
+            .map(|script| Contestant {
+                command: ["sh", "-c", script].map(Into::into).to_vec(),
+                ..Contestant::default()
+            })
+            .collect()
     }
 
     fn session(scripts: &[&str], length: Length, stop_after: usize) -> (End, Results, usize) {
