@@ -36,7 +36,7 @@ mod unequal;
 
 use allowed::Allowed;
 use nest::{Kind, Numbers};
-use nodes::{Node, Nodes};
+use nodes::Nodes;
 use seatmap_machine::import::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
 use seatmap_os::cpus::{Cpus, in_cpuset};
@@ -201,10 +201,12 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
     // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
     // its node where the cpuset gives no memory of it. Only the numbers of the parts go by the
     // nodes that may be used, as hwloc's do.
-    let is_usable =
-        |node: &&Node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os));
-    let usable: Vec<&CpuSet> =
-        nodes.nodes.iter().filter(is_usable).map(|node| &node.cpus).collect();
+    let usable: Vec<&CpuSet> = nodes
+        .nodes
+        .iter()
+        .filter(|node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os)))
+        .map(|node| &node.cpus)
+        .collect();
     let numbers = nest.numbers(&pus, &usable);
     let mut all: Vec<Pu> = pus
         .iter()
