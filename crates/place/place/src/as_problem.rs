@@ -137,6 +137,10 @@ mod tests {
         }
     }
 
+    fn is_one(a: Square<f64>, b: Square<f64>) -> bool {
+        AsProblem::new(&Qap::new(a, b)).is_some()
+    }
+
     #[test]
     fn matrices_that_are_more_than_a_placement_are_none() {
         let full = Square::from_fn(3, |i, j| f64::from(i != j));
@@ -145,7 +149,6 @@ mod tests {
             changed[at] = cell;
             changed
         };
-        let is_one = |a: Square<f64>, b: Square<f64>| AsProblem::new(&Qap::new(a, b)).is_some();
         assert!(is_one(full.clone(), full.clone()) && is_one(with((0, 1), 5.0), full.clone()));
         assert!(!is_one(with((0, 1), 5.0), with((0, 1), 5.0)), "both have directions");
         assert!(!is_one(with((0, 1), -5.0), full.clone()), "negative");

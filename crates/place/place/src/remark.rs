@@ -334,12 +334,15 @@ mod tests {
         );
     }
 
+    fn link(bytes: f64) -> (String, f64) {
+        ("package 0".to_owned(), bytes)
+    }
+
     #[test]
     fn a_link_is_remarked_where_it_is_clearly_busier() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let request = PlaceRequest::new(&machine, &pattern);
-        let link = |bytes: f64| ("package 0".to_owned(), bytes);
         let remark = |in_order: f64, planned: f64| {
             PlacementRemark::busier_link(&request, &link(in_order), link(planned), false).unwrap()
         };

@@ -270,9 +270,12 @@ mod tests {
         found.cost
     }
 
+    fn step(slots: usize) -> f64 {
+        2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin()
+    }
+
     #[test]
     fn rings_pipelines_and_spare_slots_find_the_shortest_way_round_a_circle() {
-        let step = |slots: usize| 2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin();
         for (tasks, slots, is_closed, edges) in
             [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)]
         {
