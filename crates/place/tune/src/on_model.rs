@@ -176,10 +176,13 @@ mod tests {
         OnModel::cell(&model, &generate("ring:4").unwrap(), 4096, 2).unwrap()
     }
 
+    fn job(seats: [u32; 4], skew: u64) -> Job {
+        Job { seats: seats.to_vec(), skew }
+    }
+
     #[test]
     fn a_run_depends_on_its_seats_and_its_skew() {
         let ring = ring();
-        let job = |seats: [u32; 4], skew| Job { seats: seats.to_vec(), skew };
         let time = |job: &Job| ring.time_ns(job).unwrap();
         let first = job([0, 1, 2, 3], 7);
         assert!(time(&first) > 0.0);
