@@ -223,22 +223,26 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
 }
 
 fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
-    let of = |kind: Kind| numbers.get(&(os, kind)).copied();
     Pu {
         os,
-        core: of(Kind::Core),
+        core: number(numbers, os, Kind::Core),
         smt: None,
-        l2: of(Kind::L2),
-        cluster: of(Kind::Cluster),
-        l3: of(Kind::L3),
-        die: of(Kind::Die),
+        l2: number(numbers, os, Kind::L2),
+        cluster: number(numbers, os, Kind::Cluster),
+        l3: number(numbers, os, Kind::L3),
+        die: number(numbers, os, Kind::Die),
         numa,
-        package: of(Kind::Package),
-        book: of(Kind::Book),
-        drawer: of(Kind::Drawer),
+        package: number(numbers, os, Kind::Package),
+        book: number(numbers, os, Kind::Book),
+        drawer: number(numbers, os, Kind::Drawer),
         kind: None,
         ..Pu::default()
     }
+}
+
+/// The number of the part of a kind that a CPU belongs to.
+fn number(numbers: &Numbers, os: u32, kind: Kind) -> Option<u32> {
+    numbers.get(&(os, kind)).copied()
 }
 
 /// Gives each PU its rank among those of its core.
