@@ -147,9 +147,12 @@ mod tests {
         assert_eq!(old(&root), "f");
     }
 
+    fn same(what: What, a: &str, b: &str) -> bool {
+        Change { what, ..Change::folder("/x") }.same(a, b)
+    }
+
     #[test]
     fn values_compare_by_what_they_mean() {
-        let same = |what, a: &str, b: &str| Change { what, ..Change::folder("/x") }.same(a, b);
         assert!(same(What::Cpus, "0,1,2", "0-2") && !same(What::Cpus, "0", "0-1"));
         assert!(
             same(What::CpuMask, "00000003", "3")

@@ -305,10 +305,9 @@ mod tests {
     fn what_has_no_room_is_left_out_and_said_to_be() {
         let (folder, root) = computer();
         let mut claim = Claim::of(&journal(folder.path()));
-        let interrupt = |irq: usize| {
+        claim.changes.extend((0..2000).map(|irq| {
             change(What::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0")
-        };
-        claim.changes.extend((0..2000).map(interrupt));
+        }));
         claim.write(&root);
         match Claim::all(&root)[..] {
             [] => seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),

@@ -75,6 +75,10 @@ fn interval(root: &Root) -> Option<Left> {
 mod tests {
     use super::*;
 
+    fn set(text: &str) -> CpuSet {
+        CpuSet::of_list(text).unwrap()
+    }
+
     #[test]
     fn what_can_be_put_back_is_and_the_rest_is_named() {
         let folder = tempfile::tempdir().unwrap();
@@ -94,7 +98,6 @@ mod tests {
             std::fs::write(root.path(path), text).unwrap();
         }
         let layout = Layout { v1: Some("/cg".into()), v2: None };
-        let set = |text| CpuSet::of_list(text).unwrap();
         let left = put_back(&root, &layout, &set("1"), &set("0-2"));
         let now = |path| root.read(path).unwrap();
         assert_eq!(

@@ -98,15 +98,16 @@ impl Crew {
         let (jobs, inbox) = channel::<Job>();
         let (seated, answer) = channel();
         let name = format!("seatmap-cpu{cpu}");
-        let refused = |source| CrewError::Pin { cpu, source };
         let thread = std::thread::Builder::new()
             .name(name)
-            .spawn(move || work_through(cpu, &seated, &inbox))
-            .map_err(refused)?;
-        answer
-            .recv()
-            .unwrap_or_else(|_| Err(io::Error::other("the thread died")))
-            .map_err(refused)?;
+            .spawn(move || work_through(cpu, &seated, &inbox));
+        let thread = thread
+            .and_then(|thread| {
+                let pinned = answer.recv();
+                pinned.unwrap_or_else(|_| Err(io::Error::other("the thread died")))?;
+                Ok(thread)
+            })
+            .map_err(|source| CrewError::Pin { cpu, source })?;
         self.workers.insert(cpu, Worker { jobs: Some(jobs), thread: Some(thread) });
         Ok(())
     }

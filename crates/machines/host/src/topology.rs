@@ -36,7 +36,7 @@ mod unequal;
 
 use allowed::Allowed;
 use nest::{Kind, Numbers};
-use nodes::{Node, Nodes};
+use nodes::Nodes;
 use seatmap_machine::import::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
 use seatmap_os::cpus::{Cpus, in_cpuset};
@@ -201,10 +201,12 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
     // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
     // its node where the cpuset gives no memory of it. Only the numbers of the parts go by the
     // nodes that may be used, as hwloc's do.
-    let is_usable =
-        |node: &&Node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os));
-    let usable: Vec<&CpuSet> =
-        nodes.nodes.iter().filter(is_usable).map(|node| &node.cpus).collect();
+    let usable: Vec<&CpuSet> = nodes
+        .nodes
+        .iter()
+        .filter(|node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os)))
+        .map(|node| &node.cpus)
+        .collect();
     let numbers = nest.numbers(&pus, &usable);
     let mut all: Vec<Pu> = pus
         .iter()
@@ -221,22 +223,26 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
 }
 
 fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
-    let of = |kind: Kind| numbers.get(&(os, kind)).copied();
     Pu {
         os,
-        core: of(Kind::Core),
+        core: number(numbers, os, Kind::Core),
         smt: None,
-        l2: of(Kind::L2),
-        cluster: of(Kind::Cluster),
-        l3: of(Kind::L3),
-        die: of(Kind::Die),
+        l2: number(numbers, os, Kind::L2),
+        cluster: number(numbers, os, Kind::Cluster),
+        l3: number(numbers, os, Kind::L3),
+        die: number(numbers, os, Kind::Die),
         numa,
-        package: of(Kind::Package),
-        book: of(Kind::Book),
-        drawer: of(Kind::Drawer),
+        package: number(numbers, os, Kind::Package),
+        book: number(numbers, os, Kind::Book),
+        drawer: number(numbers, os, Kind::Drawer),
         kind: None,
         ..Pu::default()
     }
+}
+
+/// The number of the part of a kind that a CPU belongs to.
+fn number(numbers: &Numbers, os: u32, kind: Kind) -> Option<u32> {
+    numbers.get(&(os, kind)).copied()
 }
 
 /// Gives each PU its rank among those of its core.

@@ -40,7 +40,6 @@ impl HostWakeups {
         let (second_out, first_in) = channel();
         let turn = &Turn::default();
         let waits = WARM_UP + batches * round_trips;
-        let refused = |cpu| move |source| CrewError::Pin { cpu, source };
         std::thread::scope(|scope| {
             let answering = builder()
                 .spawn_scoped(scope, move || {
@@ -49,16 +48,15 @@ impl HostWakeups {
                         .try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
                         .map_err(failed)
                 })
-                .map_err(refused(cpus[1]))?;
+                .map_err(|source| CrewError::Pin { cpu: cpus[1], source })?;
             let asking = builder()
                 .spawn_scoped(scope, move || {
                     meet(cpus[0], &first_out, &first_in)?;
                     self.ask(turn, batches, round_trips).map_err(failed)
                 })
-                .map_err(refused(cpus[0]))?;
-            let panicked = |cpu| move |_| CrewError::Lost(Loss::Panicked { cpu });
-            let of_asker = asking.join().map_err(panicked(cpus[0]))?;
-            let of_answerer = answering.join().map_err(panicked(cpus[1]))?;
+                .map_err(|source| CrewError::Pin { cpu: cpus[0], source })?;
+            let of_asker = asking.join().map_err(|_| panicked(cpus[0]))?;
+            let of_answerer = answering.join().map_err(|_| panicked(cpus[1]))?;
             // The thread that failed says why; the other one only noticed.
             match (of_asker, of_answerer) {
                 (Err(of_asker), Err(of_answerer)) => {
@@ -118,6 +116,10 @@ fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), Primit
 
 fn failed(source: io::Error) -> PrimitiveError {
     PrimitiveError::system("threads that wake each other failed")(source)
+}
+
+fn panicked(cpu: u32) -> CrewError {
+    CrewError::Lost(Loss::Panicked { cpu })
 }
 
 #[cfg(test)]

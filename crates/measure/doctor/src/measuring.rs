@@ -406,15 +406,18 @@ mod tests {
         assert_eq!(quota(&hidden, 2).level, Severity::Info);
     }
 
+    fn balanced(setting: &str) -> Fixture {
+        Fixture::new(&[("/proc/sys/kernel/numa_balancing", setting)])
+    }
+
     #[test]
     fn numa_balancing_matters_with_two_nodes_only() {
         let pus = |nodes: u32| Topology {
             pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
         };
-        let fixture = |setting: &str| Fixture::new(&[("/proc/sys/kernel/numa_balancing", setting)]);
-        assert_eq!(numa_balancing(&fixture("1").root, &pus(2)).level, Severity::Fix);
-        assert_eq!(numa_balancing(&fixture("1").root, &pus(1)).level, Severity::Ok);
-        assert_eq!(numa_balancing(&fixture("0").root, &pus(2)).level, Severity::Ok);
+        assert_eq!(numa_balancing(&balanced("1").root, &pus(2)).level, Severity::Fix);
+        assert_eq!(numa_balancing(&balanced("1").root, &pus(1)).level, Severity::Ok);
+        assert_eq!(numa_balancing(&balanced("0").root, &pus(2)).level, Severity::Ok);
     }
 
     #[test]

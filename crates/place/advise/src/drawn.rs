@@ -77,16 +77,10 @@ impl DrawnPlacement {
     /// The seating of a plan.
     #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
-        let home = |edge: &Edge| {
-            let ends = [(edge.from, edge.to), (edge.to, edge.from)];
-            let channel =
-                plan.channels.iter().find(|channel| ends.contains(&(channel.from, channel.to)))?;
-            Some(channel.home)
-        };
         let homes = if plan.channels.is_empty() {
             Vec::new()
         } else {
-            pattern.edges.iter().map(home).collect()
+            pattern.edges.iter().map(|edge| home(plan, edge)).collect()
         };
         let placement = plan.placement.clone();
         let cost = plan.cost;
@@ -104,6 +98,15 @@ impl DrawnPlacement {
     pub fn home(&self, edge: usize) -> Option<usize> {
         self.homes.get(edge).copied().flatten()
     }
+}
+
+/// The home of the line that a pair of tasks uses in a plan, whichever of the two sends.
+fn home(plan: &Plan, edge: &Edge) -> Option<usize> {
+    let ends = [(edge.from, edge.to), (edge.to, edge.from)];
+    plan.channels
+        .iter()
+        .find(|channel| ends.contains(&(channel.from, channel.to)))
+        .map(|channel| channel.home)
 }
 
 #[cfg(test)]

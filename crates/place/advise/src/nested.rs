@@ -102,17 +102,20 @@ fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
 
 /// Groups that distances alone show.
 fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
-    let of_group = |(at, group): (usize, &Vec<u32>)| Group {
-        names: vec![format!("near cores {at}")],
-        level: None,
-        pus: group.clone(),
-        inside: pus
-            .iter()
-            .filter(|pu| group.contains(&pu.os))
-            .map(|pu| self::group(&[pu], &[]))
-            .collect(),
-    };
-    let several = groups.iter().enumerate().map(of_group).filter(|group| !group.inside.is_empty());
+    let several = groups
+        .iter()
+        .enumerate()
+        .map(|(at, near)| Group {
+            names: vec![format!("near cores {at}")],
+            level: None,
+            pus: near.clone(),
+            inside: pus
+                .iter()
+                .filter(|pu| near.contains(&pu.os))
+                .map(|pu| group(&[pu], &[]))
+                .collect(),
+        })
+        .filter(|group| !group.inside.is_empty());
     let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
     several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
 }

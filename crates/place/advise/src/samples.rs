@@ -24,14 +24,16 @@ pub(crate) fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
 
 /// Two packages, each a NUMA node with two L3s of two cores.
 pub(crate) fn two_packages() -> Profile {
-    let pu = |os: u32| Pu {
-        os,
-        core: Some(os),
-        smt: Some(0),
-        l3: Some(os / 2),
-        numa: Some(os / 4),
-        package: Some(os / 4),
-        ..Pu::default()
-    };
-    of_groups(Topology { pus: (0..8).map(pu).collect() }, &[&[0, 1, 2, 3], &[4, 5, 6, 7]])
+    let pus = (0..8)
+        .map(|os| Pu {
+            os,
+            core: Some(os),
+            smt: Some(0),
+            l3: Some(os / 2),
+            numa: Some(os / 4),
+            package: Some(os / 4),
+            ..Pu::default()
+        })
+        .collect();
+    of_groups(Topology { pus }, &[&[0, 1, 2, 3], &[4, 5, 6, 7]])
 }

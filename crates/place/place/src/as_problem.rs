@@ -18,6 +18,16 @@ pub(crate) struct AsProblem {
     is_turned: bool,
 }
 
+/// Whether no number of a matrix is negative.
+fn is_amount(m: &Square<f64>) -> bool {
+    (0..m.n()).all(|i| m.row(i).iter().all(|cell| *cell >= 0.0))
+}
+
+/// Whether the diagonal of a matrix is zero.
+fn is_hollow(m: &Square<f64>) -> bool {
+    (0..m.n()).all(|i| m[(i, i)] == 0.0)
+}
+
 impl AsProblem {
     /// `None` where directions matter, a number is negative, both diagonals hold a number, or there
     /// is no traffic.
@@ -25,26 +35,23 @@ impl AsProblem {
         let (a, b) = qap.symmetric()?;
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
-        let is_amount =
-            |m: &Square<f64>| (0..m.n()).all(|i| m.row(i).iter().all(|cell| *cell >= 0.0));
-        let is_hollow = |m: &Square<f64>| (0..m.n()).all(|i| m[(i, i)] == 0.0);
         if !(is_amount(a) && is_amount(b) && (is_hollow(a) || is_hollow(b))) {
             return None;
         }
-        let flows_from = |row: &u32| {
-            (0..flows.n()).any(|to| to != *row as usize && flows[(*row as usize, to)] != 0.0)
-        };
-        let (mut row_of, without): (Vec<u32>, Vec<u32>) =
-            (0..flows.n() as u32).partition(flows_from);
+        let (mut row_of, without): (Vec<u32>, Vec<u32>) = (0..flows.n() as u32).partition(|row| {
+            let row = *row as usize;
+            (0..flows.n()).any(|to| to != row && flows[(row, to)] != 0.0)
+        });
         let tasks = row_of.len();
         let cells = (0..tasks).flat_map(|from| (0..tasks).map(move |to| (from, to)));
-        let weight = |(from, to): (usize, usize)| {
-            (from, to, flows[(row_of[from] as usize, row_of[to] as usize)])
-        };
-        let traffic = Traffic::new(tasks, cells.map(weight));
+        let traffic = Traffic::new(
+            tasks,
+            cells.map(|(from, to)| (from, to, flows[(row_of[from] as usize, row_of[to] as usize)])),
+        );
         row_of.extend(without);
-        let distance = |i: usize, j: usize| if i == j { 0.0 } else { distances[(i, j)] as f32 };
-        let problem = Problem::new(traffic, Square::from_fn(flows.n(), distance));
+        let distance =
+            Square::from_fn(flows.n(), |i, j| if i == j { 0.0 } else { distances[(i, j)] as f32 });
+        let problem = Problem::new(traffic, distance);
         (tasks > 0).then_some(AsProblem { problem, row_of, is_turned })
     }
 
@@ -130,6 +137,10 @@ mod tests {
         }
     }
 
+    fn is_one(a: Square<f64>, b: Square<f64>) -> bool {
+        AsProblem::new(&Qap::new(a, b)).is_some()
+    }
+
     #[test]
     fn matrices_that_are_more_than_a_placement_are_none() {
         let full = Square::from_fn(3, |i, j| f64::from(i != j));
@@ -138,7 +149,6 @@ mod tests {
             changed[at] = cell;
             changed
         };
-        let is_one = |a: Square<f64>, b: Square<f64>| AsProblem::new(&Qap::new(a, b)).is_some();
         assert!(is_one(full.clone(), full.clone()) && is_one(with((0, 1), 5.0), full.clone()));
         assert!(!is_one(with((0, 1), 5.0), with((0, 1), 5.0)), "both have directions");
         assert!(!is_one(with((0, 1), -5.0), full.clone()), "negative");

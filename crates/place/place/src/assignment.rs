@@ -12,10 +12,6 @@ const LARGEST_CELL: f64 = 1e150;
 /// another column and one column is free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
-    let cell = |at: usize| match cost[at] {
-        nan if nan.is_nan() => LARGEST_CELL,
-        cell => cell.clamp(-LARGEST_CELL, LARGEST_CELL),
-    };
     // Row and column 0 stand for "none".
     let mut u = vec![0.0; rows + 1];
     let mut v = vec![0.0; columns + 1];
@@ -32,7 +28,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let mut delta = f64::INFINITY;
             let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
-                let reduced = cell((at - 1) * columns + to - 1) - u[at] - v[to];
+                let reduced = clamped(cost[(at - 1) * columns + to - 1]) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);
                 }
@@ -63,6 +59,11 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     (sum, column_of)
 }
 
+/// A cost that sums of can be compared: finite, and largest where it is not a number.
+fn clamped(cost: f64) -> f64 {
+    if cost.is_nan() { LARGEST_CELL } else { cost.clamp(-LARGEST_CELL, LARGEST_CELL) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,11 +74,11 @@ mod tests {
             return 0.0;
         }
         let free = (0..columns).filter(|column| used & (1 << column) == 0);
-        let rest = |column: usize| {
+        free.map(|column| {
             cost[row * columns + column]
                 + exhaustive(rows, columns, cost, row + 1, used | (1 << column))
-        };
-        free.map(rest).fold(f64::INFINITY, f64::min)
+        })
+        .fold(f64::INFINITY, f64::min)
     }
 
     /// Numbers of any size, infinities, and values that are not a number.

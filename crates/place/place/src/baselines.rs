@@ -55,12 +55,13 @@ pub(crate) fn baselines(
 
 /// The PU (row) of each task: along the OS's numbers, compact, scattered.
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
-    let row = |os: &u32| pus.index_of(*os).unwrap_or(0);
     let mut os = pus.os.clone();
     os.sort_unstable();
     let topology = &request.profile.topology;
     [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
-        .map(|order| (0..tasks).map(|task| row(&order[task % order.len()])).collect())
+        .map(|order| {
+            (0..tasks).map(|task| pus.index_of(order[task % order.len()]).unwrap_or(0)).collect()
+        })
 }
 
 /// The usual placements, `None` for those that a problem does not allow. A search that starts from

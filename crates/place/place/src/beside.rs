@@ -9,8 +9,9 @@ use std::thread::{Builder, ScopedJoinHandle};
 pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {
-        let start = |at| Builder::new().spawn_scoped(scope, move || work(at)).ok();
-        let others: Vec<Option<ScopedJoinHandle<'_, T>>> = (1..count).map(start).collect();
+        let others: Vec<Option<ScopedJoinHandle<'_, T>>> = (1..count)
+            .map(|at| Builder::new().spawn_scoped(scope, move || work(at)).ok())
+            .collect();
         let first = Some(work(0));
         let ended = others.into_iter().map(|other| other?.join().ok());
         std::iter::once(first).chain(ended).collect()
@@ -33,7 +34,9 @@ mod tests {
 
     #[test]
     fn a_panic_elsewhere_leaves_the_rest() {
-        let work = |at| if at == 1 { panic!("on purpose") } else { at };
-        assert_eq!(beside(3, work), [Some(0), None, Some(2)]);
+        assert_eq!(
+            beside(3, |at| if at == 1 { panic!("on purpose") } else { at }),
+            [Some(0), None, Some(2)]
+        );
     }
 }

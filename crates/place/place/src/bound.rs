@@ -24,20 +24,25 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
     let slots = problem.slots();
     let longest = (0..tasks).map(|task| problem.traffic.degree(task)).max().unwrap_or(0);
     let mut watch = Watch::new(limit, slots + longest);
-    let mut in_time = |row: Vec<f64>| (!watch.is_late()).then_some(row);
-    let weights =
-        |task: usize| descending(problem.traffic.of(task).map(|(_, weight)| weight).collect());
-    let weights: Option<Vec<Vec<f64>>> = (0..tasks).map(|task| in_time(weights(task))).collect();
-    let near: Option<Vec<Vec<f64>>> =
-        (0..slots).map(|slot| in_time(nearest(problem, slot, longest))).collect();
+    let weights: Option<Vec<Vec<f64>>> = (0..tasks)
+        .map(|task| {
+            let weights = problem.traffic.of(task).map(|(_, weight)| weight).collect();
+            (!watch.is_late()).then(|| descending(weights))
+        })
+        .collect();
+    let near: Option<Vec<Vec<f64>>> = (0..slots)
+        .map(|slot| (!watch.is_late()).then(|| nearest(problem, slot, longest)))
+        .collect();
     let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
-    let pays = |task: usize, slot: usize| match problem.fixed[task] {
-        Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
-        _ => dot(&weights[task], &near[slot]),
-    };
+    let sum =
+        best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), |task, slot| match problem
+            .fixed[task]
+        {
+            Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
+            _ => dot(&weights[task], &near[slot]),
+        });
     // Each pair is counted for both its tasks.
-    0.5 * best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), pays)
-        .unwrap_or_else(|so_far| so_far)
+    0.5 * sum.unwrap_or_else(|so_far| so_far)
 }
 
 /// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline
@@ -49,16 +54,18 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     if watch.is_late() {
         return crude(qap);
     }
-    let others = |row: &[f64], i: usize| {
-        row.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
-    };
-    let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a().row(i), i))).collect();
-    let mut distances: Vec<Vec<f64>> =
-        (0..n).map(|i| descending(others(qap.b().row(i), i))).collect();
+    let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a(), i))).collect();
+    let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b(), i))).collect();
     distances.iter_mut().for_each(|row| row.reverse());
-    let pays =
-        |i: usize, p: usize| qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p]);
-    best_sum(n, n, &mut watch, pays).unwrap_or_else(|_| crude(qap))
+    best_sum(n, n, &mut watch, |i: usize, p: usize| {
+        qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
+    })
+    .unwrap_or_else(|_| crude(qap))
+}
+
+/// The numbers of a row beside the diagonal.
+fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
+    m.row(i).iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
 }
 
 /// A limit below every sum of products: each flow over the largest distance there is, with the

@@ -19,12 +19,14 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
     }
     let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
-    let same = |pu: usize| pus.wakeup_ns.as_ref().map_or(same, |ns| ns[(pu, pu)] as f32);
-    let cell = |i: usize, j: usize| if i == j { same(i) } else { pus.message_ns(i, j) as f32 };
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
     let mut problem = Problem {
         traffic: Traffic::new(tasks, request.edges()),
-        distance: Square::from_fn(n, cell),
+        distance: Square::from_fn(n, |i, j| match &pus.wakeup_ns {
+            _ if i != j => pus.message_ns(i, j) as f32,
+            Some(ns) => ns[(i, i)] as f32,
+            None => same,
+        }),
         zones: zones(request, pus, &pu_of_slot)?,
         fixed: vec![None; tasks],
         pu_of_slot,
@@ -65,16 +67,18 @@ fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), P
             return Err(PlaceError::FixedTwice(*task));
         }
         let pu = pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))? as u32;
-        let is_free = |slot: &u32| {
-            let zone = |slot: u32| problem.zones.zone_of_slot[slot as usize];
-            let there =
-                problem.fixed.iter().flatten().filter(|other| zone(**other) == zone(*slot)).count();
-            problem.pu_of_slot[*slot as usize] == pu
-                && !problem.fixed.contains(&Some(*slot))
-                && (there as u32) < problem.zones.most[zone(*slot) as usize]
-        };
-        let slot = (0..problem.slots() as u32).find(is_free).ok_or(PlaceError::Crowded(*os))?;
+        let slot = (0..problem.slots() as u32)
+            .find(|slot| problem.pu_of_slot[*slot as usize] == pu && is_free(problem, *slot))
+            .ok_or(PlaceError::Crowded(*os))?;
         problem.fixed[*task] = Some(slot);
     }
     Ok(())
+}
+
+/// Whether no task is fixed on a slot, and its zone has room for one more that is.
+fn is_free(problem: &Problem, slot: u32) -> bool {
+    let zone = problem.zone(slot);
+    let there = problem.fixed.iter().flatten().filter(|other| problem.zone(**other) == zone);
+    !problem.fixed.contains(&Some(slot))
+        && (there.count() as u32) < problem.zones.most[zone as usize]
 }

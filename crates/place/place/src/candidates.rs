@@ -90,11 +90,13 @@ impl Field<'_> {
 
     fn usual(&self) -> Vec<(&'static str, Vec<u32>, f64)> {
         let named = ["OS order", "compact", "scatter"].into_iter();
-        let judged = |(name, pu_of): (&'static str, Vec<usize>)| {
-            let (placement, cost) = self.judged(&pu_of);
-            (name, placement, cost)
-        };
-        named.zip(usual(self.request, self.problem.tasks(), self.pus)).map(judged).collect()
+        named
+            .zip(usual(self.request, self.problem.tasks(), self.pus))
+            .map(|(name, pu_of): (&'static str, Vec<usize>)| {
+                let (placement, cost) = self.judged(&pu_of);
+                (name, placement, cost)
+            })
+            .collect()
     }
 
     /// `None` where the machine's links are not known, or where links are the request's own

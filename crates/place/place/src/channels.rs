@@ -15,7 +15,6 @@ pub(crate) fn choose(
     allowed: impl Fn(u32, u32, usize) -> bool,
 ) -> Result<Vec<Channel>, PlaceError> {
     let known = request.profile.core_distance.as_ref();
-    let row = |os: u32| known.and_then(|known| known.index_of(os));
     let homes = homes(request)?;
     let lines = request.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
     let mut free: Vec<Vec<usize>> = vec![Vec::new(); homes];
@@ -26,12 +25,18 @@ pub(crate) fn choose(
     let predictions = Predictions::new(request.profile);
     let mut chosen = Vec::new();
     for (from, to) in pairs {
-        let (Some(i), Some(j)) = (row(placement[from]), row(placement[to])) else { continue };
-        let has_line = |home: usize| lines.is_none() || !free[home].is_empty();
-        let each = predictions.iter().flat_map(|all| all.each_home(i, j));
-        let key = |home: usize| (!allowed(placement[from], placement[to], home), !has_line(home));
-        let best = each.min_by(|a, b| key(a.0).cmp(&key(b.0)).then(a.1.total_cmp(&b.1)));
-        if let Some((home, distance_ns)) = best {
+        let rows = [from, to].map(|task| known.and_then(|known| known.index_of(placement[task])));
+        let [Some(i), Some(j)] = rows else { continue };
+        let best = predictions
+            .iter()
+            .flat_map(|all| all.each_home(i, j))
+            .map(|(home, distance_ns)| {
+                let is_forbidden = !allowed(placement[from], placement[to], home);
+                let is_used_up = lines.is_some() && free[home].is_empty();
+                ((is_forbidden, is_used_up), home, distance_ns)
+            })
+            .min_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
+        if let Some((_, home, distance_ns)) = best {
             chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });
         }
     }
@@ -57,10 +62,12 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
 
 /// Communicating pairs by falling weight.
 pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
-    let later = |task: usize| {
-        traffic.of(task).filter(move |(with, _)| *with > task).map(move |(w, x)| (x, task, w))
-    };
-    let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks()).flat_map(later).collect();
+    let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks())
+        .flat_map(|task| {
+            let later = traffic.of(task).filter(move |(with, _)| *with > task);
+            later.map(move |(with, weight)| (weight, task, with))
+        })
+        .collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     pairs.into_iter().map(|(_, from, to)| (from, to)).collect()
 }

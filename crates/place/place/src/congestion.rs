@@ -46,12 +46,16 @@ pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, se
 /// The first of the assignments whose most loaded link has the least load; empty where there are no
 /// assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
-    let most = |slot_of: &Vec<u32>| {
-        let pu_of: Vec<usize> =
-            slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
-        links.loads(&problem.traffic, &pu_of).into_iter().fold(0.0, f64::max)
-    };
-    starts.into_iter().min_by(|a, b| most(a).total_cmp(&most(b))).unwrap_or_default()
+    starts
+        .into_iter()
+        .map(|slot_of| {
+            let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
+            let most = links.loads(&problem.traffic, &pu_of).into_iter().fold(0.0, f64::max);
+            (most, slot_of)
+        })
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, slot_of)| slot_of)
+        .unwrap_or_default()
 }
 
 struct State<'a> {
@@ -70,8 +74,7 @@ impl<'a> State<'a> {
     fn new(problem: &'a Problem, links: &'a Links, slot_of: &[u32]) -> Self {
         let mut item_at = vec![0; slot_of.len()];
         slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
-        let pu_of: Vec<usize> =
-            slot_of.iter().map(|slot| problem.pu_of_slot[*slot as usize] as usize).collect();
+        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
         let volume: f64 = (0..problem.tasks()).map(|task| problem.traffic.volume(task)).sum();
         let distance = problem.cost(slot_of);
         let mut state = State {
@@ -94,12 +97,14 @@ impl<'a> State<'a> {
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {
-        let is_fixed =
-            |item: usize| item < self.problem.tasks() && self.problem.fixed[item].is_some();
-        let zone = |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize];
-        let moves = other < self.problem.tasks()
-            || self.problem.zones.allow(&self.in_zone, zone(task), zone(other));
-        task != other && !is_fixed(task) && !is_fixed(other) && moves
+        // Only tasks have a place among the fixed: a hole is never one of them.
+        let are_free = [task, other]
+            .into_iter()
+            .all(|item| self.problem.fixed.get(item).is_none_or(Option::is_none));
+        let [from, to] = [task, other].map(|item| self.problem.zone(self.slot_of[item]));
+        let moves =
+            other < self.problem.tasks() || self.problem.zones.allow(&self.in_zone, from, to);
+        task != other && are_free && moves
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
@@ -119,14 +124,9 @@ impl<'a> State<'a> {
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
-        let zone = |item: usize, state: &Self| {
-            state.problem.zones.zone_of_slot[state.slot_of[item] as usize] as usize
-        };
         if b >= self.problem.tasks() {
-            let left = zone(a, self);
-            let entered = zone(b, self);
-            self.in_zone[left] -= 1;
-            self.in_zone[entered] += 1;
+            self.in_zone[self.problem.zone(self.slot_of[a]) as usize] -= 1;
+            self.in_zone[self.problem.zone(self.slot_of[b]) as usize] += 1;
         }
         self.slot_of.swap(a, b);
         self.item_at[self.slot_of[a] as usize] = a as u32;
@@ -136,15 +136,12 @@ impl<'a> State<'a> {
 
     /// Adds or takes away all that two items send and receive.
     fn account(&mut self, a: usize, b: usize, sign: f64) {
-        let pu = |item: usize, state: &Self| {
-            state.problem.pu_of_slot[state.slot_of[item] as usize] as usize
-        };
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {
-                let here = pu(item, self);
-                let there = pu(with, self);
+                let here = self.problem.pu(self.slot_of[item]);
+                let there = self.problem.pu(self.slot_of[with]);
                 self.links.load(&mut self.loads, here, there, sign * weight);
                 self.distance += sign * weight * f64::from(self.problem.distance[(here, there)]);
             }

@@ -53,10 +53,12 @@ fn cycle(
     if can_join(problem) && !limit.is_late() {
         let (items, slots) = pairs(problem, &slot_of, rng);
         let mut coarse = joined(problem, &items, &slots);
-        let is_fixed = |item: u32| problem.fixed.get(item as usize).is_some_and(Option::is_some);
         for (pair, fixed) in coarse.fixed.iter_mut().enumerate() {
             let (a, b) = items[pair];
-            *fixed = (is_fixed(a) || is_fixed(b)).then_some(pair as u32);
+            let is_fixed = [a, b]
+                .iter()
+                .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
+            *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
         for (pair, slot) in above.iter().enumerate() {
@@ -77,7 +79,7 @@ fn cycle(
 /// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a
 /// task come before pairs of holes.
 fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs) {
-    let pu = |item: u32| problem.pu_of_slot[slot_of[item as usize] as usize];
+    let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
     let tasks = problem.tasks() as u32;
     let mut free = vec![true; slot_of.len()];
     let mut order: Vec<u32> = (0..tasks).collect();
@@ -88,7 +90,7 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs
             && let Some(with) = heaviest(
                 &problem.traffic,
                 task,
-                |with| free[with as usize] && pu(with) == pu(task),
+                |with| free[with as usize] && pu_of[with as usize] == pu_of[task as usize],
                 rng,
             )
         {
@@ -99,7 +101,7 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs
     // The rest of each PU as it comes, tasks with tasks first.
     let mut left: Vec<u32> =
         (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
-    left.sort_by_key(|item| (pu(*item), *item >= tasks));
+    left.sort_by_key(|item| (pu_of[*item as usize], *item >= tasks));
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
     pairs.sort_by_key(|(a, b)| *a.min(b) >= tasks);
     let slots = pairs.iter().map(|(a, b)| (slot_of[*a as usize], slot_of[*b as usize])).collect();
@@ -133,12 +135,14 @@ mod tests {
 
     /// Nodes of four slots, two nodes on a switch.
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {
-        let between = |a: usize, b: usize| match (a == b, a / 2 == b / 2) {
-            (true, _) => 1.0,
-            (_, true) => 10.0,
-            (_, false) => 40.0,
-        };
-        let mut problem = Problem::new(Traffic::new(0, []), Square::from_fn(nodes, between));
+        let mut problem = Problem::new(
+            Traffic::new(0, []),
+            Square::from_fn(nodes, |a: usize, b: usize| match (a == b, a / 2 == b / 2) {
+                (true, _) => 1.0,
+                (_, true) => 10.0,
+                (_, false) => 40.0,
+            }),
+        );
         problem.pu_of_slot = (0..4 * nodes).map(|slot| (slot / 4) as u32).collect();
         problem.zones = crate::Zones::free(4 * nodes);
         problem.fixed = vec![None; traffic.tasks()];
@@ -149,11 +153,13 @@ mod tests {
     fn tiles_that_no_swap_improves_are_exchanged() {
         // Two grids of four tasks each on two nodes of different switches each: halves must move
         // together.
-        let square = |first: usize| {
-            [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (first + a, first + b, 9.0))
-        };
         let links = [(0, 4, 1.0), (8, 12, 1.0)];
-        let edges = [0, 4, 8, 12].into_iter().flat_map(square).chain(links);
+        let edges = [0, 4, 8, 12]
+            .into_iter()
+            .flat_map(|first| {
+                [(0, 1), (0, 2), (1, 3), (2, 3)].map(|(a, b)| (first + a, first + b, 9.0))
+            })
+            .chain(links);
         let problem = nodes(4, Traffic::new(16, edges));
         // Squares 0 and 2 share a switch, and so do 1 and 3.
         let node_of_square = [0, 2, 1, 3];

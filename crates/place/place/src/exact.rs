@@ -17,8 +17,8 @@ pub const MOST_TASKS: usize = 14;
 pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
-        let key = |task: &usize| (problem.fixed[*task].is_some(), problem.traffic.volume(*task));
-        key(b).0.cmp(&key(a).0).then(key(b).1.total_cmp(&key(a).1))
+        let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
+        fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
     });
     let tasks = problem.tasks();
     let mut tree = Tree {
@@ -95,18 +95,15 @@ impl Tree<'_> {
 
     fn candidates(&self, task: usize) -> impl Iterator<Item = usize> + '_ {
         let zones = &self.problem.zones;
-        let has_room = |slot: usize| {
-            let zone = zones.zone_of_slot[slot] as usize;
-            self.in_zone[zone] < zones.most[zone]
-        };
         let fixed = self.problem.fixed[task];
-        let others_fixed =
-            move |slot: usize| self.problem.fixed.contains(&Some(slot as u32)) && fixed.is_none();
         (0..self.free.len()).filter(move |slot| {
+            let zone = zones.zone_of_slot[*slot] as usize;
             self.free[*slot]
-                && has_room(*slot)
-                && fixed.is_none_or(|fixed| fixed as usize == *slot)
-                && !others_fixed(*slot)
+                && self.in_zone[zone] < zones.most[zone]
+                && match fixed {
+                    Some(fixed) => fixed as usize == *slot,
+                    None => !self.problem.fixed.contains(&Some(*slot as u32)),
+                }
         })
     }
 

@@ -18,26 +18,29 @@ pub(crate) fn get_core(
         (Some(known), Some(model)) => (known, model),
         _ => return Err(PlaceError::NoDistances(request.profile.name.clone())),
     };
-    let home_of = |channel: usize| match &model.lines {
-        Some(lines) if !lines.home_of_line.is_empty() => {
-            lines.home_of_line[channel % lines.home_of_line.len()] as usize
-        }
-        _ => channel % homes,
-    };
-    let offset = |slot: usize, home: usize| {
-        let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
-        row.and_then(|row| model.offset_ns.get(row)?.get(home)).copied().unwrap_or(f64::INFINITY)
-    };
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free: Vec<bool> =
         (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
     let pairs = heaviest_first(&problem.traffic).into_iter().enumerate();
-    let seats =
-        pairs.flat_map(|(channel, (from, to))| [(from, home_of(channel)), (to, home_of(channel))]);
+    let seats = pairs.flat_map(|(channel, (from, to))| {
+        let home = match &model.lines {
+            Some(lines) if !lines.home_of_line.is_empty() => {
+                lines.home_of_line[channel % lines.home_of_line.len()] as usize
+            }
+            _ => channel % homes,
+        };
+        [(from, home), (to, home)]
+    });
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
-        let nearest = (0..free.len()).filter(|slot| free[*slot]);
-        let nearest = nearest.min_by(|a, b| offset(*a, home).total_cmp(&offset(*b, home)));
-        if let Some(slot) = nearest.filter(|_| slot_of[task] == u32::MAX) {
+        let nearest = (0..free.len())
+            .filter(|slot| free[*slot])
+            .map(|slot| {
+                let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
+                let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
+                (offset.copied().unwrap_or(f64::INFINITY), slot)
+            })
+            .min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, slot)) = nearest.filter(|_| slot_of[task] == u32::MAX) {
             slot_of[task] = slot as u32;
             free[slot] = false;
         }

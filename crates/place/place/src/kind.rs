@@ -13,8 +13,8 @@ impl PlaceRequest<'_> {
     /// [`PlaceError::NoneOfKind`], or a task is fixed on another PU.
     pub fn only(&mut self, kind: CoreKind) -> Result<(), PlaceError> {
         let all = self.allowed_in_order()?;
-        let is_of = |os: &u32| self.kind_of(*os) == Some(kind);
-        let chosen: Vec<u32> = all.iter().copied().filter(is_of).collect();
+        let chosen: Vec<u32> =
+            all.iter().copied().filter(|os| self.kind_of(*os) == Some(kind)).collect();
         if chosen.is_empty() {
             return Err(PlaceError::NoneOfKind {
                 kind,
@@ -35,19 +35,16 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        let fits = |by_core: bool| {
-            groups.iter().find(|group| self.seats(group, by_core) >= tasks).cloned()
-        };
-        let (chosen, has_cores) = match (fits(true), fits(false)) {
-            (Some(group), _) => (group, true),
-            (None, Some(group)) => (group, false),
-            (None, None) => {
-                return Err(PlaceError::TooFewEqual {
-                    tasks,
-                    machine: self.profile.name.clone(),
-                    most: groups.iter().map(Vec::len).max().unwrap_or(0),
-                });
-            }
+        let mut fitting = [true, false].into_iter().filter_map(|by_core| {
+            let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
+            Some((group.clone(), by_core))
+        });
+        let Some((chosen, has_cores)) = fitting.next() else {
+            return Err(PlaceError::TooFewEqual {
+                tasks,
+                machine: self.profile.name.clone(),
+                most: groups.iter().map(Vec::len).max().unwrap_or(0),
+            });
         };
         self.use_only(chosen, None)?;
         Ok(has_cores)
@@ -60,20 +57,22 @@ impl PlaceRequest<'_> {
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
         starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(letter(a.1).cmp(&letter(b.1))));
         starts.dedup();
-        let group = |(fastest, kind): (f64, Option<CoreKind>)| -> Vec<u32> {
-            let is_in = |os: &u32| {
-                let speed = self.speed_of(*os);
-                self.kind_of(*os) == kind && speed <= fastest && speed >= fastest * (1.0 - EQUAL)
-            };
-            all.iter().copied().filter(is_in).collect()
-        };
-        starts.into_iter().map(group).collect()
+        starts
+            .into_iter()
+            .map(|(fastest, kind)| {
+                let equal = fastest * (1.0 - EQUAL)..=fastest;
+                all.iter()
+                    .copied()
+                    .filter(|os| self.kind_of(*os) == kind && equal.contains(&self.speed_of(*os)))
+                    .collect()
+            })
+            .collect()
     }
 
     /// The seats of a group: its cores, or its PUs.
     fn seats(&self, group: &[u32], by_core: bool) -> usize {
-        let cores = || Level::Core.groups(&self.profile.topology, group)?.into_iter().max();
-        match by_core.then(cores).flatten() {
+        let cores = if by_core { Level::Core.groups(&self.profile.topology, group) } else { None };
+        match cores.and_then(|cores| cores.into_iter().max()) {
             Some(last) => last as usize + 1,
             None => group.len(),
         }

@@ -41,13 +41,14 @@ pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
 /// and at most n - k of them.
 fn least_minority(n: usize, groups: &[usize]) -> usize {
     let largest = groups.iter().copied().max().unwrap_or(0);
-    let feasible = |minority: &usize| {
-        let small = |slots: &usize| *slots.min(minority);
-        let all: usize = groups.iter().map(small).sum();
-        // Either all groups hold a minority, or one holds all but a minority.
-        all >= n || (largest + minority >= n && largest.min(n) + all - small(&largest) >= n)
-    };
-    (0..=n / 2).find(feasible).unwrap_or(n / 2)
+    (0..=n / 2)
+        .find(|minority| {
+            let all: usize = groups.iter().map(|slots| *slots.min(minority)).sum();
+            // Either all groups hold a minority, or one holds all but a minority.
+            all >= n
+                || (largest + minority >= n && largest.min(n) + all - largest.min(*minority) >= n)
+        })
+        .unwrap_or(n / 2)
 }
 
 /// A number that the second eigenvalue of the Laplacian is not below.

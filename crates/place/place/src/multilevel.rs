@@ -78,9 +78,9 @@ fn pairs_of_slots(problem: &Problem) -> Pairs {
         if !std::mem::take(&mut free[slot]) {
             continue;
         }
-        let near = |other: &usize| problem.between(slot, *other);
-        let nearest =
-            (slot + 1..n).filter(|other| free[*other]).min_by(|a, b| near(a).total_cmp(&near(b)));
+        let nearest = (slot + 1..n)
+            .filter(|other| free[*other])
+            .min_by(|a, b| problem.between(slot, *a).total_cmp(&problem.between(slot, *b)));
         if let Some(other) = nearest {
             free[other] = false;
             pairs.push((slot as u32, other as u32));
@@ -93,8 +93,7 @@ fn pairs_of_slots(problem: &Problem) -> Pairs {
 pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
     let tasks = problem.tasks();
     // A pair with a task is a task; pairs of holes come last, as holes do.
-    let is_task = |pair: &(u32, u32)| (pair.0.min(pair.1) as usize) < tasks;
-    let coarse_tasks = items.iter().filter(|pair| is_task(pair)).count();
+    let coarse_tasks = items.iter().filter(|(a, b)| (*a.min(b) as usize) < tasks).count();
     let mut pair_of = vec![0_usize; problem.slots()];
     for (at, (a, b)) in items.iter().enumerate() {
         (pair_of[*a as usize], pair_of[*b as usize]) = (at, at);
@@ -105,11 +104,10 @@ pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem
     });
     let traffic =
         Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
-    let pu = |slot: u32| problem.pu_of_slot[slot as usize];
     // Pairs on one PU each leave the machine as it is, which is much smaller than a table of all
     // pairs.
-    let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| pu(*a) == pu(*b)) {
-        (problem.distance.clone(), slots.iter().map(|(a, _)| pu(*a)).collect())
+    let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| problem.pu(*a) == problem.pu(*b)) {
+        (problem.distance.clone(), slots.iter().map(|(a, _)| problem.pu(*a) as u32).collect())
     } else {
         (of_pairs(problem, slots), (0..slots.len() as u32).collect())
     };
@@ -124,15 +122,13 @@ pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem
 
 /// The distances between the pairs' PUs on average.
 fn of_pairs(problem: &Problem, slots: &Pairs) -> Square<f32> {
-    let between = |i: usize, j: usize| {
+    Square::from_fn(slots.len(), |i, j| {
         let (a, b) = slots[i];
         let (c, d) = slots[j];
-        let at = |a: u32, c: u32| problem.between(a as usize, c as usize);
         if i == j {
-            at(a, b) as f32
-        } else {
-            (0.25 * (at(a, c) + at(a, d) + at(b, c) + at(b, d))) as f32
+            return problem.apart(a, b) as f32;
         }
-    };
-    Square::from_fn(slots.len(), between)
+        let of_a = problem.apart(a, c) + problem.apart(a, d);
+        (0.25 * (of_a + problem.apart(b, c) + problem.apart(b, d))) as f32
+    })
 }

@@ -59,9 +59,8 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
     let mut apart = vec![f64::MAX; pus.len()];
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));
-        let key = |at: usize| if is_near { distance[(last, at)] } else { -apart[at] };
-        let next =
-            (0..left.len()).min_by(|a, b| key(left[*a]).total_cmp(&key(left[*b]))).unwrap_or(0);
+        let keys = left.iter().map(|at| if is_near { distance[(last, *at)] } else { -apart[*at] });
+        let next = keys.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(next, _)| next);
         order.push(left.remove(next));
     }
     order.into_iter().map(|at| pus[at]).collect()

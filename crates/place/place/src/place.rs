@@ -58,8 +58,9 @@ impl PlaceRequest<'_> {
         if self.prefers_cache {
             let before = found.cost;
             let pu_of = rows_of(&problem, &found);
-            let is_allowed = |pu_of: &[usize]| baselines::assignment(&problem, pu_of).is_some();
-            let pu_of = self.in_big_caches(&pus, pu_of, before, cost, is_allowed)?;
+            let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
+                baselines::assignment(&problem, pu_of).is_some()
+            })?;
             if let Some(slot_of) = baselines::assignment(&problem, &pu_of) {
                 found = Found { cost: cost(&pu_of), slot_of };
             }
@@ -177,17 +178,18 @@ impl PlaceRequest<'_> {
         run: &[(Vec<usize>, f64)],
     ) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
-        let with = |objective: Objective| {
-            let costs: Vec<f64> = run
-                .iter()
-                .map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of))
-                .collect();
-            spearman(&times, &costs)
-        };
+        let [distance, congestion] =
+            [Objective::Distance, Objective::Congestion].map(|objective| {
+                let costs: Vec<f64> = run
+                    .iter()
+                    .map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of))
+                    .collect();
+                spearman(&times, &costs)
+            });
         Agreement {
             placements: run.len(),
-            distance: with(Objective::Distance),
-            congestion: with(Objective::Congestion).filter(|_| !links.is_empty()),
+            distance,
+            congestion: congestion.filter(|_| !links.is_empty()),
         }
     }
 
@@ -211,15 +213,17 @@ impl PlaceRequest<'_> {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
         // The searches use single precision; the reported cost does not.
-        let at = |a: usize, b: usize| match (pu_of[a], pu_of[b]) {
-            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
-            (a, b) => pus.message_ns(a, b),
-        };
-        let later = |task: usize| problem.traffic.of(task).filter(move |(with, _)| *with > task);
-        let of_task =
-            |task: usize| later(task).map(|(with, weight)| weight * at(task, with)).sum::<f64>();
+        let of_tasks = (0..problem.tasks()).map(|task| {
+            let later = problem.traffic.of(task).filter(|(with, _)| *with > task);
+            later
+                .map(|(with, weight)| match (pu_of[task], pu_of[with]) {
+                    (a, b) if a == b => weight * f64::from(problem.distance[(a, a)]),
+                    (a, b) => weight * pus.message_ns(a, b),
+                })
+                .sum::<f64>()
+        });
         // The sum of an empty list is -0.
-        (0..problem.tasks()).map(of_task).sum::<f64>() + 0.0
+        of_tasks.sum::<f64>() + 0.0
     }
 
     /// The best found, whether it is proven to be the best, and how it was found.
@@ -280,15 +284,14 @@ impl PlaceRequest<'_> {
         let section_of =
             |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
         // In a slice, lines whose home lies in it keep the traffic inside.
-        let allowed = |a: u32, b: u32, home: usize| {
+        channels::choose(self, &problem.traffic, placement, |a, b, home| {
             let at_home =
                 lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
             sections.is_none()
                 || section_of(a) != section_of(b)
                 || at_home.is_none()
                 || at_home == section_of(a)
-        };
-        channels::choose(self, &problem.traffic, placement, allowed)
+        })
     }
 }
 

@@ -46,10 +46,11 @@ impl PlaceRequest<'_> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let links = Links::new(self.profile, &pus);
-        let does =
-            |rows: &Vec<usize>| self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED;
-        let settings =
-            self.settings(&problem, &pus).into_iter().filter(|(_, orders)| orders.iter().all(does));
+        let settings = self.settings(&problem, &pus).into_iter().filter(|(_, orders)| {
+            orders.iter().all(|rows: &Vec<usize>| {
+                self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED
+            })
+        });
         Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
@@ -71,8 +72,8 @@ impl PlaceRequest<'_> {
         };
         let [_, compact, _] = usual(self, places, pus);
         let along = [compact, numbered];
-        let first = |order: &Vec<usize>| order[..tasks].to_vec();
-        let close = along.iter().map(first).collect::<Vec<_>>();
+        let close =
+            along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
@@ -89,10 +90,15 @@ impl PlaceRequest<'_> {
         // Where tasks do not divide places, runtimes are free to choose which parts are larger
         // (OpenMP 5.2, 10.1.3).
         if places.is_multiple_of(tasks) {
-            let apart =
-                |order: &Vec<usize>| order.iter().copied().step_by(places / tasks).collect();
-            settings
-                .push(("OMP_PLACES=cores OMP_PROC_BIND=spread", along.iter().map(apart).collect()));
+            settings.push((
+                "OMP_PLACES=cores OMP_PROC_BIND=spread",
+                along
+                    .iter()
+                    .map(|order: &Vec<usize>| {
+                        order.iter().copied().step_by(places / tasks).collect()
+                    })
+                    .collect(),
+            ));
         }
         settings.extend(
             self.round_robin(&along[0], tasks, pus)
@@ -105,17 +111,18 @@ impl PlaceRequest<'_> {
     /// are not known.
     fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
         let topology = &self.profile.topology;
-        let key = |row: &usize| {
-            let pu = topology.pu(pus.os[*row])?;
-            let siblings = pus
-                .os
-                .iter()
-                .filter_map(|os| topology.pu(*os))
-                .filter(|other| other.core == pu.core);
-            Some((pu.package?, siblings.map(|other| other.os).min()?, pu.core?, pu.os))
-        };
-        let mut keyed =
-            (0..pus.os.len()).map(|row| Some((key(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        let mut keyed = (0..pus.os.len())
+            .map(|row| {
+                let pu = topology.pu(pus.os[row])?;
+                let siblings = pus
+                    .os
+                    .iter()
+                    .filter_map(|os| topology.pu(*os))
+                    .filter(|other| other.core == pu.core);
+                let first = siblings.map(|other| other.os).min()?;
+                Some(((pu.package?, first, pu.core?, pu.os), row))
+            })
+            .collect::<Option<Vec<_>>>()?;
         keyed.sort_unstable();
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }

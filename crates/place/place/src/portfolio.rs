@@ -72,19 +72,21 @@ fn started(
     nested: &OnceCell<Vec<u32>>,
     [until, limit]: [&Limit; 2],
 ) -> Option<Started> {
-    let along = |order: Vec<u32>| {
-        seed::lawful(
-            problem,
-            seed::in_order(&order, nested.get_or_init(|| seed::nested(problem, until))),
-        )
+    let order: Vec<u32> = match name {
+        "recursive bisection" => {
+            let slot_of = seed::recursive(problem, rng, until);
+            return Some(Started { name, found: downhill(problem, slot_of, limit) });
+        }
+        "greedy growth" => {
+            let slot_of = seed::greedy(problem, until)?;
+            return Some(Started { name, found: downhill(problem, slot_of, limit) });
+        }
+        "spectral order" => seed::spectral(problem, rng, until)?,
+        "RCM order" => seed::rcm(problem, until)?,
+        _ => (0..problem.slots() as u32).collect(),
     };
-    let slot_of = match name {
-        "recursive bisection" => seed::recursive(problem, rng, until),
-        "greedy growth" => seed::greedy(problem, until)?,
-        "spectral order" => along(seed::spectral(problem, rng, until)?),
-        "RCM order" => along(seed::rcm(problem, until)?),
-        _ => along((0..problem.slots() as u32).collect()),
-    };
+    let nested = nested.get_or_init(|| seed::nested(problem, until));
+    let slot_of = seed::lawful(problem, seed::in_order(&order, nested));
     Some(Started { name, found: downhill(problem, slot_of, limit) })
 }
 

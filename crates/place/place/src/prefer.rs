@@ -25,24 +25,19 @@ impl PlaceRequest<'_> {
         is_allowed: impl Fn(&[usize]) -> bool,
     ) -> Result<Vec<usize>, PlaceError> {
         let bytes = self.cache_of(pus)?;
-        let wants = |task: usize| match self.pattern.cache_bytes.get(task) {
-            Some(bytes) => *bytes as f64,
-            None => self.pattern.load(task),
-        };
-        let value = |pu_of: &[usize]| {
-            pu_of.iter().enumerate().map(|(task, pu)| wants(task) * bytes[*pu]).sum::<f64>()
-        };
-        let is_tie = |pu_of: &[usize]| cost(pu_of) <= found * TIE && is_allowed(pu_of);
         let mut best = pu_of;
-        let mut value_of_best = value(&best);
+        let mut value_of_best = self.cache_value(&best, &bytes);
         // Each change is taken at once; what another change then allows is seen in the next round.
         let mut has_helped = self.pattern.tasks <= MOST_TASKS;
         while has_helped && !self.limit.is_late() {
             has_helped = false;
             for change in changes(&best, &self.dies(pus), pus.os.len()) {
                 let changed = change.of(&best);
-                let value = value(&changed);
-                if value > value_of_best * (1.0 + 1e-12) && is_tie(&changed) {
+                let value = self.cache_value(&changed, &bytes);
+                if value > value_of_best * (1.0 + 1e-12)
+                    && cost(&changed) <= found * TIE
+                    && is_allowed(&changed)
+                {
                     (best, value_of_best, has_helped) = (changed, value, true);
                 }
             }
@@ -50,14 +45,26 @@ impl PlaceRequest<'_> {
         Ok(best)
     }
 
+    /// The cache of the tasks' PUs, weighted with the cache that each task uses or, where that is
+    /// not known, with its load.
+    fn cache_value(&self, pu_of: &[usize], bytes: &[f64]) -> f64 {
+        pu_of
+            .iter()
+            .enumerate()
+            .map(|(task, pu)| match self.pattern.cache_bytes.get(task) {
+                Some(used) => *used as f64 * bytes[*pu],
+                None => self.pattern.load(task) * bytes[*pu],
+            })
+            .sum()
+    }
+
     /// The size of each PU's L3.
     fn cache_of(&self, pus: &Pus) -> Result<Vec<f64>, PlaceError> {
-        let of = |os: &u32| {
-            self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64)
-        };
         pus.os
             .iter()
-            .map(of)
+            .map(|os| {
+                self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64)
+            })
             .collect::<Option<Vec<f64>>>()
             .ok_or_else(|| PlaceError::NoCacheSizes(self.profile.name.clone()))
     }
@@ -85,10 +92,10 @@ impl Change {
         let mut changed = pu_of.to_vec();
         match self {
             Change::Dies(a, b) => changed.iter_mut().for_each(|pu| {
-                let at = |die: &[usize], other: &[usize]| {
-                    die.iter().position(|one| one == pu).map(|at| other[at])
-                };
-                *pu = at(a, b).or_else(|| at(b, a)).unwrap_or(*pu);
+                *pu = [(a, b), (b, a)]
+                    .into_iter()
+                    .find_map(|(die, other)| Some(other[die.iter().position(|one| one == pu)?]))
+                    .unwrap_or(*pu);
             }),
             Change::Seat(task, to) => {
                 if let Some(other) = pu_of.iter().position(|pu| pu == to) {

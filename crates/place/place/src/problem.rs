@@ -59,14 +59,31 @@ impl Problem {
     /// The sum of weight x distance for the slots of the tasks.
     #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
-        let of = |task: usize| -> f64 {
-            let later = self.traffic.of(task).filter(|(with, _)| *with > task);
-            later
-                .map(|(with, weight)| {
-                    weight * self.between(slot_of[task] as usize, slot_of[with] as usize)
-                })
-                .sum()
-        };
-        (0..self.tasks()).map(of).sum()
+        (0..self.tasks())
+            .map(|task| {
+                let later = self.traffic.of(task).filter(|(with, _)| *with > task);
+                later
+                    .map(|(with, weight)| weight * self.apart(slot_of[task], slot_of[with]))
+                    .sum::<f64>()
+            })
+            .sum()
+    }
+
+    /// [`Problem::between`] for slots as assignments hold them.
+    #[inline]
+    pub(crate) fn apart(&self, a: u32, b: u32) -> f64 {
+        self.between(a as usize, b as usize)
+    }
+
+    /// The PU (row) that a slot is on.
+    #[inline]
+    pub(crate) fn pu(&self, slot: u32) -> usize {
+        self.pu_of_slot[slot as usize] as usize
+    }
+
+    /// The zone that a slot is in.
+    #[inline]
+    pub(crate) fn zone(&self, slot: u32) -> u32 {
+        self.zones.zone_of_slot[slot as usize]
     }
 }

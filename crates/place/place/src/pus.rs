@@ -36,21 +36,22 @@ impl Pus {
         let rows = os.iter().map(|os| known.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
         let rows = rows.collect::<Result<Vec<usize>, _>>()?;
         let predictions = Predictions::new(profile).filter(|_| homes);
-        let over_best = |i, j| Some(predictions.as_ref()?.best_home(i, j)?.1);
-        let cell = |i: usize, j: usize| {
+        let distance_ns = Matrix::from_fn(os.len(), |i, j| {
             if i == j {
-                0.0
-            } else {
-                over_best(rows[i], rows[j]).unwrap_or(known.median_ns[(rows[i], rows[j])])
+                return 0.0;
             }
-        };
-        let distance_ns = Matrix::from_fn(os.len(), cell);
+            predictions
+                .as_ref()
+                .and_then(|all| all.best_home(rows[i], rows[j]))
+                .map_or(known.median_ns[(rows[i], rows[j])], |(_, ns)| ns)
+        });
         if os.is_empty() {
             return Err(PlaceError::NoDistances(profile.name.clone()));
         }
-        let is_distance = |ns: f64| (0.0..=MAX_ROUND_TRIP_NS).contains(&ns);
-        let other =
-            distance_ns.pairs().find(|(_, _, ns)| !is_distance(**ns)).map(|(i, j, ns)| (i, j, *ns));
+        let other = distance_ns
+            .pairs()
+            .find(|(_, _, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(*ns))
+            .map(|(i, j, ns)| (i, j, *ns));
         match other {
             None => Ok(Pus { os, distance_ns, wakeup_ns: None }),
             Some((i, j, ns)) if ns.is_nan() => Err(PlaceError::UnknownDistance(os[i], os[j])),
@@ -98,11 +99,10 @@ impl<'a> Predictions<'a> {
     pub fn new(profile: &'a Profile) -> Option<Self> {
         let model = profile.home_model.as_ref()?;
         let known = profile.core_distance.as_ref()?;
-        let core = |os: &u32| profile.topology.pu(*os)?.core;
         Some(Predictions {
             model,
             group: model.group_of(&known.pus),
-            core: known.pus.iter().map(core).collect(),
+            core: known.pus.iter().map(|os| profile.topology.pu(*os)?.core).collect(),
         })
     }
 

@@ -315,10 +315,15 @@ mod tests {
     fn more_tasks_than_cores_and_empty_packages_are_remarked() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
-        let is_counted = |remark: &PlacementRemark| {
-            matches!(remark, PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. })
-        };
-        assert!(many.iter().any(is_counted), "{many:?}");
+        assert!(
+            many.iter().any(|remark| {
+                matches!(
+                    remark,
+                    PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. }
+                )
+            }),
+            "{many:?}"
+        );
         let few = remarks_on(&machine, &generate("ring:4").unwrap(), |_| {});
         assert!(
             few.iter().any(|remark| matches!(
@@ -329,12 +334,15 @@ mod tests {
         );
     }
 
+    fn link(bytes: f64) -> (String, f64) {
+        ("package 0".to_owned(), bytes)
+    }
+
     #[test]
     fn a_link_is_remarked_where_it_is_clearly_busier() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let request = PlaceRequest::new(&machine, &pattern);
-        let link = |bytes: f64| ("package 0".to_owned(), bytes);
         let remark = |in_order: f64, planned: f64| {
             PlacementRemark::busier_link(&request, &link(in_order), link(planned), false).unwrap()
         };

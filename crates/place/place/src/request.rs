@@ -141,10 +141,9 @@ impl<'a> PlaceRequest<'a> {
         let counts_messages = self.objective == Objective::Time
             || self.weight == Some(Weight::Messages)
             || self.counts_wakeups();
-        let weight = move |edge: &seatmap_pattern::Edge| {
-            if counts_messages { edge.messages } else { edge.bytes }
-        };
-        self.pattern.edges.iter().map(move |edge| (edge.from, edge.to, weight(edge)))
+        self.pattern.edges.iter().map(move |edge| {
+            (edge.from, edge.to, if counts_messages { edge.messages } else { edge.bytes })
+        })
     }
 
     /// The PUs that may be used, with their distances. One task a core means one PU of each.

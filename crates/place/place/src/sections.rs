@@ -16,19 +16,18 @@ pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u
 }
 
 fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
-    let several = |groups: &Vec<u32>| groups.iter().any(|group| *group > 0);
-    let by_level = |level| groups(level, request.profile, pus).ok().filter(several);
-    let by_model = || {
-        let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
-        of.into_iter()
-            .map(|group| group.map(|group| group as u32))
-            .collect::<Option<Vec<u32>>>()
-            .filter(several)
-    };
-    by_level(Level::Package)
-        .or_else(|| by_level(Level::Numa))
-        .or_else(by_model)
+    [Level::Package, Level::Numa]
+        .into_iter()
+        .filter_map(|level| groups(level, request.profile, pus).ok())
+        .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
+        .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
+}
+
+/// The groups that the home model tells apart; `None` where it leaves a PU out.
+fn groups_of_model(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
+    let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
+    of.into_iter().map(|group| group.map(|group| group as u32)).collect()
 }
 
 /// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
@@ -81,15 +80,16 @@ fn shares(
     sections: usize,
     is_partition: bool,
 ) -> Result<(Vec<u32>, Vec<u32>), PlaceError> {
-    let room = |zone: usize| zone_of_slot.iter().filter(|other| **other as usize == zone).count();
+    let mut room = vec![0_u32; sections];
+    zone_of_slot.iter().for_each(|zone| room[*zone as usize] += 1);
     let tasks = problem.tasks();
     let largest = components(problem).into_iter().max().unwrap_or(0);
     let even = tasks.div_ceil(sections);
     let wanted = if is_partition { even } else { even.max(largest) };
-    let most: Vec<u32> = (0..sections).map(|zone| wanted.min(room(zone)) as u32).collect();
+    let most: Vec<u32> = room.iter().map(|room| (*room).min(wanted as u32)).collect();
     if most.iter().sum::<u32>() < tasks as u32 {
         // Uneven sections: those with more room take more.
-        return Ok((vec![0; sections], (0..sections).map(|zone| room(zone) as u32).collect()));
+        return Ok((vec![0; sections], room));
     }
     let floor = if is_partition { tasks / sections } else { 0 };
     let least: Vec<u32> = most.iter().map(|most| (floor as u32).min(*most)).collect();

@@ -34,8 +34,8 @@ impl PlaceRequest<'_> {
     /// Whether tasks that are fixed share a core: then the user wants sharing.
     #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
-        let core = |(_, os): &(usize, u32)| self.profile.topology.pu(*os).and_then(|pu| pu.core);
-        let fixed: Vec<u32> = self.fixed.iter().filter_map(core).collect();
+        let fixed: Vec<u32> =
+            self.fixed.iter().filter_map(|(_, os)| self.profile.topology.pu(*os)?.core).collect();
         fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
     }
 
@@ -44,22 +44,27 @@ impl PlaceRequest<'_> {
     pub fn sharing(&self, placement: &[u32]) -> Option<Sharing> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
-        let core = |os: &u32| topology.pu(*os).and_then(|pu| pu.core);
-        let cores = allowed.iter().map(core).collect::<Option<BTreeSet<u32>>>()?.len();
+        let cores: BTreeSet<u32> =
+            allowed.iter().map(|os| topology.pu(*os)?.core).collect::<Option<_>>()?;
         let mut tasks_on: BTreeMap<u32, usize> = BTreeMap::new();
-        placement.iter().filter_map(core).for_each(|core| *tasks_on.entry(core).or_default() += 1);
+        placement
+            .iter()
+            .filter_map(|os| topology.pu(*os)?.core)
+            .for_each(|core| *tasks_on.entry(core).or_default() += 1);
         let empty_packages = empty(topology, &allowed, placement, Level::Package);
-        let is_counted = |node: &u32| {
-            let there = topology.pus.iter().filter(|pu| pu.numa == Some(*node));
-            !there.filter_map(|pu| pu.package).any(|package| empty_packages.contains(&package))
-        };
         Some(Sharing {
             shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
             used_cores: tasks_on.len(),
-            cores,
+            cores: cores.len(),
             empty_nodes: empty(topology, &allowed, placement, Level::Numa)
                 .into_iter()
-                .filter(is_counted)
+                // An empty package stands for its nodes.
+                .filter(|node| {
+                    let there = topology.pus.iter().filter(|pu| pu.numa == Some(*node));
+                    !there
+                        .filter_map(|pu| pu.package)
+                        .any(|package| empty_packages.contains(&package))
+                })
                 .collect(),
             empty_packages,
         })
@@ -104,9 +109,9 @@ impl PlaceRequest<'_> {
 
 /// The groups of a level that could have tasks but have none, where there are several groups.
 fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) -> Vec<u32> {
-    let of = |os: &u32| topology.pu(*os).and_then(|pu| level.of(pu));
-    let used: BTreeSet<u32> = placement.iter().filter_map(of).collect();
-    let all: BTreeSet<u32> = allowed.iter().filter_map(of).collect();
+    let [used, all] = [placement, allowed].map(|pus| -> BTreeSet<u32> {
+        pus.iter().filter_map(|os| level.of(topology.pu(*os)?)).collect()
+    });
     all.difference(&used).copied().collect()
 }
 

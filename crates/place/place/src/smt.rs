@@ -109,11 +109,13 @@ mod tests {
     #[test]
     fn a_time_needs_no_rule_but_for_equal_seats() {
         assert_eq!(settled(4, |request| request.objective = Objective::Time), (None, true));
-        let equal = |request: &mut PlaceRequest| {
-            request.objective = Objective::Time;
-            request.equal_seats = true;
-        };
-        assert_eq!(settled(4, equal), (Some(Level::Core), true));
+        assert_eq!(
+            settled(4, |request: &mut PlaceRequest| {
+                request.objective = Objective::Time;
+                request.equal_seats = true;
+            }),
+            (Some(Level::Core), true)
+        );
     }
 
     #[test]

@@ -117,12 +117,10 @@ pub(crate) fn side_by_side(
     seed: u64,
     search: impl Fn(u64) -> Started + Sync,
 ) -> Started {
-    let best = |a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a };
-    let run = |at: usize| search(seed.wrapping_add(at as u64));
-    beside(threads, run)
+    beside(threads, |at: usize| search(seed.wrapping_add(at as u64)))
         .into_iter()
         .flatten()
-        .reduce(best)
+        .reduce(|a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a })
         .expect("this thread searches whatever others do")
 }
 

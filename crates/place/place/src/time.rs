@@ -198,8 +198,9 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
         threads_of.entry(core).or_default().push(os);
     }
-    let unknown = || (0..pus.os.len() as u32).collect();
-    let core: Vec<u32> = Level::Core.groups(topology, &pus.os).unwrap_or_else(unknown);
+    // Where cores are not known, each PU is one.
+    let core: Vec<u32> =
+        Level::Core.groups(topology, &pus.os).unwrap_or_else(|| (0..pus.os.len() as u32).collect());
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
     let mut cores = vec![Core { threads: 1, gain: 1.0 }; count];
     for (os, at) in pus.os.iter().zip(&core) {
@@ -216,11 +217,13 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
     }
-    let kept = |os: &u32| {
-        let speed = profile.speed.as_ref()?;
-        Some(speed.together_of(*os)? / speed.alone_of(*os)?)
-    };
-    let measured = threads.iter().map(kept).collect::<Option<Vec<f64>>>();
+    let measured = threads
+        .iter()
+        .map(|os| {
+            let speed = profile.speed.as_ref()?;
+            Some(speed.together_of(*os)? / speed.alone_of(*os)?)
+        })
+        .collect::<Option<Vec<f64>>>();
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));

@@ -23,9 +23,8 @@ impl Traffic {
             .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
         // Patterns have them in order, and sorting millions of them takes a second.
-        let ends = |edge: &(u32, u32, f64)| (edge.0, edge.1);
-        if !edges.is_sorted_by_key(ends) {
-            edges.sort_by_key(ends);
+        if !edges.is_sorted_by_key(|(from, to, _)| (*from, *to)) {
+            edges.sort_by_key(|(from, to, _)| (*from, *to));
         }
         let (arriving, end_of) = by_end(&edges, tasks);
         let mut traffic = Traffic { first: vec![0], with: Vec::new(), weight: Vec::new() };

@@ -145,13 +145,12 @@ impl<'a> Trials<'a> {
     fn neighbours(&self, slot_of: &[u32]) -> Vec<Vec<u32>> {
         let tasks = self.problem.tasks();
         let pairs = (0..tasks).flat_map(|a| (a + 1..slot_of.len()).map(move |b| (a, b)));
-        let swapped = |(a, b)| {
-            let mut other = slot_of.to_vec();
-            other.swap(a, b);
-            other
-        };
         pairs
-            .map(swapped)
+            .map(|(a, b)| {
+                let mut other = slot_of.to_vec();
+                other.swap(a, b);
+                other
+            })
             .filter(|other| seed::lawful(self.problem, other.clone()) == *other)
             .collect()
     }
@@ -187,15 +186,20 @@ impl<'a> Trials<'a> {
             .filter_map(|(at, ns)| Some((at, ns?)))
             .collect();
         self.known.extend(new);
-        let cost = |at: usize| self.known.get(&placements[at]).copied().unwrap_or(f64::INFINITY);
-        let best = (0..candidates.len()).min_by(|a, b| cost(*a).total_cmp(&cost(*b)));
-        best.map(|at| Found { cost: cost(at), slot_of: candidates[at].clone() })
+        let costs = placements
+            .iter()
+            .map(|placement| self.known.get(placement).copied().unwrap_or(f64::INFINITY));
+        candidates
+            .iter()
+            .zip(costs)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(slot_of, cost)| Found { cost, slot_of: slot_of.clone() })
             .ok_or(PlaceError::NothingAllowed)
     }
 
     fn placement(&self, slot_of: &[u32]) -> Vec<u32> {
-        let pu = |task: usize| self.problem.pu_of_slot[slot_of[task] as usize] as usize;
-        (0..self.problem.tasks()).map(|task| self.os[pu(task)]).collect()
+        let seats = &slot_of[..self.problem.tasks()];
+        seats.iter().map(|slot| self.os[self.problem.pu(*slot)]).collect()
     }
 }
 
@@ -222,19 +226,32 @@ fn run(
     limit: &Limit,
 ) -> Result<Vec<Option<f64>>, PlaceError> {
     let share = placements.len().div_ceil(threads).max(1);
-    let time = |placement: &&Vec<u32>| {
-        if limit.is_late() { Ok(None) } else { (judge.time_ns)(placement).map(Some) }
-    };
-    let times = |part: &[&Vec<u32>]| part.iter().map(time).collect::<Result<Vec<_>, _>>();
     let parts: Vec<&[&Vec<u32>]> = placements.chunks(share).collect();
-    let done = beside(parts.len(), |at| parts.get(at).map(|part| times(part)));
+    let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
         // A part without a thread of its own is done here.
-        let timed = done.flatten().unwrap_or_else(|| times(part)).map_err(PlaceError::Run)?;
+        let timed =
+            done.flatten().unwrap_or_else(|| times(judge, part, limit)).map_err(PlaceError::Run)?;
         all.extend(timed);
     }
     Ok(all)
+}
+
+/// The times of placements, one after the other.
+fn times(
+    judge: Judge,
+    placements: &[&Vec<u32>],
+    limit: &Limit,
+) -> Result<Vec<Option<f64>>, String> {
+    placements
+        .iter()
+        .map(
+            |placement| {
+                if limit.is_late() { Ok(None) } else { (judge.time_ns)(placement).map(Some) }
+            },
+        )
+        .collect()
 }
 
 fn better(a: Found, b: Found) -> Found {

@@ -29,8 +29,11 @@ fn machine(pus: usize, ns: &[f64]) -> Profile {
 }
 
 fn edges(tasks: usize, amounts: &[f64]) -> Vec<Edge> {
-    let edge = |(at, bytes): (usize, &f64)| (at % tasks, (at * 7 + at / tasks + 1) % tasks, *bytes);
-    let all = amounts.iter().enumerate().map(edge).filter(|(from, to, _)| from != to);
+    let all = amounts
+        .iter()
+        .enumerate()
+        .map(|(at, bytes)| (at % tasks, (at * 7 + at / tasks + 1) % tasks, *bytes))
+        .filter(|(from, to, _)| from != to);
     all.map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 }).collect()
 }
 

@@ -92,9 +92,10 @@ mod tests {
             (false, true) => 10.0,
             (false, false) => 100.0,
         };
-        let node = |at: usize| Node { name: format!("n{at}"), cpus: 2, profile: None };
         Nodes {
-            nodes: (0..4).map(node).collect(),
+            nodes: (0..4)
+                .map(|at| Node { name: format!("n{at}"), cpus: 2, profile: None })
+                .collect(),
             distance_ns: Square::from_fn(4, apart),
             message_bytes: 8,
             by_mpi: false,
@@ -103,8 +104,11 @@ mod tests {
     }
 
     fn ring() -> Pattern {
-        let edge = |from: usize| Edge { from, to: (from + 1) % 8, bytes: 8.0, messages: 1.0 };
-        Pattern::gathered("ring:8", 8, (0..8).map(edge))
+        Pattern::gathered(
+            "ring:8",
+            8,
+            (0..8).map(|from| Edge { from, to: (from + 1) % 8, bytes: 8.0, messages: 1.0 }),
+        )
     }
 
     #[test]

@@ -71,9 +71,12 @@ fn on_node(
         return seats.into_iter().take(ranks).collect();
     };
     let edges = talk.iter().map(|(a, b, bits)| (*a, *b, f64::from_bits(*bits)));
-    let between =
-        |i: usize, j: usize| if i == j { 0.0 } else { apart(profile, &seats[i], &seats[j]) as f32 };
-    let problem = Problem::new(Traffic::new(ranks, edges), Square::from_fn(seats.len(), between));
+    let problem = Problem::new(
+        Traffic::new(ranks, edges),
+        Square::from_fn(seats.len(), |i: usize, j: usize| {
+            if i == j { 0.0 } else { apart(profile, &seats[i], &seats[j]) as f32 }
+        }),
+    );
     let best = cheapest(&problem, 0.0, limit, request.threads, request.seed);
     best.found.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
 }
@@ -82,11 +85,15 @@ fn on_node(
 /// while cores suffice.
 fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
     let all = node.compact();
-    let first_of_core = |os: &&u32| {
-        let pu = node.profile.as_ref().and_then(|profile| profile.topology.pu(**os));
-        pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
-    };
-    let cores: Vec<u32> = all.iter().filter(first_of_core).copied().collect();
+    // A CPU of which nothing is known counts as a core.
+    let cores: Vec<u32> = all
+        .iter()
+        .copied()
+        .filter(|os| {
+            let pu = node.profile.as_ref().and_then(|profile| profile.topology.pu(*os));
+            pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
+        })
+        .collect();
     let cpus = if cores.len() >= per_rank * ranks { cores } else { all };
     cpus.chunks_exact(per_rank.max(1)).map(<[u32]>::to_vec).collect()
 }
@@ -94,9 +101,9 @@ fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
 /// The mean distance between the CPUs of two seats, in nanoseconds.
 fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let Some(known) = &profile.core_distance else { return 0.0 };
-    let row = |os: &u32| known.index_of(*os);
-    let pairs =
-        a.iter().filter_map(row).flat_map(|i| b.iter().filter_map(row).map(move |j| (i, j)));
+    let [a, b] =
+        [a, b].map(|seat| seat.iter().filter_map(|os| known.index_of(*os)).collect::<Vec<usize>>());
+    let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
     let distances: Vec<f64> =
         pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     distances.iter().sum::<f64>() / distances.len().max(1) as f64

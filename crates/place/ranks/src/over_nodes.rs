@@ -89,9 +89,8 @@ pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, 
 impl RankRequest<'_> {
     /// Whether an order that somebody else made is one that was asked for.
     pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
-        let sits = |(rank, name): &(usize, String)| self.nodes.nodes[node_of[*rank]].name == *name;
-        let has_blocks = || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of);
-        self.fixed.iter().all(sits) && (!self.in_blocks || has_blocks())
+        self.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
+            && (!self.in_blocks || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of))
     }
 }
 
@@ -138,8 +137,10 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
-    let node = |slot: &u32| problem.pu_of_slot[*slot as usize] as usize;
-    let node_of = best.found.slot_of[..problem.tasks()].iter().map(node).collect();
+    let node_of = best.found.slot_of[..problem.tasks()]
+        .iter()
+        .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
+        .collect();
     Spread {
         node_of,
         costs: Costs::default(),
@@ -172,10 +173,11 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
-    let node = |rank: usize| problem.pu_of_slot[best.found.slot_of[rank / size] as usize] as usize;
     // A bound on blocks would not be one on all orders.
     Ok(Spread {
-        node_of: (0..ranks).map(node).collect(),
+        node_of: (0..ranks)
+            .map(|rank| problem.pu_of_slot[best.found.slot_of[rank / size] as usize] as usize)
+            .collect(),
         costs: Costs::default(),
         lower_bound_ns: 0.0,
         is_optimal: false,
@@ -237,9 +239,10 @@ fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) 
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
-    let count = |other: usize| seats[other] - usize::from(other == node);
-    let all = by_distance
-        .iter()
-        .flat_map(|other| std::iter::repeat_n(f64::from(row[*other]), count(*other)));
+    // A rank does not talk to itself: its own seat on the node is no partner's.
+    let all = by_distance.into_iter().flat_map(|other| {
+        let partners = seats[other] - usize::from(other == node);
+        std::iter::repeat_n(f64::from(row[other]), partners)
+    });
     all.take(wanted).collect()
 }

@@ -91,13 +91,10 @@ pub struct Costs {
 
 impl Costs {
     pub(crate) fn as_shares(self, all: f64) -> Self {
-        let share = |messages: f64| if all > 0.0 { messages / all } else { 0.0 };
-        Costs {
-            total_ns: self.total_ns,
-            in_node: share(self.in_node),
-            in_group: share(self.in_group),
-            between_groups: share(self.between_groups),
-        }
+        let [in_node, in_group, between_groups] =
+            [self.in_node, self.in_group, self.between_groups]
+                .map(|messages| if all > 0.0 { messages / all } else { 0.0 });
+        Costs { total_ns: self.total_ns, in_node, in_group, between_groups }
     }
 
     pub(crate) fn mean(all: &[Costs]) -> Self {
@@ -246,6 +243,8 @@ impl RankPlan {
 
 /// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.
 fn is_host_name(name: &str) -> bool {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    !name.is_empty() && name.len() <= 253 && !name.starts_with('-') && name.chars().all(is_part)
+    !name.is_empty()
+        && name.len() <= 253
+        && !name.starts_with('-')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }

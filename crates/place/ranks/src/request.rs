@@ -68,11 +68,10 @@ impl<'a> RankRequest<'a> {
     /// [`RanksError`]: they do not suffice, or a name is unknown.
     pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
         let nodes = &self.nodes.nodes;
-        let known = |name: &&String| nodes.iter().all(|node| node.name != **name);
-        if let Some(name) =
-            self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)).find(known)
-        {
-            return Err(RanksError::NoSuchNode(name.clone()));
+        for name in self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)) {
+            if nodes.iter().all(|node| node.name != *name) {
+                return Err(RanksError::NoSuchNode(name.clone()));
+            }
         }
         let most = self.ranks_per_node.unwrap_or(usize::MAX);
         let seats: Vec<usize> = nodes

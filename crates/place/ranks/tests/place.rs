@@ -12,16 +12,17 @@ use seatmap_ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
     // A stride that is not a divisor puts neighbours by number on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
-    let between = |a: usize, b: usize| match (a == b, switch(a) == switch(b)) {
-        (true, _) => 1e3,
-        (_, true) => 1e5,
-        (_, false) => 4e5,
-    };
     Nodes {
         nodes: (0..nodes)
             .map(|node| Node { name: format!("n{node}"), cpus, profile: None })
             .collect(),
-        distance_ns: Square::from_fn(nodes, between),
+        distance_ns: Square::from_fn(nodes, |a: usize, b: usize| {
+            match (a == b, switch(a) == switch(b)) {
+                (true, _) => 1e3,
+                (_, true) => 1e5,
+                (_, false) => 4e5,
+            }
+        }),
         message_bytes: 65536,
         by_mpi: false,
         group: (0..nodes).map(switch).collect(),

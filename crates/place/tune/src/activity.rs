@@ -49,11 +49,10 @@ struct Counts {
 
 impl Counts {
     fn read() -> Self {
-        let bytes = |path| std::fs::read(path).unwrap_or_default();
-        Counts {
-            times: CpuTimes::parse(&bytes("/proc/stat")),
-            interrupts: Interrupts::parse(&bytes("/proc/interrupts")),
-        }
+        // A computer may not show one of them; then nothing is known to run.
+        let [times, interrupts] =
+            ["/proc/stat", "/proc/interrupts"].map(|path| std::fs::read(path).unwrap_or_default());
+        Counts { times: CpuTimes::parse(&times), interrupts: Interrupts::parse(&interrupts) }
     }
 
     fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {

@@ -163,10 +163,9 @@ impl Results {
     }
 
     fn since(&self, then: &Results) -> Option<Comparison> {
-        let logs = |results: &Results| -> Vec<f64> {
-            results.values(0).iter().map(|value| value.ln()).collect()
-        };
-        let shift = signed_rank::between(&logs(then), &logs(self), self.confidence)?;
+        let [then, now] = [then, self]
+            .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
+        let shift = signed_rank::between(&then, &now, self.confidence)?;
         Some(Comparison::of_shift(0, &shift, self.better))
     }
 
@@ -215,7 +214,6 @@ impl Results {
     }
 
     fn check(&self) -> Result<(), DocumentError> {
-        let wrong = |what: String| Err(DocumentError::Inconsistent(what));
         if self.commands.is_empty() {
             return wrong("commands: there are none".to_owned());
         }
@@ -249,6 +247,10 @@ impl Results {
         }
         Ok(())
     }
+}
+
+fn wrong(what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(what))
 }
 
 #[cfg(test)]

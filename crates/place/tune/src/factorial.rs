@@ -41,25 +41,28 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
     let mean =
         |candidate: &usize| costs[*candidate][..choosing].iter().sum::<f64>() / choosing as f64;
     let mut order: Vec<usize> = (0..costs.len()).collect();
-    let key = |candidate: &usize| (rejected.contains(candidate), mean(candidate));
-    order.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+    order.sort_by(|a, b| {
+        let means = mean(a).partial_cmp(&mean(b)).unwrap_or(std::cmp::Ordering::Equal);
+        rejected.contains(a).cmp(&rejected.contains(b)).then(means)
+    });
     let winner = order[0];
     let runner_up = order[1];
     let mut with = vec![DEFAULT, runner_up];
     with.dedup();
     with.retain(|other| *other != winner);
-    let confirmed = |other: usize| {
+    let confirmed = with.into_iter().map(|other| {
+        // Blocks that chose the winner favour it: only later ones show how much better it is.
         let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
         let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
         let shift = shift(&differences, confidence);
         Confirmed { with: other, differences, shift }
-    };
+    });
     Outcome {
         winner,
         above_winner: (0..costs.len()).map(|candidate| mean(&candidate) - mean(&winner)).collect(),
         rejected,
         blocks: choosing,
-        confirmed: with.into_iter().map(confirmed).collect(),
+        confirmed: confirmed.collect(),
     }
 }
 

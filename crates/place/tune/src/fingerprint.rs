@@ -52,8 +52,11 @@ impl Fingerprint {
     /// The fingerprint of this computer in this environment.
     #[must_use]
     pub fn new(machine: String, environment: Environment, seats: String, quiet: String) -> Self {
-        let digest = |(fault, mitigation): (&String, &String)| format!("{fault}: {mitigation}\n");
-        let mitigations: String = environment.mitigations.iter().map(digest).collect();
+        let mitigations: String = environment
+            .mitigations
+            .iter()
+            .map(|(fault, mitigation)| format!("{fault}: {mitigation}\n"))
+            .collect();
         Fingerprint {
             machine,
             cpu_model: environment.cpu_model,
@@ -77,19 +80,17 @@ impl Fingerprint {
     #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
         let [now, then] = [self, then].map(Fingerprint::words);
-        let differ = |((what, now), (_, then)): &((&str, String), (&str, String))| {
-            (now != then).then(|| format!("{what}: {now}, then {then}"))
-        };
-        now.into_iter().zip(then).filter_map(|pair| differ(&pair)).collect()
+        now.into_iter()
+            .zip(then)
+            .filter(|((_, now), (_, then))| now != then)
+            .map(|((what, now), (_, then))| format!("{what}: {now}, then {then}"))
+            .collect()
     }
 
     /// Each fact with its value, `unknown` where the computer does not say.
     #[must_use]
     pub fn words(&self) -> Vec<(&'static str, String)> {
-        let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-        let turbo = self
-            .turbo
-            .map_or_else(|| "unknown".to_owned(), |on| if on { "on" } else { "off" }.to_owned());
+        let turbo = self.turbo.map(|on| if on { "on" } else { "off" }.to_owned());
         vec![
             ("machine", self.machine.clone()),
             ("processor", word(&self.cpu_model)),
@@ -97,7 +98,7 @@ impl Fingerprint {
             ("hypervisor", word(&self.hypervisor)),
             ("kernel", word(&self.kernel)),
             ("governor", word(&self.governor)),
-            ("turbo", turbo),
+            ("turbo", word(&turbo)),
             ("SMT", word(&self.smt.as_deref().map(smt_word))),
             ("huge pages", word(&self.thp)),
             ("mitigations", word(&self.mitigations)),
@@ -111,6 +112,11 @@ impl Fingerprint {
 /// The 32-bit FNV-1a hash (Fowler, Noll and Vo).
 fn fnv(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+/// A fact in a word, `unknown` where the computer does not say.
+fn word(fact: &Option<String>) -> String {
+    fact.clone().unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

@@ -147,15 +147,18 @@ mod tests {
         }
     }
 
+    fn refusal(text: &str) -> String {
+        Metric::parse(text).unwrap_err().to_string()
+    }
+
     #[test]
     fn what_is_no_metric_is_told_with_what_is() {
-        let told = |text: &str| Metric::parse(text).unwrap_err().to_string();
-        assert!(told("speed").contains("'regex:PATTERN'"));
-        assert!(told("regex:[0-9]+").contains("no group"));
-        assert!(told("regex:(").contains("cannot be read"));
-        assert!(told("perf:cycle").contains("cycles"));
-        assert!(told("command:").contains("no command"));
-        assert!(told("").contains("not known"));
+        assert!(refusal("speed").contains("'regex:PATTERN'"));
+        assert!(refusal("regex:[0-9]+").contains("no group"));
+        assert!(refusal("regex:(").contains("cannot be read"));
+        assert!(refusal("perf:cycle").contains("cycles"));
+        assert!(refusal("command:").contains("no command"));
+        assert!(refusal("").contains("not known"));
     }
 
     #[test]

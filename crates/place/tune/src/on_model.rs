@@ -59,11 +59,13 @@ impl OnModel {
         rounds: u32,
     ) -> Result<Self, OnModelError> {
         let messages = LongMessages::along(pattern, packet_bytes, rounds);
-        let refused = || OnModelError::Pattern {
-            machine: model.name.clone(),
-            tasks: format!("2 to {MOST_TASKS}"),
-        };
-        Ok(OnModel::Cell(Arc::clone(model), messages.ok_or_else(refused)?))
+        Ok(OnModel::Cell(
+            Arc::clone(model),
+            messages.ok_or_else(|| OnModelError::Pattern {
+                machine: model.name.clone(),
+                tasks: format!("2 to {MOST_TASKS}"),
+            })?,
+        ))
     }
 
     /// A pattern's messages over cache lines.
@@ -91,17 +93,18 @@ impl OnModel {
     /// # Errors
     /// The machine's words: a seat is not one of its PUs.
     pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
-        let words = |error: seatmap_sim::SimError| error.to_string();
         match self {
             OnModel::Cell(model, messages) => {
                 let mut bed = CellBed::new(Arc::clone(model));
-                let moved = bed.run(&job.seats, messages, job.skew).map_err(words)?;
+                let moved =
+                    bed.run(&job.seats, messages, job.skew).map_err(|error| error.to_string())?;
                 Ok(span(moved.iter().map(|task| [task.began, task.ended])) * bed.ns_per_cycle())
             }
             OnModel::Coherent(model, handoffs) => {
                 let mut bed = CoherentBed::new(Arc::clone(model));
                 bed.seed = job.skew;
-                let taken = Testbed::run(&mut bed, &job.seats, handoffs).map_err(words)?;
+                let taken = Testbed::run(&mut bed, &job.seats, handoffs)
+                    .map_err(|error| error.to_string())?;
                 let spans = taken.iter().map(|task| [task.began.ticks, task.ended.ticks]);
                 Ok(span(spans) * Testbed::ns_per_tick(&bed))
             }
@@ -113,13 +116,16 @@ impl OnModel {
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.
     pub fn times_ns(&self, jobs: &[Job], is_over: &AtomicBool) -> Result<Vec<f64>, String> {
-        let time = |_: &mut (), job: &Job| {
-            if is_over.load(Ordering::Relaxed) {
-                return Err("nobody wants the result any more".to_owned());
-            }
-            self.time_ns(job)
-        };
-        pool::try_map(jobs, || (), time)
+        pool::try_map(
+            jobs,
+            || (),
+            |_, job| {
+                if is_over.load(Ordering::Relaxed) {
+                    return Err("nobody wants the result any more".to_owned());
+                }
+                self.time_ns(job)
+            },
+        )
     }
 
     /// The times of some runs that have a place among all, as [`OnModel::times_ns`] has them.
@@ -170,10 +176,13 @@ mod tests {
         OnModel::cell(&model, &generate("ring:4").unwrap(), 4096, 2).unwrap()
     }
 
+    fn job(seats: [u32; 4], skew: u64) -> Job {
+        Job { seats: seats.to_vec(), skew }
+    }
+
     #[test]
     fn a_run_depends_on_its_seats_and_its_skew() {
         let ring = ring();
-        let job = |seats: [u32; 4], skew| Job { seats: seats.to_vec(), skew };
         let time = |job: &Job| ring.time_ns(job).unwrap();
         let first = job([0, 1, 2, 3], 7);
         assert!(time(&first) > 0.0);

@@ -288,10 +288,7 @@ impl<E> Race<'_, E> {
         }
         // A look after each of many blocks would take long, and each look may err.
         self.next_test = self.blocks + 1 + self.blocks / 8;
-        let block = |block: usize| {
-            self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
-        };
-        let blocks: Vec<Vec<f64>> = (0..self.blocks).map(block).collect();
+        let blocks: Vec<Vec<f64>> = (0..self.blocks).map(|block| self.of_block(block)).collect();
         let worse = worse_than_best(&blocks, self.rules.confidence);
         self.rejected.extend(worse.iter().map(|at| self.alive[*at]));
         let mut at = 0;
@@ -310,25 +307,26 @@ impl<E> Race<'_, E> {
         self.alive.sort_unstable();
     }
 
+    /// The log costs of the candidates in the race in a block.
+    fn of_block(&self, block: usize) -> Vec<f64> {
+        self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
+    }
+
     /// The candidates in the race, the best first: by the centre of their log costs, each less its
     /// block's median.
     fn in_order(&self) -> Vec<usize> {
-        let middle = |block: usize| {
-            let of_block: Vec<f64> =
-                self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect();
-            seatmap_statistics::median(&of_block).unwrap_or(0.0)
-        };
-        let middles: Vec<f64> = (0..self.blocks).map(middle).collect();
-        let centre = |candidate: usize| {
-            let above: Vec<f64> = self.costs[candidate]
-                .iter()
-                .zip(&middles)
-                .map(|(cost, middle)| cost - middle)
-                .collect();
-            signed_rank::centre(&above).unwrap_or(f64::INFINITY)
-        };
-        let mut scored: Vec<(f64, usize)> =
-            self.alive.iter().map(|candidate| (centre(*candidate), *candidate)).collect();
+        let middles: Vec<f64> = (0..self.blocks)
+            .map(|block| seatmap_statistics::median(&self.of_block(block)).unwrap_or(0.0))
+            .collect();
+        let mut scored: Vec<(f64, usize)> = self
+            .alive
+            .iter()
+            .map(|candidate| {
+                let costs = self.costs[*candidate].iter().zip(&middles);
+                let above: Vec<f64> = costs.map(|(cost, middle)| cost - middle).collect();
+                (signed_rank::centre(&above).unwrap_or(f64::INFINITY), *candidate)
+            })
+            .collect();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         scored.into_iter().map(|(_, candidate)| candidate).collect()
     }
@@ -347,10 +345,13 @@ impl<E> Race<'_, E> {
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
         let mut others: Vec<usize> = others.collect();
         // Of those that were dropped early little is known: the longer in the race, the better.
-        let key = |candidate: &usize| {
-            (usize::MAX - self.costs[*candidate].len(), above_winner[*candidate])
-        };
-        others.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
+        others.sort_by(|a, b| {
+            let costs = above_winner[*a].partial_cmp(&above_winner[*b]);
+            self.costs[*b]
+                .len()
+                .cmp(&self.costs[*a].len())
+                .then(costs.unwrap_or(std::cmp::Ordering::Equal))
+        });
         let runner_up = others[0];
         let mut with = vec![DEFAULT, runner_up];
         with.dedup();
@@ -362,11 +363,14 @@ impl<E> Race<'_, E> {
                 differences[at].push(difference);
             }
         }
-        let confirmed = |(with, differences): (usize, Vec<f64>)| {
-            let shift = signed_rank::shift(&differences, self.rules.confidence);
-            Confirmed { with, differences, shift }
-        };
-        let confirmed = with.into_iter().zip(differences).map(confirmed).collect();
+        let confirmed = with
+            .into_iter()
+            .zip(differences)
+            .map(|(with, differences)| {
+                let shift = signed_rank::shift(&differences, self.rules.confidence);
+                Confirmed { with, differences, shift }
+            })
+            .collect();
         Ok(Outcome {
             winner,
             above_winner,

@@ -126,21 +126,27 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
 /// The activity on a core: the busiest of its hardware threads, forbidden ones too.
 fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
     let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
-    let on_core = |pu: &&Pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core);
-    let of = |pu: &Pu| activity.get(&pu.os).copied().unwrap_or_default();
-    topology.pus.iter().filter(on_core).map(of).fold(Activity::default(), |most, one| Activity {
-        busy_percent: most.busy_percent.max(one.busy_percent),
-        interrupts_per_s: most.interrupts_per_s.max(one.interrupts_per_s),
-    })
+    topology
+        .pus
+        .iter()
+        .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core))
+        .map(|pu| activity.get(&pu.os).copied().unwrap_or_default())
+        .fold(Activity::default(), |most, one| Activity {
+            busy_percent: most.busy_percent.max(one.busy_percent),
+            interrupts_per_s: most.interrupts_per_s.max(one.interrupts_per_s),
+        })
 }
 
 /// The cores of the kind that matters: performance cores where a processor has several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
-    let is_fast = |core: &Core| core.kind == Some(CoreKind::Performance);
-    if !cores.iter().any(is_fast) || cores.iter().all(is_fast) {
-        return (cores, false);
+    let (fast, slow): (Vec<Core>, Vec<Core>) =
+        cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
+    if fast.is_empty() {
+        return (slow, false);
     }
-    let (fast, slow): (Vec<Core>, Vec<Core>) = cores.into_iter().partition(is_fast);
+    if slow.is_empty() {
+        return (fast, false);
+    }
     let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
     let (are, they) = if left.0.len() == 1 {
         ("is", "it belongs to a core")
@@ -154,21 +160,19 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
 /// The chosen cores that are not quiet, each as a sentence.
 fn disturbed(cores: &[Core]) -> Vec<String> {
     let noisy = cores.iter().filter(|core| !core.activity.is_quiet());
-    let told = |core: &Core| {
-        let Activity { busy_percent, interrupts_per_s } = core.activity;
-        let cpus = CpuList(core.pus.clone());
-        if busy_percent > QUIET_PERCENT {
-            format!(
-                "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"
-            )
-        } else {
-            format!(
-                "{interrupts_per_s} of devices a second came to CPU {cpus} before the start",
-                interrupts_per_s = counted_figure(interrupts_per_s, 0, "interrupt")
-            )
-        }
-    };
-    noisy.map(told).collect()
+    noisy
+        .map(|core| {
+            let Activity { busy_percent, interrupts_per_s } = core.activity;
+            let cpus = CpuList(core.pus.clone());
+            if busy_percent > QUIET_PERCENT {
+                return format!(
+                    "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"
+                );
+            }
+            let interrupts = counted_figure(interrupts_per_s, 0, "interrupt");
+            format!("{interrupts} of devices a second came to CPU {cpus} before the start")
+        })
+        .collect()
 }
 
 #[cfg(test)]

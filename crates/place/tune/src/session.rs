@@ -207,11 +207,13 @@ mod tests {
     use std::cell::Cell;
 
     fn contestants(scripts: &[&str]) -> Vec<Contestant> {
-        let of = |script: &&str| Contestant {
-            command: ["sh", "-c", script].map(Into::into).to_vec(),
-            ..Contestant::default()
-        };
-        scripts.iter().map(of).collect()
+        scripts
+            .iter()
+            .map(|script| Contestant {
+                command: ["sh", "-c", script].map(Into::into).to_vec(),
+                ..Contestant::default()
+            })
+            .collect()
     }
 
     fn session(scripts: &[&str], length: Length, stop_after: usize) -> (End, Results, usize) {
@@ -259,12 +261,15 @@ mod tests {
         assert_eq!((results.runs.len(), done), (4, 5));
     }
 
+    fn blocks_in(length: Length) -> usize {
+        session(&["echo 1"], length, usize::MAX).1.blocks().len()
+    }
+
     #[test]
     fn time_ends_a_session_between_its_bounds() {
         let bounds =
             |least_blocks, time| Length { warm_ups: 0, least_blocks, most_blocks: 4, time };
-        let blocks = |length| session(&["echo 1"], length, usize::MAX).1.blocks().len();
-        assert_eq!(blocks(bounds(2, Duration::ZERO)), 2);
-        assert_eq!(blocks(bounds(2, Duration::from_secs(1000))), 4);
+        assert_eq!(blocks_in(bounds(2, Duration::ZERO)), 2);
+        assert_eq!(blocks_in(bounds(2, Duration::from_secs(1000))), 4);
     }
 }

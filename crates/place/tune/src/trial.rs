@@ -288,18 +288,16 @@ impl Runner {
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {
         let Metric::Counted(event) = &self.metric else { return Ok(None) };
-        let refused = |source: io::Error| TrialError::Counter {
-            event: event.to_string(),
-            hint: match source.raw_os_error() {
+        Counter::of_children(event).map(Some).map_err(|source| {
+            let hint = match source.raw_os_error() {
                 Some(libc::EACCES | libc::EPERM) => " (see /proc/sys/kernel/perf_event_paranoid)",
                 _ if event.is_software() => "",
                 _ => {
                     " (virtual machines mostly have no counters; software events such as task-clock work everywhere)"
                 }
-            },
-            source,
-        };
-        Counter::of_children(event).map(Some).map_err(refused)
+            };
+            TrialError::Counter { event: event.to_string(), hint, source }
+        })
     }
 
     fn check(
@@ -339,9 +337,11 @@ impl Runner {
                 })
             }
             (Metric::Counted(event), Some(counter)) => {
-                let source =
-                    |source| TrialError::Counter { event: event.to_string(), hint: "", source };
-                counter.read().map(|count| count as f64).map_err(source)
+                counter.read().map(|count| count as f64).map_err(|source| TrialError::Counter {
+                    event: event.to_string(),
+                    hint: "",
+                    source,
+                })
             }
             (Metric::Command(_), _) => {
                 unreachable!("a command's number is asked for by that command")
@@ -366,8 +366,7 @@ impl Runner {
         let started = Started::new(&asking, false, &printed)
             .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
         let began = Instant::now();
-        let is_late = || began.elapsed() > self.metric_limit;
-        let ended = started.wait(&|| stop() || is_late());
+        let ended = started.wait(&|| stop() || began.elapsed() > self.metric_limit);
         let ended =
             ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
         let Some(ended) = ended else {
@@ -383,8 +382,11 @@ impl Runner {
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
         let text = out.trim().to_owned();
         let read = printed_number(&text).filter(|_| failure(ended.status).is_none());
-        let wrong = || TrialError::NotANumber { metric: self.metric.to_string(), printed: text };
-        read.ok_or_else(wrong).map(Some)
+        read.ok_or_else(|| TrialError::NotANumber {
+            metric: self.metric.to_string(),
+            printed: text,
+        })
+        .map(Some)
     }
 }
 
@@ -405,6 +407,16 @@ pub(crate) struct Printed {
     error: File,
 }
 
+/// The end of a file, no more of it than this.
+fn end_of(mut file: &File, most: u64) -> io::Result<String> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    // The cut may fall inside a character.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 impl Printed {
     fn new() -> io::Result<Self> {
         Ok(Printed { out: tempfile::tempfile()?, error: tempfile::tempfile()? })
@@ -412,14 +424,7 @@ impl Printed {
 
     /// Its output on stdout and on stderr, no more of each than this from the end.
     fn read(&self, most: u64) -> io::Result<[String; 2]> {
-        let read = |mut file: &File| -> io::Result<String> {
-            let length = file.seek(SeekFrom::End(0))?;
-            file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-            let mut bytes = Vec::new();
-            file.take(most).read_to_end(&mut bytes)?;
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        Ok([read(&self.out)?, read(&self.error)?])
+        Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
     }
 
     /// The last lines on stderr, or else on stdout, as the end of an error.

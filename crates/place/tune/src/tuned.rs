@@ -247,56 +247,70 @@ impl Tuned {
     /// taken over.
     #[must_use]
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
-        let words = |tuned: &Tuned| {
-            let candidates: Vec<&str> =
-                tuned.candidates.iter().map(|candidate| &*candidate.name).collect();
-            [
-                ("the command", tuned.command.join(" ")),
-                ("the metric", tuned.metric.clone()),
-                ("the direction", format!("{:?}", tuned.better)),
-                ("the confidence", tuned.confidence.to_string()),
-                ("the seed", tuned.seed.to_string()),
-                ("the budget", format!("{:?}", tuned.rules().budget)),
-                ("the candidates", candidates.join(", ")),
-            ]
-        };
-        let differ = |((what, now), (_, then)): &((&str, String), (&str, String))| {
-            (now != then).then(|| format!("{what}: {now}, then {then}"))
-        };
-        let seats = || {
-            self.candidates.iter().zip(&then.candidates).any(|(now, then)| now.seats != then.seats)
-        };
-        let of_words = words(self).into_iter().zip(words(then)).find_map(|pair| differ(&pair));
-        of_words
-            .or_else(|| seats().then(|| "the seats of the candidates".to_owned()))
-            .or_else(|| self.fingerprint.differences(&then.fingerprint).into_iter().next())
+        for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
+            if now != then {
+                return Some(format!("{what}: {now}, then {then}"));
+            }
+        }
+        // The names are the same by now: seats differ where a name means something else.
+        let mut both = self.candidates.iter().zip(&then.candidates);
+        if both.any(|(now, then)| now.seats != then.seats) {
+            return Some("the seats of the candidates".to_owned());
+        }
+        self.fingerprint.differences(&then.fingerprint).into_iter().next()
+    }
+
+    /// The things that make a race another one, each with its value.
+    fn words(&self) -> [(&'static str, String); 7] {
+        let candidates: Vec<&str> =
+            self.candidates.iter().map(|candidate| &*candidate.name).collect();
+        [
+            ("the command", self.command.join(" ")),
+            ("the metric", self.metric.clone()),
+            ("the direction", format!("{:?}", self.better)),
+            ("the confidence", self.confidence.to_string()),
+            ("the seed", self.seed.to_string()),
+            ("the budget", format!("{:?}", self.rules().budget)),
+            ("the candidates", candidates.join(", ")),
+        ]
     }
 
     /// Writes down how the race ended.
     pub fn judge(&mut self, outcome: &Outcome) {
-        let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
-        let of_log = |log: f64| percent((sign * log).exp());
-        let difference = |found: &Confirmed| {
-            let ends = |low: f64, high: f64| if low < high { [low, high] } else { [high, low] };
-            let centre = seatmap_statistics::signed_rank::centre(&found.differences).unwrap_or(0.0);
-            Difference {
-                with: found.with,
-                percent: of_log(centre),
-                interval_percent: found
-                    .shift
-                    .map(|shift| ends(of_log(shift.low), of_log(shift.high))),
-                groups: found.differences.len(),
-            }
-        };
         self.verdict = Some(Verdict {
             winner: outcome.winner,
-            above_winner_percent: outcome.above_winner.iter().map(|log| of_log(*log)).collect(),
+            above_winner_percent: outcome
+                .above_winner
+                .iter()
+                .map(|log| self.percent_of_log(*log))
+                .collect(),
             rejected: outcome.rejected.clone(),
             blocks: outcome.blocks,
-            confirmed: outcome.confirmed.iter().map(difference).collect(),
+            confirmed: outcome.confirmed.iter().map(|one| self.difference(one)).collect(),
             safe: outcome.is_safe(SAFE_SHARE),
             rank_correlation: self.rank_correlation(&outcome.above_winner),
         });
+    }
+
+    fn difference(&self, confirmed: &Confirmed) -> Difference {
+        let centre = seatmap_statistics::signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
+        Difference {
+            with: confirmed.with,
+            percent: self.percent_of_log(centre),
+            interval_percent: confirmed.shift.map(|shift| {
+                let [a, b] = [shift.low, shift.high].map(|log| self.percent_of_log(log));
+                // Where higher is better, the ends change places with the sign.
+                if a < b { [a, b] } else { [b, a] }
+            }),
+            groups: confirmed.differences.len(),
+        }
+    }
+
+    /// A difference of log costs in percent of the reading. A cost is the reciprocal of a reading
+    /// of which higher is better.
+    fn percent_of_log(&self, log: f64) -> f64 {
+        let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
+        percent((sign * log).exp())
     }
 
     /// How well the model's order is that of the runs.
@@ -313,8 +327,11 @@ impl Tuned {
     /// The readings of a candidate in the race and its confirmation.
     #[must_use]
     pub fn values(&self, candidate: usize) -> Vec<f64> {
-        let of = |run: &&Run| run.turn.candidate == candidate && run.turn.phase != Phase::WarmUp;
-        self.runs.iter().filter(of).map(|run| run.value).collect()
+        self.runs
+            .iter()
+            .filter(|run| run.turn.candidate == candidate && run.turn.phase != Phase::WarmUp)
+            .map(|run| run.value)
+            .collect()
     }
 
     /// Reads a race and checks that its parts fit together.
@@ -354,11 +371,10 @@ impl Tuned {
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
         }
-        let bad_run = |run: &Run| {
+        if let Some(at) = self.runs.iter().position(|run| {
             run.turn.candidate >= candidates
                 || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
-        };
-        if let Some(at) = self.runs.iter().position(bad_run) {
+        }) {
             return Some(format!(
                 "runs[{at}]: no such candidate, or a reading that is not above 0"
             ));

@@ -43,13 +43,13 @@ impl Varied {
     /// [`VariedError`]: nothing was turned.
     pub fn begin(switches: &[Switch], command: &mut Command) -> Result<Self, VariedError> {
         let root = Root::new("/");
-        let find = |switch: &Switch| {
+        let mut positions = Vec::with_capacity(switches.len());
+        for switch in switches {
             let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
             // A user who may put it back may turn it.
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
-            Ok((*switch, position))
-        };
-        let positions = switches.iter().map(find).collect::<Result<Vec<_>, VariedError>>()?;
+            positions.push((*switch, position));
+        }
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
         let lines: String =
@@ -61,12 +61,14 @@ impl Varied {
     /// The settings that differ from those found, with a name for each: one for each switch.
     #[must_use]
     pub fn settings(&self) -> Vec<(String, Seats)> {
-        let other = |(switch, position): &(Switch, Position)| {
-            let on = !position.was_on;
-            let name = format!("{switch} {}", if on { "on" } else { "off" });
-            (name, Seats::Kernel(Setting { switch: switch.word().to_owned(), on }))
-        };
-        self.positions.iter().map(other).collect()
+        self.positions
+            .iter()
+            .map(|(switch, position)| {
+                let on = !position.was_on;
+                let name = format!("{switch} {}", if on { "on" } else { "off" });
+                (name, Seats::Kernel(Setting { switch: switch.word().to_owned(), on }))
+            })
+            .collect()
     }
 
     /// Does something while a switch is turned as this setting says.
@@ -74,16 +76,18 @@ impl Varied {
     /// # Errors
     /// [`VariedError`]: the switch is unknown, or the kernel refuses.
     pub fn with<T>(&self, setting: &Setting, work: impl FnOnce() -> T) -> Result<T, VariedError> {
-        let known = |(switch, _): &&(Switch, Position)| switch.word() == setting.switch;
-        let Some((switch, position)) = self.positions.iter().find(known) else {
+        let Some((switch, position)) =
+            self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
+        else {
             return Err(VariedError::Absent(
                 Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
             ));
         };
-        let refused = |error| VariedError::Refused(*switch, error);
-        position.turn(&self.root, setting.on).map_err(refused)?;
+        let turned = position.turn(&self.root, setting.on);
+        turned.map_err(|error| VariedError::Refused(*switch, error))?;
         let done = work();
-        position.put_back(&self.root).map_err(refused)?;
+        let restored = position.put_back(&self.root);
+        restored.map_err(|error| VariedError::Refused(*switch, error))?;
         Ok(done)
     }
 }

@@ -106,11 +106,15 @@ pub fn comparisons(
     better: Option<Better>,
 ) -> Vec<Comparison> {
     let commands = blocks.first().map_or(0, |block| block.len().saturating_sub(1));
-    let logs = |with: usize| -> Vec<f64> {
-        let log = |block: &Vec<f64>| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln();
-        blocks.iter().map(log).collect()
-    };
-    (1..commands).filter_map(|with| Comparison::of(with, &logs(with), confidence, better)).collect()
+    (1..commands)
+        .filter_map(|with| {
+            let logs: Vec<f64> = blocks
+                .iter()
+                .map(|block| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln())
+                .collect();
+            Comparison::of(with, &logs, confidence, better)
+        })
+        .collect()
 }
 
 /// The first command against itself.
@@ -147,11 +151,13 @@ mod tests {
     fn blocks(ratio: f64, count: usize) -> Vec<Vec<f64>> {
         let drift = |block: usize| 1.0 + 0.3 * block as f64;
         let noise = |block: usize, at: usize| 1.0 + 0.001 * ((block * 7 + at * 3) % 5) as f64;
-        let of = |block| {
-            let value = |at| drift(block) * noise(block, at) * if at == 2 { ratio } else { 1.0 };
-            (0..3).map(value).collect()
-        };
-        (0..count).map(of).collect()
+        (0..count)
+            .map(|block| {
+                (0..3)
+                    .map(|at| drift(block) * noise(block, at) * if at == 2 { ratio } else { 1.0 })
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]

@@ -53,9 +53,12 @@ fn left_wide(mask: &CpuSet, tids: &[Tid], offline: &CpuSet) -> Left {
 mod tests {
     use super::*;
 
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
     #[test]
     fn threads_that_lost_the_same_are_told_together() {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
         let one = left_wide(&set("0-3"), &[7], &set("2")).to_string();
         assert!(
             one.starts_with(

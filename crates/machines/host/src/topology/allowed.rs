@@ -51,14 +51,12 @@ fn restricted(
     group: &str,
     what: &str,
 ) -> Option<CpuSet> {
-    let read = |group: &str| tree.text(&format!("{mount}{group}/{}", flavour.file(what)));
-    let text = match flavour {
-        Flavour::V2 => std::iter::successors(Some(group), |group| {
-            group.rsplit_once('/').map(|(above, _)| above)
-        })
-        .find_map(read),
-        Flavour::V1 | Flavour::Cpuset => read(group),
-    };
+    let above =
+        std::iter::successors(Some(group), |group| group.rsplit_once('/').map(|(above, _)| above));
+    let groups = if matches!(flavour, Flavour::V2) { usize::MAX } else { 1 };
+    let text = above
+        .take(groups)
+        .find_map(|group| tree.text(&format!("{mount}{group}/{}", flavour.file(what))));
     CpuSet::of_list(&text?)
 }
 

@@ -163,12 +163,8 @@ fn without_needless_groups(
     mut kept: HashSet<usize>,
     allowed: &CpuSet,
 ) -> HashSet<usize> {
-    let sets_of = |kind: Kind, kept: &HashSet<usize>| -> Vec<CpuSet> {
-        let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
-        of_kind.map(|at| shared[*at].set.within(allowed)).collect()
-    };
     for group in [Kind::Cluster, Kind::Book, Kind::Drawer] {
-        let sets: HashSet<CpuSet> = sets_of(group, &kept).into_iter().collect();
+        let sets: HashSet<CpuSet> = sets_of(shared, &kept, group, allowed).into_iter().collect();
         let others = [
             Kind::Drawer,
             Kind::Book,
@@ -179,16 +175,22 @@ fn without_needless_groups(
             Kind::L2,
             Kind::Core,
         ];
-        let is_same = |kind: Kind| {
-            let theirs = sets_of(kind, &kept);
-            theirs.len() == sets.len() && theirs.iter().all(|set| sets.contains(set))
-        };
-        let machine = sets.len() == 1 && sets.contains(allowed);
-        if machine
-            || others.into_iter().any(|kind| kind != group && !sets.is_empty() && is_same(kind))
-        {
+        let is_machine = sets.len() == 1 && sets.contains(allowed);
+        let is_another = others.into_iter().filter(|kind| *kind != group).any(|kind| {
+            let theirs = sets_of(shared, &kept, kind, allowed);
+            !sets.is_empty()
+                && theirs.len() == sets.len()
+                && theirs.iter().all(|set| sets.contains(set))
+        });
+        if is_machine || is_another {
             kept.retain(|at| shared[*at].kind != group);
         }
     }
     kept
+}
+
+/// The allowed CPUs of each part of a kind that is kept.
+fn sets_of(shared: &[Shared], kept: &HashSet<usize>, kind: Kind, allowed: &CpuSet) -> Vec<CpuSet> {
+    let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
+    of_kind.map(|at| shared[*at].set.within(allowed)).collect()
 }

@@ -28,14 +28,15 @@ impl Workload for Sum {
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
         let sum = Addr::line(0);
         let all_here = Barrier::new(Addr::line(1), self.tasks);
-        let round = |_| {
-            port.fetch_add(sum, rank as u64 + 1);
-            all_here.wait(port);
-            let seen = port.load(sum);
-            all_here.wait(port);
-            seen
-        };
-        (0..self.rounds).map(round).collect()
+        (0..self.rounds)
+            .map(|_| {
+                port.fetch_add(sum, rank as u64 + 1);
+                all_here.wait(port);
+                let seen = port.load(sum);
+                all_here.wait(port);
+                seen
+            })
+            .collect()
     }
 }
 

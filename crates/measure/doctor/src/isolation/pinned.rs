@@ -32,13 +32,16 @@ fn only_cpu(task: &Task, cpus: &CpuSet) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn set(cpus: &str) -> CpuSet {
+        CpuSet::of_list(cpus).unwrap()
+    }
+
     #[test]
     fn only_programs_with_one_cpu_count() {
         let task = |is_kernel| Task {
             is_kernel,
             ..Task::of(std::process::id() as seatmap_os::Tid).unwrap()
         };
-        let set = |cpus: &str| CpuSet::of_list(cpus).unwrap();
         assert_eq!(only_cpu(&task(false), &set("3")), Some(3));
         assert_eq!(only_cpu(&task(false), &set("2-3")), None);
         assert_eq!(only_cpu(&task(true), &set("3")), None);

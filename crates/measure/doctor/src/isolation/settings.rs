@@ -222,9 +222,12 @@ mod tests {
         );
     }
 
+    fn fixture(mask: &str) -> Fixture {
+        Fixture::new(&[(WORKQUEUE, mask)])
+    }
+
     #[test]
     fn workqueues_elsewhere_are_well() {
-        let fixture = |mask: &str| Fixture::new(&[(WORKQUEUE, mask)]);
         assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
         assert_eq!(
             workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level,

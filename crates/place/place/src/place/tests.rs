@@ -56,9 +56,10 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
         "{:?}",
         answer.placement
     );
-    let crowded = |request: &mut PlaceRequest| request.fixed = vec![(0, 1), (1, 1)];
     assert_eq!(
-        placed(&machine, &generate("ring:5").unwrap(), crowded),
+        placed(&machine, &generate("ring:5").unwrap(), |request: &mut PlaceRequest| {
+            request.fixed = vec![(0, 1), (1, 1)];
+        }),
         Err(PlaceError::Crowded(1))
     );
 }
@@ -298,6 +299,10 @@ fn a_run_that_fails_says_so() {
     assert!(request.place().unwrap_err().to_string().contains("runs the program"));
 }
 
+fn is_next(pair: &[u32]) -> bool {
+    matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25)
+}
+
 #[test]
 fn nothing_usual_is_better_than_what_is_found() {
     let best = |answer: &Answer| {
@@ -305,15 +310,14 @@ fn nothing_usual_is_better_than_what_is_found() {
     };
     let machine = machine("core-i9-12900k");
     let pattern = generate("ring:24").unwrap();
-    let congested = |request: &mut PlaceRequest| {
+    let answer = placed(&machine, &pattern, |request: &mut PlaceRequest| {
         request.objective = Objective::Congestion;
         request.limit = Limit::kicks(1);
-    };
-    let answer = placed(&machine, &pattern, congested).unwrap();
+    })
+    .unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
     // A program that runs best scattered for its own reasons, which no distance tells.
     let machine = super::tests::machine("xeon-e5-2680-2s");
-    let is_next = |pair: &[u32]| matches!((pair[1] + 32 - pair[0]) % 32, 8 | 25);
     let time_ns =
         |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
     let mut request = PlaceRequest::new(&machine, &pattern);
@@ -341,9 +345,12 @@ fn two_cpus() -> Profile {
     profile
 }
 
+fn edge(from: usize, to: usize) -> seatmap_pattern::Edge {
+    seatmap_pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 }
+}
+
 /// Readers 0 to 3 and writers 4 to 7, each pair with 1000 messages either way.
 fn sleeping_pairs() -> seatmap_pattern::Pattern {
-    let edge = |from, to| seatmap_pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 };
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];

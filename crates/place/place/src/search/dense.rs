@@ -76,8 +76,9 @@ impl Dense {
     }
 
     fn best(&self) -> Option<(usize, usize)> {
-        let lowest = |a: &usize, b: &usize| self.row_least[*a].total_cmp(&self.row_least[*b]);
-        let i = (0..self.n).min_by(lowest).filter(|i| self.row_least[*i] < -self.least)?;
+        let i = (0..self.n)
+            .min_by(|a: &usize, b: &usize| self.row_least[*a].total_cmp(&self.row_least[*b]))
+            .filter(|i| self.row_least[*i] < -self.least)?;
         let row = &self.change[i * self.n..(i + 1) * self.n];
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
     }

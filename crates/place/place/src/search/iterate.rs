@@ -22,12 +22,9 @@ pub struct Found {
 /// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
 /// failures an item it goes on from a state shaken as often as there are items.
 pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
-    let settled = |engine: &mut dyn Engine| {
-        engine.descend(limit);
-        engine.save();
-        Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
-    };
-    let mut best = settled(engine);
+    engine.descend(limit);
+    engine.save();
+    let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     let mut here = best.cost;
     let mut failures = 0;
     let mut left = limit.kicks;

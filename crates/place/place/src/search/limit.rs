@@ -60,11 +60,15 @@ impl Limit {
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
-        let slice =
-            |deadline: Instant| now + deadline.saturating_duration_since(now) / parts.max(1);
         let kicks =
             if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
-        Limit { deadline: self.deadline.map(slice), kicks, enough: self.enough }
+        Limit {
+            deadline: self
+                .deadline
+                .map(|deadline| now + deadline.saturating_duration_since(now) / parts.max(1)),
+            kicks,
+            enough: self.enough,
+        }
     }
 }
 

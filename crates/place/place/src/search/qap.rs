@@ -26,14 +26,8 @@ impl Qap {
     /// A problem of two matrices of one size.
     #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
-        let half = |m: &Square<f64>, sign: f64| {
-            Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)]))
-        };
-        let part = |sign| Part { a: half(&a, sign), b: half(&b, sign), is_symmetric: sign > 0.0 };
-        let is_something =
-            |m: &Square<f64>| (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0));
-        let mut parts = vec![part(1.0)];
-        let skew = part(-1.0);
+        let mut parts = vec![Part::of(&a, &b, 1.0)];
+        let skew = Part::of(&a, &b, -1.0);
         if is_something(&skew.a) && is_something(&skew.b) {
             parts.push(skew);
         }
@@ -61,12 +55,13 @@ impl Qap {
     /// The cost of a permutation.
     #[must_use]
     pub fn cost(&self, place_of: &[u32]) -> f64 {
-        let row = |i: usize| -> f64 {
-            let flows = self.a.row(i);
-            let distances = self.b.row(place_of[i] as usize);
-            flows.iter().zip(place_of).map(|(flow, place)| flow * distances[*place as usize]).sum()
-        };
-        (0..self.n()).map(row).sum()
+        (0..self.n())
+            .map(|i| -> f64 {
+                let flows = self.a.row(i).iter().zip(place_of);
+                let distances = self.b.row(place_of[i] as usize);
+                flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
+            })
+            .sum()
     }
 
     /// Both matrices made symmetric, where that is the whole problem; `None` where directions
@@ -83,6 +78,11 @@ impl Qap {
     }
 }
 
+/// Whether a matrix holds more than zeros.
+fn is_something(m: &Square<f64>) -> bool {
+    (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0))
+}
+
 impl Part {
     /// With the distances in the order of the items.
     pub(super) fn permuted(&self, place_of: &[u32]) -> Part {
@@ -92,11 +92,18 @@ impl Part {
         Part { b, ..self.clone() }
     }
 
+    /// Both matrices' symmetric part for a sign of 1, and their skew part for one of -1.
+    fn of(a: &Square<f64>, b: &Square<f64>, sign: f64) -> Self {
+        let [a, b] =
+            [a, b].map(|m| Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)])));
+        Part { a, b, is_symmetric: sign > 0.0 }
+    }
+
     /// The cost of the permutation that the distances are ordered by.
     pub(super) fn cost(&self) -> f64 {
-        let row =
-            |i: usize| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() };
-        (0..self.a.n()).map(row).sum()
+        (0..self.a.n())
+            .map(|i| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() })
+            .sum()
     }
 
     /// The change by a swap of two items, distances being permuted.
@@ -104,8 +111,9 @@ impl Part {
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         let a = &self.a;
         let b = &self.b;
-        let own = |k: usize| (a[(i, k)] - a[(j, k)]) * (b[(j, k)] - b[(i, k)]);
-        let others = 2.0 * (crossed(a.row(i), a.row(j), b.row(i), b.row(j)) - own(i) - own(j));
+        // The sum over all rows counts the two that are swapped as well.
+        let [own_i, own_j] = [i, j].map(|k| (a[(i, k)] - a[(j, k)]) * (b[(j, k)] - b[(i, k)]));
+        let others = 2.0 * (crossed(a.row(i), a.row(j), b.row(i), b.row(j)) - own_i - own_j);
         if self.is_symmetric {
             return others + (a[(i, i)] - a[(j, j)]) * (b[(j, j)] - b[(i, i)]);
         }
@@ -152,11 +160,8 @@ fn crossed(a_i: &[f64], a_j: &[f64], b_i: &[f64], b_j: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     let whole = n - n % LANES;
     for at in (0..whole).step_by(LANES) {
-        let one = |m: &[f64]| -> [f64; LANES] { std::array::from_fn(|lane| m[at + lane]) };
-        let a_i = one(a_i);
-        let a_j = one(a_j);
-        let b_i = one(b_i);
-        let b_j = one(b_j);
+        let [a_i, a_j, b_i, b_j] = [a_i, a_j, b_i, b_j]
+            .map(|row| -> [f64; LANES] { std::array::from_fn(|lane| row[at + lane]) });
         for lane in 0..LANES {
             sums[lane] += (a_i[lane] - a_j[lane]) * (b_j[lane] - b_i[lane]);
         }

@@ -112,8 +112,8 @@ impl<'a> Sparse<'a> {
             return true;
         }
         let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
-        let zone = |item: usize| zones.zone_of_slot[self.slot_of[item] as usize];
-        zones.allow(&self.in_zone, zone(task), zone(hole))
+        let [from, to] = [task, hole].map(|item| self.problem.zone(self.slot_of[item]));
+        zones.allow(&self.in_zone, from, to)
     }
 
     /// The swap with a task that helps most, if any does. `weight_to` must hold the task's weights.
@@ -153,10 +153,9 @@ impl<'a> Sparse<'a> {
         if !self.is_task(a) || !self.is_task(b) {
             return moved;
         }
-        let at = |a: usize, b: usize| f64::from(self.problem.distance[(a, b)]);
-        moved
-            + self.problem.traffic.between(a, b)
-                * (2.0 * at(here, there) - at(here, here) - at(there, there))
+        let [across, at_here, at_there] = [(here, there), (here, here), (there, there)]
+            .map(|pus| f64::from(self.problem.distance[pus]));
+        moved + self.problem.traffic.between(a, b) * (2.0 * across - at_here - at_there)
     }
 
     fn swap(&mut self, a: usize, b: usize) {

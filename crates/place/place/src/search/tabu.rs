@@ -25,9 +25,9 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
         let place_i = engine.places()[i] as usize;
         let place_j = engine.places()[j] as usize;
         engine.swap(i, j);
-        let tenure = |rng: &mut Xoshiro| (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
-        free_at[i * n + place_i] = now + tenure(rng);
-        free_at[j * n + place_j] = now + tenure(rng);
+        for cell in [i * n + place_i, j * n + place_j] {
+            free_at[cell] = now + (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
+        }
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
             best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
         }

@@ -113,8 +113,9 @@ impl<'a> Tour<'a> {
             return false;
         }
         let n = self.tour.len();
-        let own = |tour: &Self, next: usize| tour.apart(slot, tour.at(place as usize + next));
-        let worst = own(self, 1).max(own(self, n - 1));
+        let [after, before] =
+            [1, n - 1].map(|next| self.apart(slot, self.at(place as usize + next)));
+        let worst = after.max(before);
         for index in 0..self.near[slot as usize].len() {
             let near = self.near[slot as usize][index];
             // Only a neighbour nearer than one of the present ones can help.
@@ -190,12 +191,9 @@ impl Engine for Tour<'_> {
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
         let [before, a, b, c, d, after] = slots;
-        let sum = |tour: &Self, pairs: [(u32, u32); 3]| {
-            pairs.map(|(x, y)| tour.apart(x, y)).iter().sum::<f64>()
-        };
-        let change = sum(self, [(before, c), (d, a), (b, after)])
-            - sum(self, [(before, a), (b, c), (d, after)]);
-        self.cost += self.weight * change;
+        let [new, old] = [[(before, c), (d, a), (b, after)], [(before, a), (b, c), (d, after)]]
+            .map(|pairs| pairs.map(|(x, y)| self.apart(x, y)).iter().sum::<f64>());
+        self.cost += self.weight * (new - old);
         slots.into_iter().for_each(|slot| self.touch(slot));
     }
 
@@ -272,9 +270,12 @@ mod tests {
         found.cost
     }
 
+    fn step(slots: usize) -> f64 {
+        2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin()
+    }
+
     #[test]
     fn rings_pipelines_and_spare_slots_find_the_shortest_way_round_a_circle() {
-        let step = |slots: usize| 2.0 * 200.0 * (std::f64::consts::PI / slots as f64).sin();
         for (tasks, slots, is_closed, edges) in
             [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)]
         {

@@ -24,25 +24,11 @@ pub fn bisect(
     rng: &mut Xoshiro,
     limit: &Limit,
 ) -> Vec<bool> {
-    let as_they_come = || (0..items.len()).map(|at| at >= first).collect();
+    let as_they_come = (0..items.len()).map(|at| at >= first);
     if limit.is_late() {
-        return as_they_come();
+        return as_they_come.collect();
     }
-    let mut local = vec![u32::MAX; traffic.tasks()];
-    let is_task = |item: &u32| (*item as usize) < traffic.tasks();
-    items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| is_task(item))
-        .for_each(|(at, item)| local[*item as usize] = at as u32);
-    let row = |item: &u32| -> Vec<(u32, f64)> {
-        if !is_task(item) {
-            return Vec::new();
-        }
-        let inside = traffic.of(*item as usize).filter(|(with, _)| local[*with] != u32::MAX);
-        inside.map(|(with, weight)| (local[with], weight)).collect()
-    };
-    let graph: Vec<Vec<(u32, f64)>> = items.iter().map(row).collect();
+    let graph = traffic_inside(traffic, items);
     let mut watch = Watch::new(limit, items.len());
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
@@ -51,7 +37,28 @@ pub fn bisect(
         tries.push((cut.cost(), cut.second));
     }
     let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
-    best.unwrap_or_else(as_they_come)
+    best.unwrap_or_else(|| as_they_come.collect())
+}
+
+/// The traffic of each item with the others, which go by their places among the items.
+fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
+    let mut local = vec![u32::MAX; traffic.tasks()];
+    for (at, item) in items.iter().enumerate() {
+        // A hole is an item without traffic.
+        if let Some(local) = local.get_mut(*item as usize) {
+            *local = at as u32;
+        }
+    }
+    items
+        .iter()
+        .map(|item| {
+            if *item as usize >= traffic.tasks() {
+                return Vec::new();
+            }
+            let inside = traffic.of(*item as usize).filter(|(with, _)| local[*with] != u32::MAX);
+            inside.map(|(with, weight)| (local[with], weight)).collect()
+        })
+        .collect()
 }
 
 /// A cut in progress: the gain of each item by changing sides.
@@ -93,21 +100,27 @@ impl<'a> Cut<'a> {
     }
 
     fn computed_gain(&self, item: usize) -> f64 {
-        let across = |with: u32| self.second[with as usize] != self.second[item];
-        let flow: f64 =
-            self.graph[item].iter().map(|(with, w)| if across(*with) { *w } else { -w }).sum();
+        let flow: f64 = self.graph[item]
+            .iter()
+            .map(|(with, w)| if self.crosses(item, *with) { *w } else { -w })
+            .sum();
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
     }
 
+    /// Whether two items are on different sides.
+    fn crosses(&self, item: usize, with: u32) -> bool {
+        self.second[with as usize] != self.second[item]
+    }
+
     fn cost(&self) -> f64 {
-        let of = |item: usize| -> f64 {
-            let across = self.graph[item]
-                .iter()
-                .filter(|(with, _)| self.second[*with as usize] != self.second[item]);
-            let flow: f64 = across.map(|(_, weight)| weight).sum();
-            0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
-        };
-        (0..self.graph.len()).map(of).sum()
+        (0..self.graph.len())
+            .map(|item| {
+                let across = self.graph[item].iter().filter(|(with, _)| self.crosses(item, *with));
+                let flow: f64 = across.map(|(_, weight)| weight).sum();
+                // Both items of a pair count it.
+                0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
+            })
+            .sum()
     }
 
     fn flip(&mut self, item: usize) {
@@ -118,6 +131,13 @@ impl<'a> Cut<'a> {
             self.gain[with] +=
                 if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
         }
+    }
+
+    /// The item of a side that gains most by changing it, of those that are not locked.
+    fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
+        (0..locked.len())
+            .filter(|item| self.second[*item] == is_second && !locked[*item])
+            .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
     }
 
     /// One pass of exchanges. Whether it helped.
@@ -133,18 +153,11 @@ impl<'a> Cut<'a> {
             if watch.is_late() {
                 break;
             }
-            let top = |side: bool, cut: &Self| {
-                let free = (0..n).filter(|item| cut.second[*item] == side && !locked[*item]);
-                free.max_by(|a, b| cut.gain[*a].total_cmp(&cut.gain[*b]))
-            };
-            let Some(a) = top(false, self) else { break };
+            let Some(a) = self.top(false, &locked) else { break };
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
-            let Some(b) = (0..n)
-                .filter(|item| self.second[*item] && !locked[*item])
-                .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
-            else {
+            let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;
             };

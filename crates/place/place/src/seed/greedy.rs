@@ -39,19 +39,19 @@ fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
 fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> Option<usize> {
     let seated: Vec<(usize, f64)> =
         problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();
-    let pays = |slot: usize| -> f64 {
-        if seated.is_empty() {
-            return (0..problem.slots())
-                .filter(|other| free[*other])
-                .map(|other| problem.between(slot, other))
-                .sum();
-        }
-        seated
-            .iter()
-            .map(|(with, weight)| weight * problem.between(slot, slot_of[*with] as usize))
-            .sum()
+    // A task without seated partners pays to all free slots alike.
+    let to: Vec<(usize, f64)> = if seated.is_empty() {
+        (0..problem.slots()).filter(|other| free[*other]).map(|other| (other, 1.0)).collect()
+    } else {
+        seated.into_iter().map(|(with, weight)| (slot_of[with] as usize, weight)).collect()
     };
-    let costs: Vec<(f64, usize)> =
-        (0..free.len()).filter(|slot| free[*slot]).map(|slot| (pays(slot), slot)).collect();
-    costs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, slot)| slot)
+    (0..free.len())
+        .filter(|slot| free[*slot])
+        .map(|slot| {
+            let cost: f64 =
+                to.iter().map(|(other, weight)| weight * problem.between(slot, *other)).sum();
+            (cost, slot)
+        })
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, slot)| slot)
 }

@@ -21,28 +21,36 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec
     }
     let one_each: Vec<u32> = of_pu.values().map(|slots| slots[0]).collect();
     let (left, right) = cut(problem, &one_each, limit);
-    let whole = |side: Vec<u32>| -> Vec<u32> {
+    let [left, right] = [left, right].map(|side| {
         side.into_iter()
             .flat_map(|slot| of_pu[&problem.pu_of_slot[slot as usize]].iter().copied())
             .collect()
-    };
-    (whole(left), whole(right))
+    });
+    (left, right)
+}
+
+/// The slot farthest from another.
+fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
+    slots
+        .iter()
+        .copied()
+        .max_by(|a, b| problem.apart(from, *a).total_cmp(&problem.apart(from, *b)))
+        .unwrap_or(from)
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
-    let at = |a: u32, b: u32| problem.between(a as usize, b as usize);
-    let far = |from: u32| {
-        slots.iter().copied().max_by(|a, b| at(from, *a).total_cmp(&at(from, *b))).unwrap_or(from)
-    };
-    let one = far(slots[0]);
-    let other = far(one);
-    let key = |slot: u32| at(one, slot) - at(other, slot);
-    let mut sorted = slots.to_vec();
-    sorted.sort_by(|a, b| key(*a).total_cmp(&key(*b)).then(a.cmp(b)));
+    let one = farthest(problem, slots, slots[0]);
+    let other = farthest(problem, slots, one);
+    let mut keyed: Vec<(f64, u32)> = slots
+        .iter()
+        .map(|slot| (problem.apart(one, *slot) - problem.apart(other, *slot), *slot))
+        .collect();
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (keys, sorted): (Vec<f64>, Vec<u32>) = keyed.into_iter().unzip();
     let middle = sorted.len() / 2;
-    let keys: Vec<f64> = sorted.iter().map(|slot| key(*slot)).collect();
     // Between neighbours another cut near the middle may be better; between strangers it is not.
-    let parts_neighbours = at(sorted[middle - 1], sorted[middle]) < 0.5 * at(one, other);
+    let parts_neighbours =
+        problem.apart(sorted[middle - 1], sorted[middle]) < 0.5 * problem.apart(one, other);
     let at_middle = settled(problem, &sorted, middle, limit);
     let elsewhere = if parts_neighbours { gap(&keys) } else { middle };
     if elsewhere == middle {
@@ -67,18 +75,22 @@ fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &Limit) -> Side
 
 /// The mean distance inside the sides. Of large sides some slots stand for all.
 fn inside(problem: &Problem, sides: &Sides) -> f64 {
-    let of = |side: &[u32]| -> f64 {
-        let step = side.len().div_ceil(MOST_SAMPLED).max(1);
-        let sample: Vec<u32> = side.iter().copied().step_by(step).collect();
-        let to = |slot: u32| {
-            sample.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>()
-        };
-        let mean =
-            sample.iter().map(|slot| to(*slot)).sum::<f64>() / (sample.len() * sample.len()) as f64;
-        mean * (side.len() * side.len()) as f64
-    };
     let pairs = sides.0.len().pow(2) + sides.1.len().pow(2);
-    (of(&sides.0) + of(&sides.1)) / pairs as f64
+    (inside_side(problem, &sides.0) + inside_side(problem, &sides.1)) / pairs as f64
+}
+
+/// The sum of the distances inside a side, estimated from some of its slots.
+fn inside_side(problem: &Problem, side: &[u32]) -> f64 {
+    let step = side.len().div_ceil(MOST_SAMPLED).max(1);
+    let sample: Vec<u32> = side.iter().copied().step_by(step).collect();
+    let sum: f64 = sample.iter().map(|slot| to_side(problem, *slot, &sample)).sum();
+    let mean = sum / (sample.len() * sample.len()) as f64;
+    mean * (side.len() * side.len()) as f64
+}
+
+/// The sum of the distances from a slot to those of a side.
+fn to_side(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
+    side.iter().map(|other| problem.apart(slot, *other)).sum()
 }
 
 /// Slots of a side whose distances are averaged.
@@ -88,50 +100,53 @@ const MOST_SAMPLED: usize = 128;
 fn gap(keys: &[f64]) -> usize {
     let n = keys.len();
     let range = keys[n - 1] - keys[0];
-    let width = |cut: usize| keys[cut] - keys[cut - 1];
-    let candidates = (n / 4).max(1)..=(n - (n / 4).max(1));
-    let widest = candidates.max_by(|a, b| {
-        let near = |cut: usize| (2 * cut).abs_diff(n);
-        width(*a).total_cmp(&width(*b)).then(near(*b).cmp(&near(*a)))
+    let cuts = ((n / 4).max(1)..=(n - (n / 4).max(1))).map(|cut| (keys[cut] - keys[cut - 1], cut));
+    // Of gaps of one width, the one nearest to the middle.
+    let widest = cuts.max_by(|(width, cut), (other_width, other)| {
+        width.total_cmp(other_width).then((2 * other).abs_diff(n).cmp(&(2 * cut).abs_diff(n)))
     });
-    widest.filter(|cut| width(*cut) > range / 3.0).unwrap_or(n / 2)
+    widest.filter(|(width, _)| *width > range / 3.0).map_or(n / 2, |(_, cut)| cut)
 }
 
 /// Exchanges pairs while the sum of distances inside both sides falls.
 fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Limit) {
     let mut watch = Watch::new(limit, (left.len() + right.len()).pow(2));
-    let at = |a: u32, b: u32| problem.between(a as usize, b as usize);
-    let total =
-        |slot: u32, side: &[u32]| -> f64 { side.iter().map(|other| at(slot, *other)).sum() };
     for _ in 0..left.len() + right.len() {
         if watch.is_late() {
             return;
         }
-        let gains = |side: &[u32], other: &[u32]| -> Vec<f64> {
-            side.iter().map(|slot| total(*slot, side) - total(*slot, other)).collect()
-        };
+        let from_left = gains(problem, left, right);
+        let from_right = gains(problem, right, left);
         // The two best by themselves may be neighbours, whose exchange changes nothing: of some,
         // the best two together.
-        let best = |gains: &[f64]| -> Vec<usize> {
-            let mut order: Vec<usize> = (0..gains.len()).collect();
-            order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
-            order.truncate(MOST_TRIED);
-            order
-        };
-        let from_left = gains(left, right);
-        let from_right = gains(right, left);
         let lefts = best(&from_left);
         let rights = best(&from_right);
         let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (*a, *b)));
-        let together =
-            |a: usize, b: usize| from_left[a] + from_right[b] + 2.0 * at(left[a], right[b]);
-        let gained = pairs.map(|(a, b)| (together(a, b), a, b)).max_by(|x, y| x.0.total_cmp(&y.0));
+        let gained = pairs
+            .map(|(a, b)| {
+                let apart = problem.apart(left[a], right[b]);
+                (from_left[a] + from_right[b] + 2.0 * apart, a, b)
+            })
+            .max_by(|x, y| x.0.total_cmp(&y.0));
         let Some((gain, a, b)) = gained else { return };
-        if gain <= 1e-6 * total(left[a], right).abs() {
+        if gain <= 1e-6 * to_side(problem, left[a], right).abs() {
             return;
         }
         std::mem::swap(&mut left[a], &mut right[b]);
     }
+}
+
+/// By how much each slot of a side is nearer to the other side than to its own.
+fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
+    side.iter().map(|slot| to_side(problem, *slot, side) - to_side(problem, *slot, other)).collect()
+}
+
+/// The positions of the greatest gains, the greatest first.
+fn best(gains: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..gains.len()).collect();
+    order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
+    order.truncate(MOST_TRIED);
+    order
 }
 
 /// Each exchange looks at all pairs of slots; beyond this the first cut has to do.

@@ -1,6 +1,6 @@
 //! From any assignment to one that is allowed.
 
-use crate::Problem;
+use crate::{Problem, Zones};
 
 /// The nearest assignment in which fixed tasks sit on their slots and each zone holds an allowed
 /// number.
@@ -9,23 +9,16 @@ use crate::Problem;
 /// cheapest move.
 #[must_use]
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
-    let mut item_at = vec![0; slot_of.len()];
-    slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item);
-    let mut swap = |slot_of: &mut Vec<u32>, a: usize, b: usize| {
-        slot_of.swap(a, b);
-        item_at[slot_of[a] as usize] = a;
-        item_at[slot_of[b] as usize] = b;
-    };
     for (task, slot) in problem.fixed.iter().enumerate() {
         if let Some(slot) = slot
             && let Some(there) = slot_of.iter().position(|other| other == slot)
         {
-            swap(&mut slot_of, task, there);
+            slot_of.swap(task, there);
         }
     }
     for _ in 0..problem.slots() {
         match next_move(problem, &slot_of) {
-            Some((task, hole)) => swap(&mut slot_of, task, hole),
+            Some((task, hole)) => slot_of.swap(task, hole),
             None => break,
         }
     }
@@ -36,45 +29,75 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
 /// are looked at that mend the first zone: any of them will do, as a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
+/// The tasks in each zone, beside those that it may hold.
+struct ZoneCounts<'a> {
+    zones: &'a Zones,
+    count: Vec<u32>,
+    any_over: bool,
+    any_under: bool,
+}
+
+impl<'a> ZoneCounts<'a> {
+    fn new(problem: &'a Problem, slot_of: &[u32]) -> Self {
+        let zones = &problem.zones;
+        let mut count = vec![0; zones.least.len()];
+        slot_of[..problem.tasks()].iter().for_each(|slot| count[problem.zone(*slot) as usize] += 1);
+        let any_over = count.iter().zip(&zones.most).any(|(count, most)| count > most);
+        let any_under = count.iter().zip(&zones.least).any(|(count, least)| count < least);
+        ZoneCounts { zones, count, any_over, any_under }
+    }
+
+    /// Whether a task may leave: a zone that is too full, where there is one, else any to spare.
+    fn may_leave(&self, zone: u32) -> bool {
+        let zone = zone as usize;
+        let bound = if self.any_over { &self.zones.most } else { &self.zones.least };
+        self.count[zone] > bound[zone]
+    }
+
+    /// Whether a task may come: to a zone that is too empty, where there is one, else any with room.
+    fn may_enter(&self, zone: u32) -> bool {
+        let zone = zone as usize;
+        let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
+        self.count[zone] < bound[zone]
+    }
+}
+
 /// The cheapest move of a task to a hole that mends a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
-    let zones = &problem.zones;
-    let zone = |item: usize| zones.zone_of_slot[slot_of[item] as usize] as usize;
-    let mut count = vec![0; zones.least.len()];
-    (0..problem.tasks()).for_each(|task| count[zone(task)] += 1);
-    let over = |zone: usize| count[zone] > zones.most[zone];
-    let under = |zone: usize| count[zone] < zones.least[zone];
-    let any_over = (0..count.len()).any(over);
-    let any_under = (0..count.len()).any(under);
-    let leaves = |zone: usize| if any_over { over(zone) } else { count[zone] > zones.least[zone] };
-    let enters = |zone: usize| if any_under { under(zone) } else { count[zone] < zones.most[zone] };
-    if !any_over && !any_under {
+    let counts = ZoneCounts::new(problem, slot_of);
+    if !counts.any_over && !counts.any_under {
         return None;
     }
-    let is_free = |task: &usize| problem.fixed[*task].is_none() && leaves(zone(*task));
-    let mut tasks: Vec<usize> = (0..problem.tasks()).filter(is_free).collect();
-    let mut holes: Vec<usize> =
-        (problem.tasks()..problem.slots()).filter(|hole| enters(zone(*hole))).collect();
+    let mut tasks: Vec<usize> = (0..problem.tasks())
+        .filter(|task| {
+            problem.fixed[*task].is_none() && counts.may_leave(problem.zone(slot_of[*task]))
+        })
+        .collect();
+    let mut holes: Vec<usize> = (problem.tasks()..problem.slots())
+        .filter(|hole| counts.may_enter(problem.zone(slot_of[*hole])))
+        .collect();
     let partners: usize = tasks.iter().map(|task| problem.traffic.degree(*task)).sum();
     if (partners + tasks.len()) * holes.len() > MOST_LOOKS {
         let most = (MOST_LOOKS * tasks.len() / (partners + tasks.len())).max(1);
         let (mended, others) =
-            if any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };
-        let first = mended.first().map(|item| zone(*item));
-        mended.retain(|item| Some(zone(*item)) == first);
+            if counts.any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };
+        let first = mended.first().map(|item| problem.zone(slot_of[*item]));
+        mended.retain(|item| Some(problem.zone(slot_of[*item])) == first);
         others.truncate((most / mended.len().max(1)).max(1));
     }
     let moves = tasks.into_iter().flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
-    let pays = |task: usize, item: usize| -> f64 {
-        let slot = slot_of[item] as usize;
-        problem
-            .traffic
-            .of(task)
-            .map(|(with, weight)| weight * problem.between(slot, slot_of[with] as usize))
-            .sum()
-    };
-    let change = |(task, hole): &(usize, usize)| pays(*task, *hole) - pays(*task, *task);
     moves
-        .filter(|(task, hole)| zone(*task) != zone(*hole))
-        .min_by(|a, b| change(a).total_cmp(&change(b)))
+        .filter(|(task, hole)| problem.zone(slot_of[*task]) != problem.zone(slot_of[*hole]))
+        .min_by(|a, b| change(problem, slot_of, *a).total_cmp(&change(problem, slot_of, *b)))
+}
+
+/// The change of the cost when a task moves to a hole.
+fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f64 {
+    pays(problem, slot_of, task, hole) - pays(problem, slot_of, task, task)
+}
+
+/// The cost of a task's messages from the slot of an item.
+fn pays(problem: &Problem, slot_of: &[u32], task: usize, item: usize) -> f64 {
+    let partners = problem.traffic.of(task);
+    partners.map(|(with, weight)| weight * problem.apart(slot_of[item], slot_of[with])).sum()
 }

@@ -23,11 +23,12 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
         if watch.is_late() {
             return None;
         }
-        let next = |task: usize| {
-            let flow: f64 = traffic.of(task).map(|(with, weight)| weight * vector[with]).sum();
-            (shift - volume[task]) * vector[task] + flow
-        };
-        let mut product: Vec<f64> = (0..n).map(next).collect();
+        let mut product: Vec<f64> = (0..n)
+            .map(|task| {
+                let flow: f64 = traffic.of(task).map(|(with, weight)| weight * vector[with]).sum();
+                (shift - volume[task]) * vector[task] + flow
+            })
+            .collect();
         let mean = product.iter().sum::<f64>() / n as f64;
         product.iter_mut().for_each(|x| *x -= mean);
         let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-300);

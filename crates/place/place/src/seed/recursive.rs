@@ -35,17 +35,13 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
             items.iter().map(|item| pull(problem, *item, &slots, &middle_of, middles)).collect()
         };
         let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
-        let side = |wanted: bool| -> Vec<u32> {
-            items
+        for (is_second, slots, middle) in [(false, left, middles.0), (true, right, middles.1)] {
+            let items: Vec<u32> = items
                 .iter()
                 .zip(&second)
-                .filter(|(_, second)| **second == wanted)
+                .filter(|(_, second)| **second == is_second)
                 .map(|(item, _)| *item)
-                .collect()
-        };
-        for (items, slots, middle) in
-            [(side(false), left, middles.0), (side(true), right, middles.1)]
-        {
+                .collect();
             items.iter().for_each(|item| middle_of[*item as usize] = middle);
             open.push_back((items, slots));
         }
@@ -83,8 +79,11 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
-    let far = |slot: &&u32| distance_to(problem, **slot, &sample);
-    sample.iter().min_by(|a, b| far(a).total_cmp(&far(b))).copied().unwrap_or(0)
+    sample
+        .iter()
+        .map(|slot| (distance_to(problem, *slot, &sample), *slot))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or(0, |(_, slot)| slot)
 }
 
 /// The extra cost of an item on the second half over the first for its partners elsewhere, in units
@@ -101,7 +100,11 @@ fn pull(
         return 0.0;
     }
     let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
-    let to = |middle: u32, with: usize| problem.between(middle as usize, middle_of[with] as usize);
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
-    outside.map(|(with, weight)| weight * (to(middles.1, with) - to(middles.0, with)) / apart).sum()
+    outside
+        .map(|(with, weight)| {
+            let there = middle_of[with];
+            weight * (problem.apart(middles.1, there) - problem.apart(middles.0, there)) / apart
+        })
+        .sum()
 }

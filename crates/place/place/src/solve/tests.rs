@@ -34,26 +34,32 @@ fn few_items_are_proven_where_the_bound_does_not_meet() {
         Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
     let qap = Qap::new(star, line.clone());
     let solved = solve(&qap, &Limit::kicks(100_000), 1, 1);
-    let middle = |place: usize| 2.0 * line.row(place).iter().sum::<f64>();
-    let least = (0..7).map(middle).fold(f64::INFINITY, f64::min);
+    let least =
+        (0..7).map(|place| 2.0 * line.row(place).iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
     assert!(solved.optimal && solved.found.cost == least, "{least} {solved:?}");
+}
+
+fn cheap(i: usize, j: usize) -> f64 {
+    if (i * 5 + 5) % 12 == j * 5 % 12 { 1.0 } else { 9.0 }
 }
 
 #[test]
 fn matrices_with_directions_are_searched_as_they_are() {
     let ahead = Square::from_fn(12, |i, j| if (i + 1) % 12 == j { 3.0 } else { 0.0 });
-    let cheap = |i: usize, j: usize| if (i * 5 + 5) % 12 == j * 5 % 12 { 1.0 } else { 9.0 };
     let qap = Qap::new(ahead, Square::from_fn(12, |i, j| if i == j { 0.0 } else { cheap(i, j) }));
     assert!(AsProblem::new(&qap).is_none());
     let solved = solve(&qap, &Limit::kicks(4000), 1, 1);
     assert!(solved.optimal && solved.found.cost == 36.0, "{solved:?}");
 }
 
+fn scattered(i: usize, j: usize) -> f64 {
+    ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64
+}
+
 /// `--kicks` promises this answer everywhere and always: a change breaks that promise and must be
 /// in the release notes.
 #[test]
 fn the_answer_of_a_seed_stays_what_it_is() {
-    let scattered = |i: usize, j: usize| ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64;
     let hollow =
         |m: fn(usize, usize) -> f64| Square::from_fn(16, |i, j| if i == j { 0.0 } else { m(i, j) });
     let flows =

@@ -69,16 +69,20 @@ impl<'a> Floor<'a> {
         let mut weights: Vec<f64> = model.traffic.of(task).map(|(_, weight)| weight).collect();
         weights.sort_by(|a, b| b.total_cmp(a));
         let all: f64 = weights.iter().sum();
-        let cell = |(pu, near): (usize, &Vec<f64>)| {
-            let messages_ns: f64 = match (self.is_matched, near.first()) {
-                (true, _) => weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum(),
-                (false, nearest) => all * nearest.copied().unwrap_or(0.0),
-            };
-            let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
-            let least_ns = model.work_ns[task] / model.speed[pu] + messages_ns;
-            Cell { least_ns: if is_forbidden { f64::INFINITY } else { least_ns }, messages_ns }
-        };
-        self.near_ns.iter().enumerate().map(cell).collect()
+        self.near_ns
+            .iter()
+            .enumerate()
+            .map(|(pu, near)| {
+                let messages_ns: f64 = if self.is_matched {
+                    weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum()
+                } else {
+                    all * near.first().copied().unwrap_or(0.0)
+                };
+                let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
+                let least_ns = model.work_ns[task] / model.speed[pu] + messages_ns;
+                Cell { least_ns: if is_forbidden { f64::INFINITY } else { least_ns }, messages_ns }
+            })
+            .collect()
     }
 }
 

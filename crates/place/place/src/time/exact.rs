@@ -13,17 +13,14 @@ const BETTER: f64 = 1.0 - 1e-9;
 /// A placement that none beats, from a known one on; `None` where the limit ended the search. Each
 /// look at a partial placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
-    let weight = |task: usize| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model);
+    let weights: Vec<f64> = (0..model.tasks())
+        .map(|task| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model))
+        .collect();
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)).then(a.cmp(b)));
-    let nearest = |pu: usize| {
-        let others =
-            (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
-        others.fold(if model.most > 1 { model.same_ns[pu] } else { f64::INFINITY }, f64::min)
-    };
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
     let mut tree = Tree {
         nearest_ns: (0..model.pus())
-            .map(nearest)
+            .map(|pu| nearest_ns(model, pu))
             .map(|ns| if ns.is_finite() { ns } else { 0.0 })
             .collect(),
         seating: TimedPlacement::empty(model),
@@ -53,34 +50,34 @@ fn alike(model: &TimeModel) -> Vec<usize> {
     let threads: Vec<Vec<usize>> = (0..model.cores.len())
         .map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect())
         .collect();
-    let are_alike = |a: usize, b: usize| {
-        let a_threads = &threads[a];
-        let b_threads = &threads[b];
-        model.group.is_none()
-            && model.cores[a] == model.cores[b]
-            && a_threads.len() == b_threads.len()
-            && exchange_changes_nothing(model, a_threads, b_threads)
-    };
     (0..model.cores.len())
-        .map(|core| (0..core).find(|other| are_alike(*other, core)).unwrap_or(core))
+        .map(|core| {
+            let like = (0..core).find(|other| {
+                model.group.is_none()
+                    && model.cores[*other] == model.cores[core]
+                    && threads[*other].len() == threads[core].len()
+                    && exchange_changes_nothing(model, &threads[*other], &threads[core])
+            });
+            like.unwrap_or(core)
+        })
         .collect()
 }
 
+/// The shortest distance of a PU to one where a partner may sit.
+fn nearest_ns(model: &TimeModel, pu: usize) -> f64 {
+    let others =
+        (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
+    others.fold(if model.most > 1 { model.same_ns[pu] } else { f64::INFINITY }, f64::min)
+}
+
 fn exchange_changes_nothing(model: &TimeModel, a: &[usize], b: &[usize]) -> bool {
-    let turned = |pu: usize| match (
-        a.iter().position(|other| *other == pu),
-        b.iter().position(|other| *other == pu),
-    ) {
-        (Some(at), _) => b[at],
-        (_, Some(at)) => a[at],
-        _ => pu,
-    };
-    let is_fixed = |pu: &usize| model.fixed.contains(&Some(*pu));
-    !a.iter().chain(b).any(is_fixed)
+    let mut turned: Vec<usize> = (0..model.pus()).collect();
+    a.iter().zip(b).for_each(|(a, b)| turned.swap(*a, *b));
+    !a.iter().chain(b).any(|pu| model.fixed.contains(&Some(*pu)))
         && a.iter().all(|pu| {
-            model.speed[*pu] == model.speed[turned(*pu)]
+            model.speed[*pu] == model.speed[turned[*pu]]
                 && (0..model.pus())
-                    .all(|c| model.between_ns(*pu, c) == model.between_ns(turned(*pu), turned(c)))
+                    .all(|c| model.between_ns(*pu, c) == model.between_ns(turned[*pu], turned[c]))
         })
 }
 

@@ -4,6 +4,7 @@ use super::{Score, TimeModel, TimedPlacement};
 use crate::beside::beside;
 use crate::search::{Limit, Watch};
 use seatmap_statistics::Xoshiro;
+use std::cmp::Ordering;
 
 /// A start, and its name.
 pub(super) type Start = (Vec<usize>, &'static str);
@@ -19,9 +20,11 @@ pub(super) fn side_by_side(
     threads: usize,
     seed: u64,
 ) -> Searched {
-    let best = |a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a };
-    let run = |at: usize| search(model, starts, limit, seed.wrapping_add(at as u64));
-    let searched = beside(threads, run).into_iter().flatten().reduce(best);
+    let searched =
+        beside(threads, |at: usize| search(model, starts, limit, seed.wrapping_add(at as u64)))
+            .into_iter()
+            .flatten()
+            .reduce(|a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a });
     searched.expect("this thread searches whatever others do")
 }
 
@@ -37,9 +40,6 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
         }
         alive.push((climber.score, climber.seating.pu_of().to_vec(), name));
     }
-    let order = |a: &Searched, b: &Searched| {
-        a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
-    };
     alive.sort_by(order);
     let better = alive.len().div_ceil(2);
     for one in alive.iter_mut().take(better) {
@@ -49,6 +49,11 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
     let rest =
         Limit { kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 }, ..*limit };
     kicked(model, &alive[0], &rest, &mut rng)
+}
+
+/// The better one first.
+fn order(a: &Searched, b: &Searched) -> Ordering {
+    a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
 }
 
 /// Kicks from a local optimum: more at once while they fail.
@@ -133,9 +138,9 @@ impl<'a> Climber<'a> {
 
     fn improve_slowest(&mut self) -> bool {
         let slowest = self.seating.slowest();
-        let on = |seating: &TimedPlacement, task: usize| seating.pu_of()[task] == slowest;
+        let pu_of = self.seating.pu_of();
         let here: Vec<usize> =
-            (0..self.model.tasks()).filter(|task| on(&self.seating, *task)).collect();
+            (0..self.model.tasks()).filter(|task| pu_of[*task] == slowest).collect();
         let partners =
             here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
         let mut tasks: Vec<usize> =

@@ -21,15 +21,15 @@ pub(super) fn starts(
     limit: &Limit,
 ) -> Vec<Start> {
     let mut starts = vec![(heavy_first(model), "heavy tasks first")];
-    let by_distance = |problem: &Problem| {
-        let found = portfolio(problem, &limit.part(DISTANCE_PART), request.seed).found;
-        let row = |task: usize| problem.pu_of_slot[found.slot_of[task] as usize] as usize;
-        (0..problem.tasks()).map(row).collect::<Vec<usize>>()
-    };
-    starts.push((by_distance(all), "nearest seats"));
+    starts.push((by_distance(all, limit, request.seed), "nearest seats"));
     if let Some((fast, problem)) = fastest(request, model, pus) {
-        let row = |at: usize| pus.index_of(fast.os[at]).unwrap_or(0);
-        starts.push((by_distance(&problem).into_iter().map(row).collect(), "fastest seats"));
+        starts.push((
+            by_distance(&problem, limit, request.seed)
+                .into_iter()
+                .map(|at| pus.index_of(fast.os[at]).unwrap_or(0))
+                .collect(),
+            "fastest seats",
+        ));
     }
     let [os, compact, scatter] = baselines::usual(request, model.tasks(), pus);
     starts.extend([(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")]);
@@ -39,13 +39,20 @@ pub(super) fn starts(
     starts
 }
 
+/// The PU (row) of each task where a search for short distances puts it.
+fn by_distance(problem: &Problem, limit: &Limit, seed: u64) -> Vec<usize> {
+    let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).found;
+    found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
+}
+
 /// Each task, the heaviest first, on the seat that has done with it soonest.
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
-    let weight = |task: usize| model.work_ns[task] + model.traffic.volume(task);
+    let weights: Vec<f64> =
+        (0..model.tasks()).map(|task| model.work_ns[task] + model.traffic.volume(task)).collect();
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = model.fixed[*b].is_some().cmp(&model.fixed[*a].is_some());
-        fixed.then(weight(*b).total_cmp(&weight(*a))).then(a.cmp(b))
+        fixed.then(weights[*b].total_cmp(&weights[*a])).then(a.cmp(b))
     });
     let mut seating = TimedPlacement::empty(model);
     for task in order {

@@ -203,9 +203,11 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     let mut pattern = generate("idle:30").unwrap();
     pattern.load_ns = Some(1000.0);
     let answer = request(&machine, &pattern).place().unwrap();
-    let on = |os: u32| answer.placement.iter().filter(|seat| **seat == os).count();
     assert!(answer.lower_bound <= answer.cost && answer.cost < answer.baselines.os, "{answer:?}");
-    assert_eq!((0..5).map(on).sum::<usize>(), 30);
+    assert_eq!(
+        (0..5).map(|os| answer.placement.iter().filter(|seat| **seat == os).count()).sum::<usize>(),
+        30
+    );
 }
 
 #[test]

@@ -32,17 +32,17 @@ pub fn write(plan: &RankPlan) -> String {
     let mut numbers = plan.group_of_node.clone();
     numbers.sort_unstable();
     numbers.dedup();
-    let group = |number: &usize| Group {
-        group: format!("group{number}"),
-        nodes: (0..plan.nodes.len())
-            .filter(|node| plan.group_of_node[*node] == *number)
-            .map(|node| Node { node: &plan.nodes[node], ranks: &ranks[node] })
-            .collect(),
-    };
-    seatmap_document::written(&Groups {
-        format: FORMAT,
-        groups: numbers.iter().map(group).collect(),
-    })
+    let groups = numbers
+        .into_iter()
+        .map(|number| Group {
+            group: format!("group{number}"),
+            nodes: (0..plan.nodes.len())
+                .filter(|node| plan.group_of_node[*node] == number)
+                .map(|node| Node { node: &plan.nodes[node], ranks: &ranks[node] })
+                .collect(),
+        })
+        .collect();
+    seatmap_document::written(&Groups { format: FORMAT, groups })
 }
 
 #[cfg(test)]

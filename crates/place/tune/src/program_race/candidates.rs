@@ -89,9 +89,11 @@ mod tests {
 
     /// Two packages of two cores of two threads.
     fn topology() -> Topology {
-        let pu =
-            |os: u32| Pu { os, core: Some(os % 4), package: Some(os % 4 / 2), ..Pu::default() };
-        Topology { pus: (0..8).map(pu).collect() }
+        Topology {
+            pus: (0..8)
+                .map(|os| Pu { os, core: Some(os % 4), package: Some(os % 4 / 2), ..Pu::default() })
+                .collect(),
+        }
     }
 
     #[test]

@@ -148,8 +148,10 @@ fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
 /// A child of this process that lives though the command has ended. Children that have ended are
 /// reaped, but `others` are left alone.
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
-    let lives = |pid: &i32| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None));
-    Ok(children()?.difference(others).copied().find(lives))
+    Ok(children()?
+        .difference(others)
+        .copied()
+        .find(|pid| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None))))
 }
 
 fn name(pid: i32) -> String {

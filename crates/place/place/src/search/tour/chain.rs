@@ -38,19 +38,21 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
 /// The slots nearest to each slot, nearest first; `None` where the deadline comes first.
 pub fn neighbours(problem: &Problem, limit: &Limit) -> Option<Vec<Vec<u32>>> {
     let mut watch = Watch::new(limit, problem.slots());
-    let of = |slot: usize| {
-        if watch.is_late() {
-            return None;
-        }
-        let mut others: Vec<u32> =
-            (0..problem.slots() as u32).filter(|other| *other as usize != slot).collect();
-        let key = |other: &u32| problem.between(slot, *other as usize);
-        if others.len() > NEAR {
-            others.select_nth_unstable_by(NEAR - 1, |a, b| key(a).total_cmp(&key(b)));
-            others.truncate(NEAR);
-        }
-        others.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
-        Some(others)
-    };
-    (0..problem.slots()).map(of).collect()
+    (0..problem.slots() as u32)
+        .map(|slot| (!watch.is_late()).then(|| nearest_of(problem, slot)))
+        .collect()
+}
+
+/// The slots nearest to a slot, nearest first.
+fn nearest_of(problem: &Problem, slot: u32) -> Vec<u32> {
+    let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other != slot).collect();
+    if others.len() > NEAR {
+        others.select_nth_unstable_by(NEAR - 1, |a, b| {
+            problem.apart(slot, *a).total_cmp(&problem.apart(slot, *b))
+        });
+        others.truncate(NEAR);
+    }
+    others
+        .sort_by(|a, b| problem.apart(slot, *a).total_cmp(&problem.apart(slot, *b)).then(a.cmp(b)));
+    others
 }
