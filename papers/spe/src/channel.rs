@@ -3,9 +3,9 @@
 
 use crate::context::Context;
 use crate::mailbox::Mailbox;
-use crate::run::Stop;
 use crate::spu::SpuState;
-use crate::{clock, hooks};
+use crate::stop::Stop;
+use crate::{command, time_base};
 pub use seatmap_sim::cell_be::session::spu_event;
 use std::time::{Duration, Instant};
 
@@ -85,7 +85,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
             acknowledge(spu, context, value);
         }
         number::DECREMENTER_WRITE => {
-            (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false)
+            (spu.decrementer, spu.has_decremented) = ((value, time_base::host_ticks()), false)
         }
         number::MULTISOURCE_SYNC => spu.own_events |= spu_event::MULTISOURCE_SYNC,
         number::SRR0_WRITE => spu.saved_return = value,
@@ -94,11 +94,11 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         }
         number::COMMAND => {
             let [local, high, low, bytes, tag] = spu.command;
-            hooks::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
+            command::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
         }
         number::TAG_MASK => spu.tag_mask = value,
         number::TAG_UPDATE => update_tags(spu, value),
-        number::STALL_ACK => hooks::acknowledge_stall(spu, value),
+        number::STALL_ACK => command::acknowledge_stall(spu, value),
         _ => spu.fail(Stop::InvalidChannel(channel)),
     }
 }
@@ -120,7 +120,7 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::ATOMIC_STATUS => u32::from(spu.atomic_status.is_some()),
         number::STALL_STATUS => u32::from(spu.stalled != 0),
         number::EVENT_STATUS => u32::from(pending(spu, context) != 0),
-        number::COMMAND => hooks::QUEUE_ENTRIES,
+        number::COMMAND => command::QUEUE_ENTRIES,
         31.. => spu.fail(Stop::InvalidChannel(channel)),
         // The others never make a program wait.
         _ => 1,
@@ -238,7 +238,7 @@ fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
         let left_ns = u128::from(spu.until_negative()) * 1_000_000_000
-            / u128::from(clock::TICKS_PER_SECOND)
+            / u128::from(time_base::TICKS_PER_SECOND)
             + 1;
         Duration::from_nanos(u64::try_from(left_ns).unwrap_or(u64::MAX))
     });

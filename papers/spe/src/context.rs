@@ -1,20 +1,22 @@
 //! An SPE, as programs on the PPE see it.
 
 use crate::channel::spu_event;
+use crate::crowd;
 use crate::error::SpeError;
-use crate::event;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
+pub use crate::options::ContextOptions;
 use crate::pool;
 use crate::problem::Area;
 use crate::proxy::Proxy;
-use crate::run::{Ended, Pause, Runner, Stop, Turned};
+use crate::run::Runner;
 use crate::signal::Signal;
 use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
 use crate::simulated::{Machine, machine};
+use crate::stop::{Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer, TransferFault};
@@ -23,20 +25,6 @@ use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-/// The choices that a context is created with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContextOptions {
-    /// Whether each signal register gathers bits instead of keeping the last value.
-    pub signals_gather: [bool; 2],
-    /// Whether its ends are kept for [`Context::ended`].
-    pub keeps_ends: bool,
-    /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell:
-    /// its place along the chain of SPEs.
-    pub seat: Option<usize>,
-    /// Whether the program maps its registers, and does not ask the operating system to write them.
-    pub maps_registers: bool,
-}
 
 /// A synergistic processing element.
 #[derive(Debug)]
@@ -194,7 +182,7 @@ impl Context {
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
-            return self.notify.wait_for_others(pool::is_alone, || step().then_some(())).is_some();
+            return self.notify.wait_for_others(crowd::is_alone, || step().then_some(())).is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
@@ -212,7 +200,7 @@ impl Context {
     /// other thread of this process is left that could change anything.
     #[inline]
     pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        self.notify.wait_for_others(pool::is_program_alone, look)
+        self.notify.wait_for_others(crowd::is_program_alone, look)
     }
 
     /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`Context::wait`]. In
@@ -361,18 +349,6 @@ impl Context {
         Ok(mask)
     }
 
-    /// Events that have happened, as [`event`] numbers them.
-    #[must_use]
-    pub fn happened(&self) -> u32 {
-        if let Some(seat) = &self.simulated {
-            return seat.happened();
-        }
-        event_if(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
-            | event_if(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
-            | event_if(self.proxy_tags() != 0, event::TAG_GROUP)
-            | event_if(self.ends_waiting() > 0, event::STOPPED)
-    }
-
     /// Loads a program; it starts from its beginning at the next run.
     ///
     /// # Errors
@@ -462,6 +438,23 @@ impl Context {
         unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
     }
 
+    /// Runs the program on a pinned thread until it stops. `arguments` are those of its `main`.
+    ///
+    /// # Errors
+    /// [`SpeError::Running`], [`SpeError::NoProgram`], [`SpeError::Thread`].
+    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
+        self.hold(|runner| {
+            // SAFETY: held, and borrowed for this call only.
+            let is_fresh = unsafe { &mut *runner }.prepare(self, entry, arguments)?;
+            let stop = match self.simulated() {
+                Some(seat) => seat.run(self, is_fresh),
+                None => pool::resume(self)?,
+            };
+            // SAFETY: as above: the pool's thread has let go of it.
+            Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
+        })
+    }
+
     /// Whether it was ended: nothing of it happens any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -476,10 +469,6 @@ impl Context {
             seat.destroy();
         }
     }
-}
-
-fn event_if(holds: bool, event: u32) -> u32 {
-    if holds { event } else { 0 }
 }
 
 /// The simulated Cell's name of an outbound mailbox.

@@ -1,13 +1,13 @@
 //! The state of an SPU that only its own program changes.
 
 use crate::atomic::Reservation;
-use crate::clock;
 use crate::context::Context;
 use crate::list::List;
 use crate::mailbox::Counts;
 use crate::notify::Polls;
-use crate::run::{Pause, Stop};
 use crate::simulated::spu::Simulated;
+use crate::stop::{Pause, Stop};
+use crate::time_base;
 use corosensei::Yielder;
 
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
@@ -70,7 +70,7 @@ impl SpuState {
             polls: Polls::default(),
             own_events: 0,
             acknowledged: Counts::default(),
-            decrementer: (0, clock::host_ticks()),
+            decrementer: (0, time_base::host_ticks()),
             has_decremented: true,
             command: [0; 5],
             saved_return: 0,
@@ -105,7 +105,7 @@ impl SpuState {
     /// The decrementer's value: it counts down with the time base, through zero.
     #[must_use]
     pub fn decrementer(&self) -> u32 {
-        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         // The counter wraps, as the hardware's does.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
@@ -113,7 +113,7 @@ impl SpuState {
     /// Ticks until the decrementer becomes negative; none where it has.
     #[must_use]
     pub fn until_negative(&self) -> u64 {
-        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
     }
 

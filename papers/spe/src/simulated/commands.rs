@@ -4,11 +4,11 @@
 //! breaks one stops at its command. An address that cannot be read or written stops it when the
 //! bytes would move.
 
-use crate::hooks::opcode;
+use crate::command::{is_list, name, opcode};
 use crate::list::{Head, List};
-use crate::run::Stop;
-use crate::simulated::spu::{call, session};
+use crate::simulated::call::{call, session};
 use crate::spu::SpuState;
+use crate::stop::Stop;
 use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
 use seatmap_port::channels::Order;
 use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
@@ -17,7 +17,7 @@ use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
-    let (name, direction) = crate::hooks::name(command);
+    let (name, direction) = name(command);
     let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
     if let Err(rule) = perform(spu, transfer, command) {
         let fault = TransferFault { context: spu.context().number(), transfer, rule };
@@ -63,7 +63,7 @@ fn transferred(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(
             call(spu, Call::Command(of(transfer, kind, transfer.bytes)));
             Ok(())
         }
-        list if list & opcode::LIST != 0 && crate::hooks::is_list(list & !opcode::LIST) => {
+        list if list & opcode::LIST != 0 && is_list(list & !opcode::LIST) => {
             begin_list(spu, transfer, kind)
         }
         _ => Err(Rule::Command),

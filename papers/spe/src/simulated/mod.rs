@@ -18,6 +18,7 @@
 //! | [`spu`] | what an SPU's state has for this machine |
 //! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
 
+pub mod call;
 pub mod channels;
 pub mod commands;
 pub mod compute;
@@ -27,6 +28,7 @@ pub mod finish;
 pub mod layout;
 pub mod machine;
 pub mod ppe;
+pub mod request;
 pub mod spin;
 pub mod spu;
 pub mod thread;

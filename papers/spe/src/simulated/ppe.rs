@@ -1,12 +1,13 @@
 //! The calls of the PPE's threads on a context of the simulated Cell.
 
-use crate::context::{Context, ContextOptions};
+use crate::context::Context;
 use crate::error::SpeError;
-use crate::run::Stop;
+use crate::options::ContextOptions;
+use crate::simulated::call::failed;
 use crate::simulated::desk;
-use crate::simulated::driver::Driver;
 use crate::simulated::layout;
-use crate::simulated::spu::failed;
+use crate::simulated::request::Driver;
+use crate::stop::Stop;
 use crate::store::Store;
 use crate::transfer::{Direction, Transfer};
 use seatmap_port::channels::{Order, Register};
