@@ -4,7 +4,8 @@ use crate::atomic::{self, Reservation};
 use crate::list::{List, Progress};
 use crate::spu::SpuState;
 use crate::stop::Stop;
-use crate::transfer::{self, Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
+use crate::unit;
 use seatmap_sim::cell_be::session::spu_event;
 
 /// Entries of an MFC's command queue, all of which are always free: commands are complete when they
@@ -36,7 +37,7 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
     // Most commands are plain transfers that break no rule. The others, and those that do, take the
     // long way.
     if let Some(direction) = plain(command)
-        && transfer::quick(spu.context(), direction, local, effective, bytes, tag)
+        && unit::quick(spu.spe(), direction, local, effective, bytes, tag)
     {
         return;
     }
@@ -67,16 +68,16 @@ fn perform(
     let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
     match command {
         opcode::GET_LINE => {
-            spu.reservation = Some(Reservation::take(spu.context(), local, effective)?);
+            spu.reservation = Some(Reservation::take(spu.spe(), local, effective)?);
             spu.atomic_status = Some(4);
         }
         opcode::PUT_LINE_CONDITIONAL => {
             let held = spu.reservation.take();
-            let done = held.map(|line| line.store(spu.context(), local, effective)).transpose()?;
+            let done = held.map(|line| line.store(spu.spe(), local, effective)).transpose()?;
             spu.atomic_status = Some(u32::from(done != Some(true)));
         }
         opcode::PUT_LINE | opcode::PUT_LINE_QUEUED => {
-            atomic::store_always(spu.context(), local, effective)?;
+            atomic::store_always(spu.spe(), local, effective)?;
             spu.atomic_status = (command == opcode::PUT_LINE).then_some(2).or(spu.atomic_status);
         }
         opcode::BARRIER | opcode::IO_ORDER | opcode::SYNC => {
@@ -84,14 +85,14 @@ fn perform(
         }
         _ => match command & !opcode::FENCE_AND_BARRIER {
             opcode::PUT | opcode::PUT_RESULT | opcode::GET | opcode::SEND_SIGNAL => {
-                transfer.perform(spu.context())?
+                transfer.perform(spu.spe())?
             }
             kind if kind & opcode::LIST != 0 && is_list(kind & !opcode::LIST) => {
                 list(spu, transfer)?
             }
             _ => {
                 return Err(TransferFault {
-                    context: spu.context().number(),
+                    context: spu.spe().number(),
                     transfer,
                     rule: Rule::Command,
                 });
@@ -123,8 +124,8 @@ pub(crate) fn name(command: u32) -> (&'static str, Direction) {
 
 /// A list command: the low half of the effective address is where its elements are.
 fn list(spu: &mut SpuState, whole: Transfer) -> Result<(), TransferFault> {
-    let fault = |rule| TransferFault { context: spu.context().number(), transfer: whole, rule };
-    if whole.tag >= crate::transfer::TAGS {
+    let fault = |rule| TransferFault { context: spu.spe().number(), transfer: whole, rule };
+    if whole.tag >= TAGS {
         return Err(fault(Rule::Tag));
     }
     let elements_at = (whole.effective & 0xffff_ffff) as u32;
@@ -133,7 +134,7 @@ fn list(spu: &mut SpuState, whole: Transfer) -> Result<(), TransferFault> {
 }
 
 fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
-    if list.advance(spu.context())? == Progress::Stalled {
+    if list.advance(spu.spe())? == Progress::Stalled {
         spu.stalled |= 1 << list.tag;
         spu.lists.push(list);
         spu.own_events |= spu_event::LIST_STALL;

@@ -60,7 +60,7 @@ impl EventHandler {
     pub fn register(&self, context: &Arc<Context>, events: u32, tag: EventTag) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
-            context.watch(&self.bell);
+            context.state().watch(&self.bell);
         }
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
         let bits = (0..4).map(|bit| 1 << bit).filter(|bit| events & bit != 0);
@@ -121,8 +121,8 @@ impl Context {
         if let Some(seat) = self.simulated() {
             return seat.happened();
         }
-        event_if(self.mailboxes().waiting(Mailbox::OutInterrupting) > 0, OUT_INTR_MBOX)
-            | event_if(self.mailboxes().room(Mailbox::In) > 0, IN_MBOX)
+        event_if(self.state().mailboxes().waiting(Mailbox::OutInterrupting) > 0, OUT_INTR_MBOX)
+            | event_if(self.state().mailboxes().room(Mailbox::In) > 0, IN_MBOX)
             | event_if(self.proxy_tags() != 0, TAG_GROUP)
             | event_if(self.ends_waiting() > 0, STOPPED)
     }
@@ -144,7 +144,7 @@ mod tests {
         let tag = EventTag { address: 64, data: 7 };
         handler.register(&context, OUT_INTR_MBOX, tag);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        assert!(context.put(Mailbox::OutInterrupting, 1).is_some());
+        assert!(context.state().put(Mailbox::OutInterrupting, 1).is_some());
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, tag }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());

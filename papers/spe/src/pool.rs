@@ -1,11 +1,10 @@
-//! Pinned threads that run contexts. They are there before they are needed, and a context comes to
+//! Pinned threads that run programs. They are there before they are needed, and a program comes to
 //! one by a message.
 
-use crate::context::Context;
 use crate::crowd::{self, LOOKS, SERVING, is_crowded};
 use crate::error::SpeError;
 use crate::notify::Notify;
-use crate::stop::Stop;
+use crate::stop::{Resumable, Stop};
 use crate::style::Style;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 /// A thread's side of the hand-over.
 #[derive(Debug, Default)]
 struct Seat {
-    order: Mutex<Option<Arc<Context>>>,
+    order: Mutex<Option<Arc<dyn Resumable>>>,
     has_order: AtomicBool,
     worker: Notify,
     result: Mutex<Option<Stop>>,
@@ -82,40 +81,39 @@ fn cpus_in_reach() -> usize {
     })
 }
 
-/// Runs a prepared context on its seat until its program stops.
+/// Runs a prepared program on its seat until it stops.
 ///
 /// # Errors
 /// [`SpeError::Thread`].
-pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
+pub fn resume(seat: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let pool = pool()?;
     crowd::count_running(cpus_in_reach(), |running| running.fetch_add(1, Ordering::Relaxed) + 1);
-    let at = context.seat() % pool.cpus.len();
+    let at = seat % pool.cpus.len();
     let stop = match Style::current() {
-        Style::Cell => by_seat(pool, at, context),
-        Style::Linux => by_thread(pool.cpus[at], context),
+        Style::Cell => by_seat(pool, at, program),
+        Style::Linux => by_thread(pool.cpus[at], program),
     };
     crowd::count_running(cpus_in_reach(), |running| running.fetch_sub(1, Ordering::Relaxed) - 1);
     stop
 }
 
-fn by_seat(pool: &Pool, at: usize, context: &Arc<Context>) -> Result<Stop, SpeError> {
+fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
     let seat = match idle {
         Some(seat) => seat,
         None => start(pool.cpus[at], if pool.is_named { LOOKS_IDLE } else { LOOKS })?,
     };
-    let stop = seat.call(context);
+    let stop = seat.call(program);
     pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].push(seat);
     Ok(stop)
 }
 
 /// Makes a thread for this run alone, and waits for its end.
-fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
-    let context = Arc::clone(context);
+fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
         // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
-        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
+        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() })).unwrap_or(Stop::Defect))
     });
     let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(Stop::Defect)));
     ended.map_err(|source| SpeError::Thread { cpu, source })
@@ -143,9 +141,9 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
 }
 
 impl Seat {
-    /// Hands a context over and waits until its program stops.
-    fn call(&self, context: &Arc<Context>) -> Stop {
-        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(context));
+    /// Hands a program over and waits until it stops.
+    fn call(&self, program: Arc<dyn Resumable>) -> Stop {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
         self.has_order.store(true, Ordering::Release);
         self.worker.ring();
         self.caller.wait(|| self.is_done.swap(false, Ordering::Acquire).then_some(()));
@@ -159,9 +157,9 @@ impl Seat {
                 .look(if is_crowded() { 1 } else { looks }, &order)
                 .unwrap_or_else(|| self.worker.wait(order));
             let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let stop = order.map(|context| {
+            let stop = order.map(|program| {
                 // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
-                catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() }))
+                catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() }))
                     .unwrap_or(Stop::Defect)
             });
             *self.result.lock().unwrap_or_else(PoisonError::into_inner) = stop;

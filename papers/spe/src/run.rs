@@ -1,12 +1,12 @@
 //! One run of a program: how it starts, stops and is resumed.
 
-use crate::context::Context;
 use crate::error::SpeError;
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
+use crate::state::SpeState;
 pub use crate::stop::{Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
 use corosensei::stack::{Stack, StackPointer};
@@ -56,12 +56,8 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     /// The runner of a context without a program.
     #[must_use]
-    pub fn new(context: *const Context) -> Self {
-        Runner {
-            spu: Box::new(UnsafeCell::new(SpuState::new(context))),
-            loaded: None,
-            program: None,
-        }
+    pub fn new(spe: *const SpeState) -> Self {
+        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(spe))), loaded: None, program: None }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
@@ -81,8 +77,8 @@ impl Runner {
         self.loaded = Some(loaded);
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
-        *spu = SpuState::new(spu.context);
-        spu.acknowledged = spu.context().mailboxes().counts_before();
+        *spu = SpuState::new(spu.spe);
+        spu.acknowledged = spu.spe().mailboxes().counts_before();
         Ok(())
     }
 
@@ -93,22 +89,21 @@ impl Runner {
     /// [`SpeError::NoProgram`].
     pub fn prepare(
         &mut self,
-        context: &Context,
+        spe: &SpeState,
         entry: Entry,
         arguments: [u64; 3],
     ) -> Result<bool, SpeError> {
-        let loaded = self.loaded.ok_or(SpeError::NoProgram(context.number()))?;
+        let loaded = self.loaded.ok_or(SpeError::NoProgram(spe.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
             return Ok(false);
         }
         self.end();
-        let base = context.store().base() as usize;
-        let bytes = context.store().bytes();
+        let base = spe.store().base() as usize;
+        let bytes = spe.store().bytes();
         let stack = StoreStack {
             base: NonZeroUsize::new(base + (bytes - TOP_BYTES))
-                .ok_or(SpeError::NoProgram(context.number()))?,
-            limit: NonZeroUsize::new(base + loaded.end)
-                .ok_or(SpeError::NoProgram(context.number()))?,
+                .ok_or(SpeError::NoProgram(spe.number()))?,
+            limit: NonZeroUsize::new(base + loaded.end).ok_or(SpeError::NoProgram(spe.number()))?,
         };
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state. The program begins to count at

@@ -1,11 +1,11 @@
 //! The state of an SPU that only its own program changes.
 
 use crate::atomic::Reservation;
-use crate::context::Context;
 use crate::list::List;
 use crate::mailbox::Counts;
 use crate::notify::Polls;
 use crate::simulated::spu::Simulated;
+use crate::state::SpeState;
 use crate::stop::{Pause, Stop};
 use crate::time_base;
 use corosensei::Yielder;
@@ -13,8 +13,8 @@ use corosensei::Yielder;
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
 #[derive(Debug)]
 pub struct SpuState {
-    /// The context that it belongs to. It outlives the state, which it owns.
-    pub context: *const Context,
+    /// What its SPE shares with others. It outlives this state: one context owns both.
+    pub spe: *const SpeState,
     /// How its program gives the thread back; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
     /// Tags that a tag-status update looks at.
@@ -56,9 +56,9 @@ pub struct SpuState {
 impl SpuState {
     /// The state of an SPU that has done nothing yet.
     #[must_use]
-    pub fn new(context: *const Context) -> Self {
+    pub fn new(spe: *const SpeState) -> Self {
         SpuState {
-            context,
+            spe,
             yielder: std::ptr::null(),
             tag_mask: 0,
             tag_status: None,
@@ -79,12 +79,12 @@ impl SpuState {
         }
     }
 
-    /// The context.
+    /// What its SPE shares with others.
     #[must_use]
     #[inline]
-    pub fn context(&self) -> &Context {
-        // SAFETY: the context owns this state, and is alive while anything can ask.
-        unsafe { &*self.context }
+    pub fn spe(&self) -> &SpeState {
+        // SAFETY: one context owns both, and is alive while anything can ask.
+        unsafe { &*self.spe }
     }
 
     /// Stops the program, and returns if the context is run again.

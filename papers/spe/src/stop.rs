@@ -1,7 +1,7 @@
-//! Where a run begins, and why a program gives its thread back.
+//! Where a run begins, why a program gives its thread back, and how it gets one again.
 
 use crate::transfer::TransferFault;
-use seatmap_sim::cell_be::session::Call;
+use seatmap_sim::cell_be::session::{Call, Session, Turn};
 
 /// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,4 +64,19 @@ pub struct Ended {
     pub stop: Stop,
     /// The local-store address that the next run is given to go on.
     pub at: u32,
+}
+
+/// A program in a store, which a machine gives a thread to.
+pub trait Resumable: std::fmt::Debug + Send + Sync {
+    /// Runs the program on this thread until it stops, for the pool.
+    ///
+    /// # Safety
+    /// The owner of the program waits for this, and touches nothing of it meanwhile.
+    unsafe fn resume(&self) -> Stop;
+
+    /// Gives the program its turn on the simulated Cell, until its next call or stop.
+    ///
+    /// # Safety
+    /// As for [`Resumable::resume`], and the session is the program's alone until it returns.
+    unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned;
 }

@@ -32,7 +32,7 @@ fn pause(spu: &mut SpuState, pause: Pause) {
 
 /// The fault of a command whose address cannot be read or written.
 fn fault(spu: &SpuState, command: Command) -> TransferFault {
-    failed(spu.context().number(), command)
+    failed(spu.spe().number(), command)
 }
 
 /// The fault of a command of a context, by the context's number.

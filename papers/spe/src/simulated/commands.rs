@@ -20,7 +20,7 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
     let (name, direction) = name(command);
     let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
     if let Err(rule) = perform(spu, transfer, command) {
-        let fault = TransferFault { context: spu.context().number(), transfer, rule };
+        let fault = TransferFault { context: spu.spe().number(), transfer, rule };
         spu.fail(Stop::Transfer(fault));
     }
 }
@@ -38,7 +38,7 @@ fn perform(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), R
     if is_line && !(transfer.local.is_multiple_of(128) && transfer.effective.is_multiple_of(128)) {
         return Err(Rule::Alignment);
     }
-    if is_line && spu.context().store().at(transfer.local, 128).is_none() {
+    if is_line && spu.spe().store().at(transfer.local, 128).is_none() {
         return Err(Rule::Local);
     }
     let bytes = if is_line { 128 } else { 0 };
@@ -76,7 +76,7 @@ fn of(transfer: Transfer, kind: CommandKind, bytes: u32) -> Command {
 }
 
 fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), Rule> {
-    spu.context().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
+    spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
 }
 
 /// A list command: the low half of the effective address is where its elements are.
@@ -115,7 +115,7 @@ impl Part {
 /// follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
     let mut parts = Vec::new();
-    while let Some(Head { transfer, stalls }) = list.next(spu.context())? {
+    while let Some(Head { transfer, stalls }) = list.next(spu.spe())? {
         transfer.check()?;
         in_store(spu, transfer.local, transfer.bytes)?;
         let Transfer { local, effective, bytes, .. } = transfer;
@@ -147,7 +147,7 @@ pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
                 }
             }
             Err(rule) => {
-                let fault = list.fault(spu.context(), rule);
+                let fault = list.fault(spu.spe(), rule);
                 spu.fail(Stop::Transfer(fault));
             }
         }

@@ -1,10 +1,9 @@
 //! Where a thread of the PPE hands in its calls, and waits for the answer.
 
-use crate::context::Context;
 use crate::simulated::compute;
 pub use crate::simulated::request::Desk;
 use crate::simulated::request::{Ask, Driver, Request};
-use crate::stop::Stop;
+use crate::stop::{Resumable, Stop};
 use seatmap_sim::cell_be::session::{Call, Session};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
@@ -92,10 +91,15 @@ pub fn now(driver: &Arc<Driver>, work: impl FnOnce(&mut Session) -> u64 + Send +
     ask(driver, Ask::Now(Box::new(work)))
 }
 
-/// Runs a context, and says why its program stopped.
-pub fn run(driver: &Arc<Driver>, context: &Arc<Context>, is_fresh: bool) -> Stop {
+/// Runs the program of a context, from its beginning if it is fresh, and says why it stopped.
+pub fn run(
+    driver: &Arc<Driver>,
+    context: u16,
+    program: Arc<dyn Resumable>,
+    is_fresh: bool,
+) -> Stop {
     let stopped = with_seat(driver, |seated| {
-        seated.ask(Ask::Run(Arc::clone(context), is_fresh));
+        seated.ask(Ask::Run { context, program, is_fresh });
         seated.desk.stop.lock().unwrap_or_else(PoisonError::into_inner).take()
     });
     stopped.flatten().unwrap_or(Stop::Defect)

@@ -1,13 +1,11 @@
 //! The thread that owns the session, and in which the programs take turns.
 
-use crate::context::Context;
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::finish::{self, Wishes};
-use crate::simulated::ppe::Seat;
 use crate::simulated::request::{Ask, Desk, Driver, Request};
 use crate::simulated::spin;
 use crate::simulated::watch::{self, Running, Spinning, ThreadState};
-use crate::stop::{Pause, Stop, Turned};
+use crate::stop::{Pause, Resumable, Stop, Turned};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Next, Session, Turn};
 use std::sync::atomic::Ordering;
@@ -62,7 +60,7 @@ fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
 enum Task {
     Free,
     Thread(Arc<Desk>),
-    Spu(Arc<Context>),
+    Spu(Arc<dyn Resumable>),
 }
 
 /// The driver's own: the session, and the tasks in it.
@@ -198,10 +196,10 @@ impl Turns {
 
     fn turn(&mut self, turn: Turn) {
         match self.tasks.get(usize::from(turn.task)) {
-            Some(Task::Spu(context)) => {
-                let context: *const Context = Arc::as_ptr(context);
-                // SAFETY: the context is kept in `tasks` until its program has stopped.
-                self.spu_turn(turn, unsafe { &*context });
+            Some(Task::Spu(program)) => {
+                let program: *const dyn Resumable = Arc::as_ptr(program);
+                // SAFETY: the program is kept in `tasks` until it has stopped.
+                self.spu_turn(turn, unsafe { &*program });
             }
             Some(Task::Thread(desk)) => {
                 let desk = Arc::clone(desk);
@@ -218,12 +216,12 @@ impl Turns {
     }
 
     /// Lets an SPU's program run to its next call or stop.
-    fn spu_turn(&mut self, turn: Turn, context: &Context) {
+    fn spu_turn(&mut self, turn: Turn, program: &dyn Resumable) {
         let session = &raw mut self.session;
-        // SAFETY: the thread that runs the context waits for its end; the session is used by the
+        // SAFETY: the thread that runs the program waits for its end; the session is used by the
         // program alone meanwhile.
         let Turned { pause, worked_ns, counted } =
-            unsafe { context.resume_simulated(session, turn) };
+            unsafe { program.resume_simulated(session, turn) };
         let work = self.compute.cycles(worked_ns, counted, self.driver.model().frequency_ghz);
         match pause {
             Pause::Call(call) => self.session.call(turn.task, call, work),
@@ -259,12 +257,9 @@ impl Turns {
             }
             Ask::Now(does) => desk.answer(does(&mut self.session)),
             Ask::Call(call) => self.call(task, call, work),
-            Ask::Run(context, is_fresh) => {
-                let Some(number) = context.simulated().map(Seat::task) else {
-                    return desk.answer(0);
-                };
-                self.put(number, Task::Spu(context));
-                self.call(task, Call::Run { context: number, is_fresh }, work);
+            Ask::Run { context, program, is_fresh } => {
+                self.put(context, Task::Spu(program));
+                self.call(task, Call::Run { context, is_fresh }, work);
             }
             Ask::Leave => self.leave(task),
         }

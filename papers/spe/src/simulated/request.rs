@@ -1,8 +1,7 @@
 //! Requests of the PPE's threads to the driver, and the ways there and back.
 
-use crate::context::Context;
 use crate::notify::Notify;
-use crate::stop::Stop;
+use crate::stop::{Resumable, Stop};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Session};
 use std::collections::VecDeque;
@@ -19,8 +18,15 @@ pub enum Ask {
     Join,
     /// A call that takes virtual time.
     Call(Call),
-    /// A run of a context's program, from its beginning or from where it stopped.
-    Run(Arc<Context>, bool),
+    /// A run of the program of a context.
+    Run {
+        /// The context's task.
+        context: u16,
+        /// The program.
+        program: Arc<dyn Resumable>,
+        /// Whether it begins, and does not go on from where it stopped.
+        is_fresh: bool,
+    },
     /// Something at once.
     Now(Now),
     /// A desk for a thread that is about to begin; it has its turn when virtual time goes on.
