@@ -124,5 +124,5 @@ fn fault(
     rule: Rule,
 ) -> TransferFault {
     let transfer = Transfer { command, direction, local, effective, bytes: 128, tag: 0 };
-    TransferFault { context: spe.number(), transfer, rule }
+    spe.fault(transfer, rule)
 }

@@ -91,11 +91,7 @@ fn perform(
                 list(spu, transfer)?
             }
             _ => {
-                return Err(TransferFault {
-                    context: spu.spe().number(),
-                    transfer,
-                    rule: Rule::Command,
-                });
+                return Err(spu.spe().fault(transfer, Rule::Command));
             }
         },
     }
@@ -124,12 +120,11 @@ pub(crate) fn name(command: u32) -> (&'static str, Direction) {
 
 /// A list command: the low half of the effective address is where its elements are.
 fn list(spu: &mut SpuState, whole: Transfer) -> Result<(), TransferFault> {
-    let fault = |rule| TransferFault { context: spu.spe().number(), transfer: whole, rule };
     if whole.tag >= TAGS {
-        return Err(fault(Rule::Tag));
+        return Err(spu.spe().fault(whole, Rule::Tag));
     }
     let elements_at = (whole.effective & 0xffff_ffff) as u32;
-    let list = List::new(whole, elements_at).map_err(fault)?;
+    let list = List::new(whole, elements_at).map_err(|rule| spu.spe().fault(whole, rule))?;
     advance(spu, list)
 }
 

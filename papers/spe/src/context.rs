@@ -18,7 +18,7 @@ use crate::state::SpeState;
 use crate::stop::{Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
 use crate::style::Style;
-use crate::transfer::{Rule, Transfer, TransferFault};
+use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -231,7 +231,7 @@ impl Context {
         let checked = transfer
             .check()
             .and_then(|()| self.store().at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local));
-        checked.map_err(|rule| TransferFault { context: self.number(), transfer, rule }.into())
+        checked.map_err(|rule| self.state.fault(transfer, rule).into())
     }
 
     /// Tags of the PPE's transfers that are complete and were not taken.

@@ -139,7 +139,7 @@ impl List {
     /// The fault of a list whose own elements cannot be read.
     #[must_use]
     pub fn fault(&self, spe: &SpeState, rule: Rule) -> TransferFault {
-        TransferFault { context: spe.number(), transfer: self.transfer(0, 0), rule }
+        spe.fault(self.transfer(0, 0), rule)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
 use crate::signal::Signal;
 use crate::store::Store;
+use crate::transfer::{Rule, Transfer, TransferFault};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -42,6 +43,12 @@ impl SpeState {
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
+    }
+
+    /// The fault of one of its transfers.
+    #[must_use]
+    pub fn fault(&self, transfer: Transfer, rule: Rule) -> TransferFault {
+        TransferFault { context: self.number, transfer, rule }
     }
 
     /// Its local store.

@@ -16,7 +16,7 @@ impl Transfer {
     #[inline]
     pub fn perform(&self, spe: &SpeState) -> Result<(), TransferFault> {
         let moved = self.check().and_then(|()| self.move_bytes(spe));
-        moved.map_err(|rule| TransferFault { context: spe.number(), transfer: *self, rule })
+        moved.map_err(|rule| spe.fault(*self, rule))
     }
 
     fn move_bytes(&self, spe: &SpeState) -> Result<(), Rule> {
@@ -25,14 +25,7 @@ impl Transfer {
         if let Some((other, register)) = problem::register(self.effective) {
             return self.reach(&*other, register, here);
         }
-        let there = usize::try_from(self.effective).map_err(|_| Rule::Address)? as *mut u8;
-        let (from, to) = match self.direction {
-            Direction::Get => (there, here),
-            Direction::Put => (here, there),
-        };
-        // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
-        // their memory.
-        unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
+        copy(self.direction, here, self.effective, bytes)
     }
 
     /// Transfers four bytes to or from a register of an SPE.
@@ -78,12 +71,18 @@ pub fn quick(
         return false;
     }
     let Some(here) = spe.store().at(local, bytes as usize) else { return false };
-    let there = effective as usize as *mut u8;
+    copy(direction, here, effective, bytes as usize).is_ok()
+}
+
+/// Copies bytes between a place in a store and an effective address.
+#[inline]
+fn copy(direction: Direction, here: *mut u8, effective: u64, bytes: usize) -> Result<(), Rule> {
+    let there = usize::try_from(effective).map_err(|_| Rule::Address)? as *mut u8;
     let (from, to) = match direction {
         Direction::Get => (there, here),
         Direction::Put => (here, there),
     };
     // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
     // their memory.
-    unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
+    unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
 }

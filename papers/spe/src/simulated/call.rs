@@ -17,7 +17,7 @@ pub fn call(spu: &mut SpuState, call: Call) -> u64 {
     pause(spu, Pause::Call(call));
     let (session, task) = session(spu);
     if let Some(command) = session.take_fault(task) {
-        let fault = fault(spu, command);
+        let fault = failed(spu.spe().number(), command);
         spu.fail(Stop::Transfer(fault));
     }
     spu.simulated.turn.answer
@@ -30,12 +30,7 @@ fn pause(spu: &mut SpuState, pause: Pause) {
     }
 }
 
-/// The fault of a command whose address cannot be read or written.
-fn fault(spu: &SpuState, command: Command) -> TransferFault {
-    failed(spu.spe().number(), command)
-}
-
-/// The fault of a command of a context, by the context's number.
+/// The fault of a command whose address cannot be read or written, by the context's number.
 #[must_use]
 pub fn failed(context: u32, command: Command) -> TransferFault {
     let Command { name, kind, local, effective, bytes, tag } = command;

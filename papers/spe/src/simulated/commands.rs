@@ -9,7 +9,7 @@ use crate::list::{Head, List};
 use crate::simulated::call::{call, session};
 use crate::spu::SpuState;
 use crate::stop::Stop;
-use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
+use crate::transfer::{Direction, Rule, TAGS, Transfer};
 use seatmap_port::channels::Order;
 use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
 
@@ -20,7 +20,7 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
     let (name, direction) = name(command);
     let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
     if let Err(rule) = perform(spu, transfer, command) {
-        let fault = TransferFault { context: spu.spe().number(), transfer, rule };
+        let fault = spu.spe().fault(transfer, rule);
         spu.fail(Stop::Transfer(fault));
     }
 }

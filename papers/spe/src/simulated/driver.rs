@@ -230,7 +230,7 @@ impl Turns {
     }
 
     fn spu_stopped(&mut self, task: u16, stop: Stop) {
-        let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
+        let goes_on = stop.goes_on();
         if let Some(Task::Thread(desk)) =
             self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task)))
         {
