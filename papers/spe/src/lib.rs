@@ -22,7 +22,7 @@
 //! | | [`channel`], [`command`] | an SPU's channels; its commands |
 //! | | [`spu`], [`simulated::spu`] | the state that only its own program changes |
 //! | transfers | [`atomic`], [`list`] | reservations on cache lines; lists |
-//! | | [`unit`] | DMA between a store and memory or registers |
+//! | | [`mod@unit`] | DMA between a store and memory or registers |
 //! | an SPE's parts | [`state`] | the state that a program shares with others |
 //! | | [`image`], [`dynamic`] | a program, checked and loaded; its links |
 //! | | [`store`], [`mailbox`] | the local store; mailboxes |
