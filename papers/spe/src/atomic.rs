@@ -4,7 +4,7 @@
 //! was read; it writes the eight-byte words that differ, each by a compare-and-exchange, so that
 //! the PPE's atomic operations on other words are never lost.
 
-use crate::context::Context;
+use crate::state::SpeState;
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
 use seatmap_os::guarded;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,9 +29,9 @@ impl Reservation {
     ///
     /// # Errors
     /// The rule that the command breaks.
-    pub fn take(context: &Context, local: u32, effective: u64) -> Result<Self, TransferFault> {
-        let fault = |rule| fault(context, "mfc_getllar", Direction::Get, local, effective, rule);
-        let (here, there) = places(context, local, effective).map_err(fault)?;
+    pub fn take(spe: &SpeState, local: u32, effective: u64) -> Result<Self, TransferFault> {
+        let fault = |rule| fault(spe, "mfc_getllar", Direction::Get, local, effective, rule);
+        let (here, there) = places(spe, local, effective).map_err(fault)?;
         let _held = lock(effective);
         let line = read(there).map_err(fault)?;
         // SAFETY: a line of the store, which the core has no reference into.
@@ -50,14 +50,9 @@ impl Reservation {
     ///
     /// # Errors
     /// The rule that the command breaks.
-    pub fn store(
-        self,
-        context: &Context,
-        local: u32,
-        effective: u64,
-    ) -> Result<bool, TransferFault> {
-        let fault = |rule| fault(context, "mfc_putllc", Direction::Put, local, effective, rule);
-        let (here, there) = places(context, local, effective).map_err(fault)?;
+    pub fn store(self, spe: &SpeState, local: u32, effective: u64) -> Result<bool, TransferFault> {
+        let fault = |rule| fault(spe, "mfc_putllc", Direction::Put, local, effective, rule);
+        let (here, there) = places(spe, local, effective).map_err(fault)?;
         if effective != self.effective {
             return Ok(false);
         }
@@ -76,13 +71,13 @@ impl Reservation {
 ///
 /// # Errors
 /// The rule that the command breaks.
-pub fn store_always(context: &Context, local: u32, effective: u64) -> Result<(), TransferFault> {
-    let copied = places(context, local, effective).and_then(|(here, there)| {
+pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), TransferFault> {
+    let copied = places(spe, local, effective).and_then(|(here, there)| {
         let _held = lock(effective);
         // SAFETY: programs own what they transfer.
         unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }.map_err(|_| Rule::Address)
     });
-    copied.map_err(|rule| fault(context, "mfc_putlluc", Direction::Put, local, effective, rule))
+    copied.map_err(|rule| fault(spe, "mfc_putlluc", Direction::Put, local, effective, rule))
 }
 
 /// Writes the words that differ. Where the first of them has changed meanwhile, nothing was
@@ -106,11 +101,11 @@ fn read(there: *mut u64) -> Result<LineWords, Rule> {
     Ok(line)
 }
 
-fn places(context: &Context, local: u32, effective: u64) -> Result<(*mut u64, *mut u64), Rule> {
+fn places(spe: &SpeState, local: u32, effective: u64) -> Result<(*mut u64, *mut u64), Rule> {
     if !local.is_multiple_of(128) || !effective.is_multiple_of(128) {
         return Err(Rule::Alignment);
     }
-    let here = context.store().at(local, LINE_BYTES).ok_or(Rule::Local)?;
+    let here = spe.store().at(local, LINE_BYTES).ok_or(Rule::Local)?;
     let there = usize::try_from(effective).map_err(|_| Rule::Address)?;
     Ok((here.cast(), there as *mut u64))
 }
@@ -121,7 +116,7 @@ fn lock(effective: u64) -> MutexGuard<'static, ()> {
 }
 
 fn fault(
-    context: &Context,
+    spe: &SpeState,
     command: &'static str,
     direction: Direction,
     local: u32,
@@ -129,5 +124,5 @@ fn fault(
     rule: Rule,
 ) -> TransferFault {
     let transfer = Transfer { command, direction, local, effective, bytes: 128, tag: 0 };
-    TransferFault { context: context.number(), transfer, rule }
+    spe.fault(transfer, rule)
 }

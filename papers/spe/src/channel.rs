@@ -1,11 +1,11 @@
 //! The channels of an SPU: numbers under which its program reads and writes mailboxes, signals,
 //! events and commands.
 
-use crate::context::Context;
 use crate::mailbox::Mailbox;
-use crate::run::Stop;
 use crate::spu::SpuState;
-use crate::{clock, hooks};
+use crate::state::SpeState;
+use crate::stop::Stop;
+use crate::{command, time_base};
 pub use seatmap_sim::cell_be::session::spu_event;
 use std::time::{Duration, Instant};
 
@@ -43,16 +43,16 @@ const LOOK_EVERY: Duration = Duration::from_micros(50);
 
 /// Reads a channel, waiting where the hardware would.
 pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
-    let context = spu.context;
-    // SAFETY: the context outlives its SPU's state.
-    let context = unsafe { &*context };
+    let spe = spu.spe;
+    // SAFETY: it outlives the SPU's own state.
+    let spe = unsafe { &*spe };
     match channel {
         number::IN_MBOX => {
             let what = "a message, and no other thread is left to send one";
-            or_alone(spu, context.read_inbound(), what)
+            or_alone(spu, spe.read_inbound(), what)
         }
         number::SIGNAL_1 | number::SIGNAL_2 => {
-            let signal = context.read_signal((channel - number::SIGNAL_1) as usize);
+            let signal = spe.read_signal((channel - number::SIGNAL_1) as usize);
             or_alone(spu, signal, "a signal, and no other thread is left to send one")
         }
         number::TAG_STATUS => {
@@ -62,7 +62,7 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
             take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command")
         }
         number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, and none is stalled"),
-        number::EVENT_STATUS => wait_for_event(spu, context),
+        number::EVENT_STATUS => wait_for_event(spu, spe),
         number::EVENT_MASK_READ => spu.event_mask,
         number::TAG_MASK_READ => spu.tag_mask,
         number::DECREMENTER_READ => spu.decrementer(),
@@ -74,18 +74,18 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
 
 /// Writes a channel, waiting where the hardware would.
 pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
-    let context = spu.context;
-    // SAFETY: the context outlives its SPU's state.
-    let context = unsafe { &*context };
+    let spe = spu.spe;
+    // SAFETY: it outlives the SPU's own state.
+    let spe = unsafe { &*spe };
     match channel {
-        number::OUT_MBOX => put(spu, context, Mailbox::Out, value),
-        number::OUT_INTR_MBOX => put(spu, context, Mailbox::OutInterrupting, value),
+        number::OUT_MBOX => put(spu, spe, Mailbox::Out, value),
+        number::OUT_INTR_MBOX => put(spu, spe, Mailbox::OutInterrupting, value),
         number::EVENT_MASK => spu.event_mask = value,
         number::EVENT_ACK => {
-            acknowledge(spu, context, value);
+            acknowledge(spu, spe, value);
         }
         number::DECREMENTER_WRITE => {
-            (spu.decrementer, spu.has_decremented) = ((value, clock::host_ticks()), false)
+            (spu.decrementer, spu.has_decremented) = ((value, time_base::host_ticks()), false)
         }
         number::MULTISOURCE_SYNC => spu.own_events |= spu_event::MULTISOURCE_SYNC,
         number::SRR0_WRITE => spu.saved_return = value,
@@ -94,33 +94,31 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         }
         number::COMMAND => {
             let [local, high, low, bytes, tag] = spu.command;
-            hooks::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
+            command::command(spu, local, u64::from(high) << 32 | u64::from(low), bytes, tag, value);
         }
         number::TAG_MASK => spu.tag_mask = value,
         number::TAG_UPDATE => update_tags(spu, value),
-        number::STALL_ACK => hooks::acknowledge_stall(spu, value),
+        number::STALL_ACK => command::acknowledge_stall(spu, value),
         _ => spu.fail(Stop::InvalidChannel(channel)),
     }
 }
 
 /// How often a channel can be read or written without waiting.
 pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
-    let context = spu.context;
-    // SAFETY: the context outlives its SPU's state.
-    let context = unsafe { &*context };
+    let spe = spu.spe;
+    // SAFETY: it outlives the SPU's own state.
+    let spe = unsafe { &*spe };
     match channel {
-        number::IN_MBOX => spu.polls.polled(context.mailboxes().waiting(Mailbox::In)),
-        number::OUT_MBOX => spu.polls.polled(context.mailboxes().room(Mailbox::Out)),
-        number::OUT_INTR_MBOX => {
-            spu.polls.polled(context.mailboxes().room(Mailbox::OutInterrupting))
-        }
-        number::SIGNAL_1 => spu.polls.polled(u32::from(context.signal(0).waits())),
-        number::SIGNAL_2 => spu.polls.polled(u32::from(context.signal(1).waits())),
+        number::IN_MBOX => spu.polls.polled(spe.mailboxes().waiting(Mailbox::In)),
+        number::OUT_MBOX => spu.polls.polled(spe.mailboxes().room(Mailbox::Out)),
+        number::OUT_INTR_MBOX => spu.polls.polled(spe.mailboxes().room(Mailbox::OutInterrupting)),
+        number::SIGNAL_1 => spu.polls.polled(u32::from(spe.signal(0).waits())),
+        number::SIGNAL_2 => spu.polls.polled(u32::from(spe.signal(1).waits())),
         number::TAG_STATUS => u32::from(spu.tag_status.is_some()),
         number::ATOMIC_STATUS => u32::from(spu.atomic_status.is_some()),
         number::STALL_STATUS => u32::from(spu.stalled != 0),
-        number::EVENT_STATUS => u32::from(pending(spu, context) != 0),
-        number::COMMAND => hooks::QUEUE_ENTRIES,
+        number::EVENT_STATUS => u32::from(pending(spu, spe) != 0),
+        number::COMMAND => command::QUEUE_ENTRIES,
         31.. => spu.fail(Stop::InvalidChannel(channel)),
         // The others never make a program wait.
         _ => 1,
@@ -152,8 +150,8 @@ fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
 }
 
 #[inline]
-fn put(spu: &mut SpuState, context: &Context, mailbox: Mailbox, value: u32) {
-    let put = context.put(mailbox, value);
+fn put(spu: &mut SpuState, spe: &SpeState, mailbox: Mailbox, value: u32) {
+    let put = spe.put(mailbox, value);
     or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
 }
 
@@ -173,7 +171,7 @@ fn update_tags(spu: &mut SpuState, condition: u32) {
 }
 
 /// Events of the mask that have happened and were not acknowledged.
-fn pending(spu: &mut SpuState, context: &Context) -> u32 {
+fn pending(spu: &mut SpuState, spe: &SpeState) -> u32 {
     if !spu.has_decremented
         && spu.event_mask & spu_event::DECREMENTER != 0
         && spu.until_negative() == 0
@@ -186,12 +184,12 @@ fn pending(spu: &mut SpuState, context: &Context) -> u32 {
     {
         spu.own_events |= spu_event::LOCK_LINE;
     }
-    (context.events() | spu.own_events | mailbox_events(spu, context)) & spu.event_mask
+    (spe.events() | spu.own_events | mailbox_events(spu, spe)) & spu.event_mask
 }
 
 /// Events of the mailboxes: something has happened since the program acknowledged them.
-fn mailbox_events(spu: &SpuState, context: &Context) -> u32 {
-    let now = context.mailboxes().counts();
+fn mailbox_events(spu: &SpuState, spe: &SpeState) -> u32 {
+    let now = spe.mailboxes().counts();
     let known = spu.acknowledged;
     event_if(now.sent != known.sent, spu_event::IN_MBOX)
         | event_if(now.out != known.out, spu_event::OUT_MBOX)
@@ -202,10 +200,10 @@ fn event_if(happened: bool, event: u32) -> u32 {
     if happened { event } else { 0 }
 }
 
-fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
+fn acknowledge(spu: &mut SpuState, spe: &SpeState, events: u32) {
     spu.own_events &= !events;
-    context.acknowledge(events);
-    let now = context.mailboxes().counts();
+    spe.acknowledge(events);
+    let now = spe.mailboxes().counts();
     for (event, known, now) in [
         (spu_event::IN_MBOX, &mut spu.acknowledged.sent, now.sent),
         (spu_event::OUT_MBOX, &mut spu.acknowledged.out, now.out),
@@ -217,14 +215,14 @@ fn acknowledge(spu: &mut SpuState, context: &Context, events: u32) {
     }
 }
 
-fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
+fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
     loop {
         let deadline = next_look(spu);
-        let look = || Some(pending(spu, context)).filter(|events| *events != 0);
+        let look = || Some(pending(spu, spe)).filter(|events| *events != 0);
         let events = match deadline {
-            Some(_) => context.notify().wait_until(deadline, look),
+            Some(_) => spe.notify().wait_until(deadline, look),
             None => {
-                let events = context.wait(look);
+                let events = spe.wait(look);
                 Some(or_alone(spu, events, "an event, and no other thread is left to make one"))
             }
         };
@@ -238,7 +236,7 @@ fn wait_for_event(spu: &mut SpuState, context: &Context) -> u32 {
 fn next_look(spu: &SpuState) -> Option<Instant> {
     let timer = (!spu.has_decremented && spu.event_mask & spu_event::DECREMENTER != 0).then(|| {
         let left_ns = u128::from(spu.until_negative()) * 1_000_000_000
-            / u128::from(clock::TICKS_PER_SECOND)
+            / u128::from(time_base::TICKS_PER_SECOND)
             + 1;
         Duration::from_nanos(u64::try_from(left_ns).unwrap_or(u64::MAX))
     });

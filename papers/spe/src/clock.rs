@@ -1,13 +1,9 @@
-//! The time base: the clock of decrementers and of `__mftb`.
+//! The time base as programs read it: the clock of decrementers and of `__mftb`.
 
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
+use crate::time_base::{TICKS_PER_SECOND, host_ticks};
 use seatmap_sim::cell_be::session::Call;
-use std::sync::OnceLock;
-use std::time::Instant;
-
-/// Ticks a second: the time base of a PlayStation 3, 79.8 MHz.
-pub const TICKS_PER_SECOND: u64 = 79_800_000;
 
 /// Ticks since the library was first asked; on a simulated Cell, those of its own time base.
 #[must_use]
@@ -25,12 +21,4 @@ pub fn ticks_per_second() -> f64 {
         Some(driver) => 1e9 / driver.model().figures.decrementer_ns.value,
         None => TICKS_PER_SECOND as f64,
     }
-}
-
-/// Ticks of this computer since the library was first asked.
-#[must_use]
-pub fn host_ticks() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    let elapsed_ns = START.get_or_init(Instant::now).elapsed().as_nanos();
-    u64::try_from(elapsed_ns * u128::from(TICKS_PER_SECOND) / 1_000_000_000).unwrap_or(u64::MAX)
 }

@@ -1,62 +1,42 @@
 //! An SPE, as programs on the PPE see it.
 
 use crate::channel::spu_event;
+use crate::crowd;
 use crate::error::SpeError;
-use crate::event;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
-use crate::notify::Notify;
+pub use crate::options::ContextOptions;
 use crate::pool;
-use crate::problem::Area;
-use crate::proxy::Proxy;
-use crate::run::{Ended, Pause, Runner, Stop, Turned};
-use crate::signal::Signal;
+use crate::problem::{self, Area, RegisterAccess};
+use crate::proxy::{self, Proxy};
+use crate::run::Runner;
 use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
 use crate::simulated::{Machine, machine};
+use crate::state::SpeState;
+use crate::stop::{Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
 use crate::style::Style;
-use crate::transfer::{Rule, Transfer, TransferFault};
+use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The choices that a context is created with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContextOptions {
-    /// Whether each signal register gathers bits instead of keeping the last value.
-    pub signals_gather: [bool; 2],
-    /// Whether its ends are kept for [`Context::ended`].
-    pub keeps_ends: bool,
-    /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell:
-    /// its place along the chain of SPEs.
-    pub seat: Option<usize>,
-    /// Whether the program maps its registers, and does not ask the operating system to write them.
-    pub maps_registers: bool,
-}
-
 /// A synergistic processing element.
 #[derive(Debug)]
 pub struct Context {
-    number: u32,
+    state: SpeState,
     options: ContextOptions,
     seat: usize,
-    store: Store,
     area: Area,
-    mailboxes: Mailboxes,
-    signals: [Signal; 2],
-    events: AtomicU32,
-    notify: Notify,
-    watchers: Mutex<Vec<Weak<Notify>>>,
-    is_watched: AtomicBool,
     is_closed: AtomicBool,
     is_running: AtomicBool,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
-    pub(crate) proxy: Proxy,
+    proxy: Proxy,
     proxy_tags: AtomicU32,
     /// Its task on the simulated Cell, if there is one under the library.
     simulated: Option<Seat>,
@@ -88,20 +68,14 @@ impl Context {
             }
         };
         let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
-            number,
+            state: SpeState::new(number, store, mailboxes, options.signals_gather),
             options,
             seat: options.seat.unwrap_or(next),
-            store,
             area,
-            mailboxes,
-            signals: options.signals_gather.map(Signal::new),
-            events: AtomicU32::new(0),
-            notify: Notify::default(),
-            watchers: Mutex::default(),
-            is_watched: AtomicBool::new(false),
             is_closed: AtomicBool::new(false),
             is_running: AtomicBool::new(false),
-            runner: UnsafeCell::new(Runner::new(own.as_ptr())),
+            // SAFETY: a place in the allocation, which is named and not read.
+            runner: UnsafeCell::new(Runner::new(unsafe { &raw const (*own.as_ptr()).state })),
             ends: Mutex::default(),
             proxy: Proxy::default(),
             proxy_tags: AtomicU32::new(0),
@@ -114,7 +88,21 @@ impl Context {
     /// Its number, from 0, in the order of creation.
     #[must_use]
     pub fn number(&self) -> u32 {
-        self.number
+        self.state.number()
+    }
+
+    /// Its local store.
+    #[must_use]
+    #[inline]
+    pub fn store(&self) -> &Store {
+        self.state.store()
+    }
+
+    /// The state that its program shares with others.
+    #[must_use]
+    #[inline]
+    pub fn state(&self) -> &SpeState {
+        &self.state
     }
 
     /// The choices that it was created with.
@@ -136,36 +124,10 @@ impl Context {
         self.simulated.as_ref()
     }
 
-    /// Its local store.
-    #[must_use]
-    #[inline]
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
     /// The addresses of its registers.
     #[must_use]
     pub fn area(&self) -> &Area {
         &self.area
-    }
-
-    /// Its mailboxes.
-    #[must_use]
-    #[inline]
-    pub fn mailboxes(&self) -> &Mailboxes {
-        &self.mailboxes
-    }
-
-    /// A signal register, 0 or 1.
-    #[must_use]
-    pub fn signal(&self, register: usize) -> &Signal {
-        &self.signals[register & 1]
-    }
-
-    /// Where to wait for any of them.
-    #[must_use]
-    pub fn notify(&self) -> &Notify {
-        &self.notify
     }
 
     /// Messages of the SPU that wait in one of its mailboxes.
@@ -174,7 +136,7 @@ impl Context {
     pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
             Some(seat) => seat.count(Count::Waiting(which(mailbox))),
-            None => self.mailboxes.waiting(mailbox) as usize,
+            None => self.state.mailboxes().waiting(mailbox) as usize,
         }
     }
 
@@ -183,7 +145,7 @@ impl Context {
     pub fn room(&self) -> usize {
         match &self.simulated {
             Some(seat) => seat.count(Count::InboundRoom),
-            None => self.mailboxes.room(Mailbox::In) as usize,
+            None => self.state.mailboxes().room(Mailbox::In) as usize,
         }
     }
 
@@ -194,7 +156,11 @@ impl Context {
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
-            return self.notify.wait_for_others(pool::is_alone, || step().then_some(())).is_some();
+            return self
+                .state
+                .notify()
+                .wait_for_others(crowd::is_alone, || step().then_some(()))
+                .is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
@@ -208,41 +174,6 @@ impl Context {
         true
     }
 
-    /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
-    /// other thread of this process is left that could change anything.
-    #[inline]
-    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        self.notify.wait_for_others(pool::is_program_alone, look)
-    }
-
-    /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`Context::wait`]. In
-    /// Linux's style it sleeps in the kernel, as there, and waits for ever.
-    #[must_use]
-    #[inline]
-    pub fn read_inbound(&self) -> Option<u32> {
-        let taken = self.mailboxes.take_from_kernel();
-        let taken = taken.or_else(|| self.wait(|| self.mailboxes.take()))?;
-        if taken.was_full {
-            self.changed();
-        }
-        Some(taken.value)
-    }
-
-    /// The SPU's side: reads a signal register, waiting for a value; `None` as [`Context::wait`].
-    #[must_use]
-    pub fn read_signal(&self, register: usize) -> Option<u32> {
-        self.wait(|| self.signal(register).try_read())
-    }
-
-    /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`Context::wait`].
-    #[must_use]
-    #[inline]
-    pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
-        self.wait(|| self.mailboxes.put(mailbox, value).then_some(()))?;
-        self.changed();
-        Some(())
-    }
-
     /// Writes a message to the SPU. Returns false if there is no room.
     #[must_use]
     #[inline]
@@ -250,9 +181,9 @@ impl Context {
         if let Some(seat) = &self.simulated {
             return seat.send(value);
         }
-        let fits = self.mailboxes.send(value);
+        let fits = self.state.mailboxes().send(value);
         if fits {
-            self.changed();
+            self.state.changed();
         }
         fits
     }
@@ -264,8 +195,8 @@ impl Context {
         if let Some(seat) = &self.simulated {
             return seat.receive(which(mailbox));
         }
-        let value = self.mailboxes.receive(mailbox)?;
-        self.changed();
+        let value = self.state.mailboxes().receive(mailbox)?;
+        self.state.changed();
         Some(value)
     }
 
@@ -274,46 +205,8 @@ impl Context {
         if let Some(seat) = &self.simulated {
             return seat.signal(register & 1, value);
         }
-        self.signal(register).write(value);
-        self.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
-    }
-
-    /// Events that have happened and were not acknowledged by the SPU.
-    #[must_use]
-    pub fn events(&self) -> u32 {
-        self.events.load(Ordering::Acquire)
-    }
-
-    /// Lets an event happen, after the change that it tells of.
-    pub fn raise(&self, event: u32) {
-        self.events.fetch_or(event, Ordering::AcqRel);
-        self.changed();
-    }
-
-    /// Forgets events.
-    pub fn acknowledge(&self, events: u32) {
-        self.events.fetch_and(!events, Ordering::AcqRel);
-    }
-
-    /// Wakes everybody who waits for something of this context, after a change.
-    #[inline]
-    pub fn changed(&self) {
-        self.notify.ring();
-        if self.is_watched.load(Ordering::Acquire) {
-            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            watchers.retain(|watcher| {
-                watcher.upgrade().is_some_and(|watcher| {
-                    watcher.ring();
-                    true
-                })
-            });
-        }
-    }
-
-    /// Wakes `watcher` too, whenever something changes.
-    pub fn watch(&self, watcher: &Arc<Notify>) {
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(watcher));
-        self.is_watched.store(true, Ordering::Release);
+        self.state.signal(register).write(value);
+        self.state.raise([spu_event::SIGNAL_1, spu_event::SIGNAL_2][register & 1]);
     }
 
     /// Does a transfer for the PPE.
@@ -326,9 +219,9 @@ impl Context {
             seat.proxy(transfer);
             return Ok(());
         }
-        transfer.perform(self)?;
+        transfer.perform(&self.state)?;
         self.proxy_tags.fetch_or(1 << (transfer.tag & 31), Ordering::AcqRel);
-        self.changed();
+        self.state.changed();
         Ok(())
     }
 
@@ -337,8 +230,8 @@ impl Context {
         let bytes = usize::try_from(transfer.bytes).unwrap_or(usize::MAX);
         let checked = transfer
             .check()
-            .and_then(|()| self.store.at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local));
-        checked.map_err(|rule| TransferFault { context: self.number, transfer, rule }.into())
+            .and_then(|()| self.store().at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local));
+        checked.map_err(|rule| self.state.fault(transfer, rule).into())
     }
 
     /// Tags of the PPE's transfers that are complete and were not taken.
@@ -353,24 +246,12 @@ impl Context {
     /// [`SpeError::Transfer`].
     pub fn await_proxies(&self, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
         if let Some(seat) = &self.simulated {
-            return seat.await_proxies(self.number, mask, condition);
+            return seat.await_proxies(self.number(), mask, condition);
         }
         // Each transfer was complete when its command returned.
         let mask = if mask == 0 { self.proxy_tags() } else { mask };
         self.proxy_tags.fetch_and(!mask, Ordering::AcqRel);
         Ok(mask)
-    }
-
-    /// Events that have happened, as [`event`] numbers them.
-    #[must_use]
-    pub fn happened(&self) -> u32 {
-        if let Some(seat) = &self.simulated {
-            return seat.happened();
-        }
-        event_if(self.mailboxes.waiting(Mailbox::OutInterrupting) > 0, event::OUT_INTR_MBOX)
-            | event_if(self.mailboxes.room(Mailbox::In) > 0, event::IN_MBOX)
-            | event_if(self.proxy_tags() != 0, event::TAG_GROUP)
-            | event_if(self.ends_waiting() > 0, event::STOPPED)
     }
 
     /// Loads a program; it starts from its beginning at the next run.
@@ -380,7 +261,7 @@ impl Context {
     pub fn load(&self, image: &Image) -> Result<(), SpeError> {
         let hooks = if self.simulated.is_some() { &SIMULATED } else { &HOST };
         // SAFETY: held, and borrowed for this call only.
-        self.hold(|runner| unsafe { &mut *runner }.load(&self.store, hooks, image))?;
+        self.hold(|runner| unsafe { &mut *runner }.load(self.store(), hooks, image))?;
         if let Some(seat) = &self.simulated {
             seat.renew();
         }
@@ -415,7 +296,7 @@ impl Context {
             ends.push_back(ended);
             self.tell_ends(ends.len());
             drop(ends);
-            self.changed();
+            self.state.changed();
         }
     }
 
@@ -435,31 +316,27 @@ impl Context {
     ) -> Result<T, SpeError> {
         let free =
             self.is_running.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        free.map_err(|_| SpeError::Running(self.number))?;
+        free.map_err(|_| SpeError::Running(self.number()))?;
         let done = work(self.runner.get());
         self.is_running.store(false, Ordering::Release);
         done
     }
 
-    /// Resumes the program on this thread, for the pool.
+    /// Runs the program on a pinned thread until it stops. `arguments` are those of its `main`.
     ///
-    /// # Safety
-    /// The caller of [`Context::hold`] waits for this, and touches nothing of the runner meanwhile.
-    pub unsafe fn resume(&self) -> Stop {
-        // SAFETY: the caller's promise.
-        match unsafe { &mut *self.runner.get() }.resume() {
-            Pause::Stop(stop) => stop,
-            Pause::Call(_) => Stop::Defect,
-        }
-    }
-
-    /// Gives the program its turn on the simulated Cell.
-    ///
-    /// # Safety
-    /// As for [`Context::resume`], and the session is the program's alone until it returns.
-    pub unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
-        // SAFETY: the caller's promise.
-        unsafe { (*self.runner.get()).resume_simulated(&self.store, session, turn) }
+    /// # Errors
+    /// [`SpeError::Running`], [`SpeError::NoProgram`], [`SpeError::Thread`].
+    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
+        self.hold(|runner| {
+            // SAFETY: held, and borrowed for this call only.
+            let is_fresh = unsafe { &mut *runner }.prepare(&self.state, entry, arguments)?;
+            let stop = match self.simulated() {
+                Some(seat) => seat.run(Arc::<Self>::clone(self), is_fresh),
+                None => pool::resume(self.seat, Arc::<Self>::clone(self))?,
+            };
+            // SAFETY: as above: the pool's thread has let go of it.
+            Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
+        })
     }
 
     /// Whether it was ended: nothing of it happens any more.
@@ -471,15 +348,75 @@ impl Context {
     /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
-        self.changed();
+        self.state.changed();
         if let Some(seat) = &self.simulated {
             seat.destroy();
         }
     }
 }
 
-fn event_if(holds: bool, event: u32) -> u32 {
-    if holds { event } else { 0 }
+impl Resumable for Context {
+    unsafe fn resume(&self) -> Stop {
+        // SAFETY: the caller's promise.
+        match unsafe { &mut *self.runner.get() }.resume() {
+            Pause::Stop(stop) => stop,
+            Pause::Call(_) => Stop::Defect,
+        }
+    }
+
+    unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.runner.get()).resume_simulated(self.store(), session, turn) }
+    }
+}
+
+impl RegisterAccess for Context {
+    fn write_register(&self, offset: usize, value: u32) -> bool {
+        match offset {
+            problem::SIGNAL_1 => self.send_signal(0, value),
+            problem::SIGNAL_2 => self.send_signal(1, value),
+            // A store to a full mailbox on a simulated Cell is lost.
+            problem::IN_MBOX if self.simulated.is_some() => _ = self.try_send(value),
+            problem::IN_MBOX => {
+                self.state.mailboxes().overwrite(value);
+                self.state.changed();
+            }
+            // A transfer is complete when its command returns, or is waited for by its tag.
+            problem::MULTISOURCE_SYNC => {}
+            proxy::COMMAND => {
+                let transfer = self.proxy.transfer(value);
+                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
+            }
+            _ => return self.proxy.write(offset, value),
+        }
+        true
+    }
+
+    fn read_register(&self, offset: usize) -> Option<u32> {
+        match offset {
+            problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
+            problem::MBOX_STATUS if self.simulated.is_some() => {
+                self.simulated().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
+            }
+            problem::MBOX_STATUS => {
+                let out = self.messages(Mailbox::Out);
+                let interrupting = self.messages(Mailbox::OutInterrupting);
+                let status = interrupting << 16 | self.room() << 8 | out;
+                u32::try_from(status).ok()
+            }
+            proxy::COMMAND => Some(self.proxy.status()),
+            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
+            proxy::TAG_STATUS => {
+                self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok()
+            }
+            problem::STATUS => Some(u32::from(self.is_running())),
+            problem::MULTISOURCE_SYNC => Some(0),
+            // A signal register shows what waits there.
+            problem::SIGNAL_1 => Some(self.state.signal(0).value()),
+            problem::SIGNAL_2 => Some(self.state.signal(1).value()),
+            _ => None,
+        }
+    }
 }
 
 /// The simulated Cell's name of an outbound mailbox.

@@ -1,8 +1,9 @@
 //! Events: one wait for mailboxes, ends and transfers of several contexts.
 
 use crate::context::Context;
+use crate::crowd;
+use crate::mailbox::Mailbox;
 use crate::notify::Notify;
-use crate::pool;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use seatmap_sim::cell_be::session::WatchedEvents;
@@ -59,7 +60,7 @@ impl EventHandler {
     pub fn register(&self, context: &Arc<Context>, events: u32, tag: EventTag) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
-            context.watch(&self.bell);
+            context.state().watch(&self.bell);
         }
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
         let bits = (0..4).map(|bit| 1 << bit).filter(|bit| events & bit != 0);
@@ -86,7 +87,7 @@ impl EventHandler {
         let look = || Some(self.happened(most)).filter(|found| !found.is_empty());
         let found = match deadline {
             Some(_) => self.bell.wait_until(deadline, look),
-            None => self.bell.wait_for_others(pool::is_alone, look),
+            None => self.bell.wait_for_others(crowd::is_alone, look),
         };
         found.unwrap_or_default()
     }
@@ -113,6 +114,24 @@ impl EventHandler {
     }
 }
 
+impl Context {
+    /// Events that have happened, as the constants of [`event`](crate::event) number them.
+    #[must_use]
+    pub fn happened(&self) -> u32 {
+        if let Some(seat) = self.simulated() {
+            return seat.happened();
+        }
+        event_if(self.state().mailboxes().waiting(Mailbox::OutInterrupting) > 0, OUT_INTR_MBOX)
+            | event_if(self.state().mailboxes().room(Mailbox::In) > 0, IN_MBOX)
+            | event_if(self.proxy_tags() != 0, TAG_GROUP)
+            | event_if(self.ends_waiting() > 0, STOPPED)
+    }
+}
+
+fn event_if(holds: bool, event: u32) -> u32 {
+    if holds { event } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +144,7 @@ mod tests {
         let tag = EventTag { address: 64, data: 7 };
         handler.register(&context, OUT_INTR_MBOX, tag);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
-        assert!(context.put(crate::mailbox::Mailbox::OutInterrupting, 1).is_some());
+        assert!(context.state().put(Mailbox::OutInterrupting, 1).is_some());
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, tag }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());

@@ -3,7 +3,6 @@
 use crate::dynamic::{Dynamic, broken};
 use crate::elf::{self, Bytes, Segment};
 use crate::error::SpeError;
-use crate::hooks::LINK_WORDS;
 use crate::store::{MOST_KIB, Store};
 use std::sync::OnceLock;
 
@@ -11,6 +10,9 @@ use std::sync::OnceLock;
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
 /// The block of words through which a program and the core find each other, in the image.
 const LINK: &[u8] = b"__seatmap_spu";
+/// Words of the block that the loader fills: table, state, store's address and size,
+/// heap's start, constructors and their number.
+const LINK_WORDS: usize = 7;
 /// The symbol whose value is the size of the store that the program was built for, if that is not
 /// the Cell's.
 const STORE_BYTES: &[u8] = b"__seatmap_ls_bytes";

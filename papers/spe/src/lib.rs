@@ -7,28 +7,45 @@
 //! code reaches the core through one table of functions ([`hooks`]), so that another machine can
 //! stand behind the same image.
 //!
-//! | module | holds |
-//! |---|---|
-//! | [`context`], [`run`] | an SPE; one run of it and how it ended |
-//! | [`store`], [`image`] | the local store; a program, checked and loaded |
-//! | [`elf`], [`dynamic`] | the file format; what is linked at load |
-//! | [`mailbox`], [`signal`], [`notify`] | mailboxes; signal registers; threads that wait for any of them |
-//! | [`biased`] | a lock that costs its usual thread nothing |
-//! | [`style`] | the runtime's way of doing things, and Linux's |
-//! | [`transfer`], [`list`], [`atomic`] | DMA and its rules; lists; reservations on cache lines |
-//! | [`spu`], [`channel`], [`hooks`] | an SPU's own state; its channels; the table that its program calls |
-//! | [`event`] | events of several contexts in one wait |
-//! | [`problem`], [`proxy`] | addresses that stand for registers; those for the PPE's transfers |
-//! | [`pool`], [`clock`] | pinned threads that run contexts; the time base |
-//! | [`simulated`] | the simulated Cell below the same calls |
-//! | [`error`] | failures, with libspe2's error numbers |
+//! The files lie in layers. A file imports only files of the layers below its own, and of its own
+//! layer those that do not import it, so that each can be read before those that use it.
+//!
+//! | layer | module | holds |
+//! |---|---|---|
+//! | a program's view | [`event`] | events of several contexts in one wait |
+//! | | [`clock`] | the time base of the machine under the library |
+//! | | [`context`] | an SPE, and what threads of the PPE do with it |
+//! | machines | [`run`] | a program in a store, and how far it came |
+//! | | [`pool`] | pinned threads that run programs |
+//! | | [`simulated`] | the simulated Cell below the same calls |
+//! | an SPU | [`hooks`] | the table of functions that a program calls |
+//! | | [`channel`], [`command`] | an SPU's channels; its commands |
+//! | | [`spu`], [`simulated::spu`] | the state that only its own program changes |
+//! | transfers | [`atomic`], [`list`] | reservations on cache lines; lists |
+//! | | [`mod@unit`] | DMA between a store and memory or registers |
+//! | an SPE's parts | [`state`] | the state that a program shares with others |
+//! | | [`image`], [`dynamic`] | a program, checked and loaded; its links |
+//! | | [`store`], [`mailbox`] | the local store; mailboxes |
+//! | | [`notify`], [`crowd`] | threads that wait; how long they look before they sleep |
+//! | values | [`transfer`], [`proxy`] | transfers and their rules; the PPE's registers for them |
+//! | | [`signal`], [`problem`] | signal registers; addresses that stand for registers |
+//! | | [`stop`], [`options`] | why a program stopped; the choices of a new context |
+//! | | [`error`] | failures, with libspe2's error numbers |
+//! | | [`style`], [`time_base`] | the runtime's way of doing things, and Linux's; ticks |
+//! | | [`elf`], [`biased`] | the file format; a lock that costs its usual thread nothing |
+//!
+//! Two traits let a layer call what lies above it: [`stop::Resumable`], so that a machine resumes a
+//! program without knowing contexts, and [`problem::RegisterAccess`], so that a transfer reaches
+//! another SPE's registers.
 #![deny(missing_docs)]
 
 pub mod atomic;
 pub mod biased;
 pub mod channel;
 pub mod clock;
+pub mod command;
 pub mod context;
+pub mod crowd;
 pub mod dynamic;
 pub mod elf;
 pub mod error;
@@ -38,6 +55,7 @@ pub mod image;
 pub mod list;
 pub mod mailbox;
 pub mod notify;
+pub mod options;
 pub mod pool;
 pub mod problem;
 pub mod proxy;
@@ -45,14 +63,19 @@ pub mod run;
 pub mod signal;
 pub mod simulated;
 pub mod spu;
+pub mod state;
+pub mod stop;
 pub mod store;
 pub mod style;
+pub mod time_base;
 pub mod transfer;
+pub mod unit;
 
-pub use context::{Context, ContextOptions};
+pub use context::Context;
 pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
-pub use run::{Ended, Entry};
+pub use options::ContextOptions;
 pub use seatmap_sim::cell_be::session::TagCondition;
 pub use simulated::machine::processors;
+pub use stop::{Ended, Entry};

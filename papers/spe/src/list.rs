@@ -1,7 +1,7 @@
 //! DMA lists: up to 2048 transfers in one command, any of which may stall the list until the SPU
 //! lets it go on.
 
-use crate::context::Context;
+use crate::state::SpeState;
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
 
 /// Bytes of an element: flags and size, then the low half of the effective address.
@@ -85,9 +85,9 @@ impl List {
     ///
     /// # Errors
     /// The first transfer that breaks a rule.
-    pub fn advance(&mut self, context: &Context) -> Result<Progress, TransferFault> {
+    pub fn advance(&mut self, spe: &SpeState) -> Result<Progress, TransferFault> {
         while self.left > 0 {
-            if self.step(context)? && self.left > 0 {
+            if self.step(spe)? && self.left > 0 {
                 return Ok(Progress::Stalled);
             }
         }
@@ -95,10 +95,10 @@ impl List {
     }
 
     /// Does one transfer; says whether its element stalls the list.
-    fn step(&mut self, context: &Context) -> Result<bool, TransferFault> {
-        let head = self.next(context).map_err(|rule| self.fault(context, rule))?;
+    fn step(&mut self, spe: &SpeState) -> Result<bool, TransferFault> {
+        let head = self.next(spe).map_err(|rule| self.fault(spe, rule))?;
         let Some(Head { transfer, stalls }) = head else { return Ok(false) };
-        transfer.perform(context)?;
+        transfer.perform(spe)?;
         Ok(stalls)
     }
 
@@ -106,11 +106,11 @@ impl List {
     ///
     /// # Errors
     /// The element is not in the store.
-    pub fn next(&mut self, context: &Context) -> Result<Option<Head>, Rule> {
+    pub fn next(&mut self, spe: &SpeState) -> Result<Option<Head>, Rule> {
         if self.left == 0 {
             return Ok(None);
         }
-        let at = context.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
+        let at = spe.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
         // SAFETY: eight bytes of the store at a multiple of eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
         let (bytes, stalls) = element(head);
@@ -138,8 +138,8 @@ impl List {
 
     /// The fault of a list whose own elements cannot be read.
     #[must_use]
-    pub fn fault(&self, context: &Context, rule: Rule) -> TransferFault {
-        TransferFault { context: context.number(), transfer: self.transfer(0, 0), rule }
+    pub fn fault(&self, spe: &SpeState, rule: Rule) -> TransferFault {
+        spe.fault(self.transfer(0, 0), rule)
     }
 }
 

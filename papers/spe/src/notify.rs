@@ -1,6 +1,6 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
-use crate::pool;
+use crate::crowd;
 use seatmap_os::barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -40,7 +40,7 @@ impl Notify {
         deadline: Option<Instant>,
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        if let Some(found) = self.look(pool::looks(), &mut look) {
+        if let Some(found) = self.look(crowd::looks(), &mut look) {
             return Some(found);
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl Notify {
         is_alone: fn() -> bool,
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        if let Some(found) = self.look(pool::looks(), &mut look) {
+        if let Some(found) = self.look(crowd::looks(), &mut look) {
             return Some(found);
         }
         loop {
@@ -146,7 +146,7 @@ impl Polls {
         let misses =
             if count == T::default() { self.0.load(Ordering::Relaxed).wrapping_add(1) } else { 0 };
         self.0.store(misses, Ordering::Relaxed);
-        if misses % POLLS == POLLS - 1 && pool::is_crowded() {
+        if misses % POLLS == POLLS - 1 && crowd::is_crowded() {
             std::thread::yield_now();
         }
         count
@@ -174,7 +174,7 @@ mod tests {
     fn a_look_may_ring() {
         let notify = Notify::default();
         let looks = AtomicU32::new(0);
-        let enough = pool::LOOKS + 2;
+        let enough = crowd::LOOKS + 2;
         let look = || {
             notify.ring();
             (looks.fetch_add(1, Ordering::Relaxed) > enough).then_some(())

@@ -1,20 +1,20 @@
-//! Pinned threads that run contexts. They are there before they are needed, and a context comes to
+//! Pinned threads that run programs. They are there before they are needed, and a program comes to
 //! one by a message.
 
-use crate::context::Context;
+use crate::crowd::{self, LOOKS, SERVING, is_crowded};
 use crate::error::SpeError;
 use crate::notify::Notify;
-use crate::run::Stop;
+use crate::stop::{Resumable, Stop};
 use crate::style::Style;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 
 /// A thread's side of the hand-over.
 #[derive(Debug, Default)]
 struct Seat {
-    order: Mutex<Option<Arc<Context>>>,
+    order: Mutex<Option<Arc<dyn Resumable>>>,
     has_order: AtomicBool,
     worker: Notify,
     result: Mutex<Option<Stop>>,
@@ -58,81 +58,15 @@ fn named_cpus(text: Option<&str>) -> Result<Vec<u32>, String> {
         .map_err(|why| format!("{CPUS}={text}: {why}"))
 }
 
-/// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a
-/// line between cores.
-pub const LOOKS: u32 = 2000;
 /// Looks before a pinned thread without a program sleeps, on a CPU that was named for it: some
 /// milliseconds.
 const LOOKS_IDLE: u32 = 128 * LOOKS;
-/// Looks where more threads want to run than there are CPUs: the other side may need this one.
-const LOOKS_SHARED: u32 = 50;
-
-/// Programs that run now.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// How often a waiter looks now.
-static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
-
-/// How often a waiter looks again before it sleeps.
-#[inline]
-#[must_use]
-pub fn looks() -> u32 {
-    LOOKS_NOW.load(Ordering::Relaxed)
-}
-
-/// Whether more threads want to run than there are CPUs for them.
-#[inline]
-#[must_use]
-pub fn is_crowded() -> bool {
-    looks() < LOOKS
-}
-
-/// Counts a program that begins to run or has ended, and sets how long waiters look: with one CPU
-/// the other side cannot act while this one looks, and Linux's waiters sleep at once.
-fn count_running(change: impl FnOnce(&AtomicUsize) -> usize) {
-    let running = change(&RUNNING);
-    let cpus = cpus_in_reach();
-    let looks = match (cpus, Style::current()) {
-        (1, _) | (_, Style::Linux) => 1,
-        // The programs, and the thread that they talk to.
-        _ if running + 1 > cpus => LOOKS_SHARED,
-        _ => LOOKS,
-    };
-    if looks != LOOKS_NOW.load(Ordering::Relaxed) {
-        LOOKS_NOW.store(looks, Ordering::Relaxed);
-    }
-}
-
 /// How many pinned threads run at the same time without sharing a CPU.
 ///
 /// # Errors
 /// [`SpeError::Argument`] for CPUs that are not a list.
 pub fn seats() -> Result<usize, SpeError> {
     pool().map(|pool| pool.cpus.len())
-}
-
-/// Threads that wait for contexts to run.
-static SERVING: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether the calling thread is the only one of this process, but for those that serve it: nobody
-/// else can run a context, send to one or receive from one. False where the kernel does not say.
-#[must_use]
-pub fn is_alone() -> bool {
-    threads().is_ok_and(|threads| threads == SERVING.load(Ordering::Acquire) + 1)
-}
-
-/// Whether the one program that runs is alone: the only other thread of this process waits for its
-/// end, and no thread can send to it or receive from it. False where the kernel does not say.
-#[must_use]
-pub fn is_program_alone() -> bool {
-    // In Linux's style the program has a thread of its own, which serves no other.
-    let own = usize::from(Style::current() == Style::Linux);
-    let others = SERVING.load(Ordering::Acquire) + own;
-    RUNNING.load(Ordering::Acquire) == 1 && threads().is_ok_and(|threads| threads == others + 1)
-}
-
-/// How many threads this process has.
-fn threads() -> std::io::Result<usize> {
-    Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
 /// How many CPUs the programs and the thread that first asked may run on together.
@@ -147,40 +81,39 @@ fn cpus_in_reach() -> usize {
     })
 }
 
-/// Runs a prepared context on its seat until its program stops.
+/// Runs a prepared program on its seat until it stops.
 ///
 /// # Errors
 /// [`SpeError::Thread`].
-pub fn resume(context: &Arc<Context>) -> Result<Stop, SpeError> {
+pub fn resume(seat: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let pool = pool()?;
-    count_running(|running| running.fetch_add(1, Ordering::Relaxed) + 1);
-    let at = context.seat() % pool.cpus.len();
+    crowd::count_running(cpus_in_reach(), |running| running.fetch_add(1, Ordering::Relaxed) + 1);
+    let at = seat % pool.cpus.len();
     let stop = match Style::current() {
-        Style::Cell => by_seat(pool, at, context),
-        Style::Linux => by_thread(pool.cpus[at], context),
+        Style::Cell => by_seat(pool, at, program),
+        Style::Linux => by_thread(pool.cpus[at], program),
     };
-    count_running(|running| running.fetch_sub(1, Ordering::Relaxed) - 1);
+    crowd::count_running(cpus_in_reach(), |running| running.fetch_sub(1, Ordering::Relaxed) - 1);
     stop
 }
 
-fn by_seat(pool: &Pool, at: usize, context: &Arc<Context>) -> Result<Stop, SpeError> {
+fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
     let seat = match idle {
         Some(seat) => seat,
         None => start(pool.cpus[at], if pool.is_named { LOOKS_IDLE } else { LOOKS })?,
     };
-    let stop = seat.call(context);
+    let stop = seat.call(program);
     pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].push(seat);
     Ok(stop)
 }
 
 /// Makes a thread for this run alone, and waits for its end.
-fn by_thread(cpu: u32, context: &Arc<Context>) -> Result<Stop, SpeError> {
-    let context = Arc::clone(context);
+fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
         // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
-        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() })).unwrap_or(Stop::Defect))
+        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() })).unwrap_or(Stop::Defect))
     });
     let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(Stop::Defect)));
     ended.map_err(|source| SpeError::Thread { cpu, source })
@@ -208,9 +141,9 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
 }
 
 impl Seat {
-    /// Hands a context over and waits until its program stops.
-    fn call(&self, context: &Arc<Context>) -> Stop {
-        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(context));
+    /// Hands a program over and waits until it stops.
+    fn call(&self, program: Arc<dyn Resumable>) -> Stop {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
         self.has_order.store(true, Ordering::Release);
         self.worker.ring();
         self.caller.wait(|| self.is_done.swap(false, Ordering::Acquire).then_some(()));
@@ -224,9 +157,9 @@ impl Seat {
                 .look(if is_crowded() { 1 } else { looks }, &order)
                 .unwrap_or_else(|| self.worker.wait(order));
             let order = self.order.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let stop = order.map(|context| {
+            let stop = order.map(|program| {
                 // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
-                catch_unwind(AssertUnwindSafe(|| unsafe { context.resume() }))
+                catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() }))
                     .unwrap_or(Stop::Defect)
             });
             *self.result.lock().unwrap_or_else(PoisonError::into_inner) = stop;

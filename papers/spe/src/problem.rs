@@ -3,12 +3,8 @@
 //! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the
 //! program itself.
 
-use crate::context::Context;
-use crate::mailbox::Mailbox;
-use crate::proxy;
 use seatmap_os::registers;
 use seatmap_os::window::Reserved;
-use seatmap_sim::cell_be::session::{Count, TagCondition};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,11 +27,22 @@ pub const SIGNAL_1: usize = 0x1_400c;
 /// Signal register 2 (written).
 pub const SIGNAL_2: usize = 0x1_c00c;
 
-static AREAS: RwLock<BTreeMap<usize, Weak<Context>>> = RwLock::new(BTreeMap::new());
+static AREAS: RwLock<BTreeMap<usize, Weak<dyn RegisterAccess>>> = RwLock::new(BTreeMap::new());
 /// The addresses between which all areas lie that there were: most transfers go elsewhere, and need
 /// no lock.
 static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static HIGHEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Registers that have addresses: loads and stores of words at them go here.
+pub trait RegisterAccess: Send + Sync {
+    /// Writes one of the registers in the problem state area; false for an offset that has none.
+    #[must_use]
+    fn write_register(&self, offset: usize, value: u32) -> bool;
+
+    /// Reads one of the registers in the problem state area.
+    #[must_use]
+    fn read_register(&self, offset: usize) -> Option<u32>;
+}
 
 /// The addresses of one SPE's registers.
 #[derive(Debug)]
@@ -59,11 +66,12 @@ impl Area {
         self.addresses.start()
     }
 
-    /// Makes the registers of `context` known to transfers.
-    pub fn announce(&self, context: &Arc<Context>) {
+    /// Makes the registers that have these addresses known to transfers.
+    pub fn announce<T: RegisterAccess + 'static>(&self, registers: &Arc<T>) {
         let start = self.start() as usize;
+        let registers = Arc::downgrade(registers);
         let mut areas = AREAS.write().unwrap_or_else(PoisonError::into_inner);
-        areas.insert(start, Arc::downgrade(context));
+        areas.insert(start, registers);
         LOWEST.fetch_min(start, Ordering::Release);
         HIGHEST.fetch_max(start + BYTES, Ordering::Release);
     }
@@ -78,10 +86,10 @@ impl Drop for Area {
 /// Loads a register's word, or stores one, at an address; `None` where no register is.
 #[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
-    let (context, offset) = register(address as u64)?;
+    let (registers, offset) = register(address as u64)?;
     match store {
-        Some(value) => context.write_register(offset, value).then_some(0),
-        None => context.read_register(offset),
+        Some(value) => registers.write_register(offset, value).then_some(0),
+        None => registers.read_register(offset),
     }
 }
 
@@ -93,69 +101,16 @@ pub fn is_near(address: u64) -> bool {
         && address < HIGHEST.load(Ordering::Acquire) as u64
 }
 
-/// The SPE whose registers have this address, and the register's offset.
+/// The registers of the SPE that have this address, and the offset of the one at it.
 #[must_use]
 #[inline]
-pub fn register(address: u64) -> Option<(Arc<Context>, usize)> {
+pub fn register(address: u64) -> Option<(Arc<dyn RegisterAccess>, usize)> {
     if !is_near(address) {
         return None;
     }
     let address = usize::try_from(address).ok()?;
     let areas = AREAS.read().unwrap_or_else(PoisonError::into_inner);
-    let (start, context) = areas.range(..=address).next_back()?;
+    let (start, registers) = areas.range(..=address).next_back()?;
     let offset = address - start;
-    (offset < BYTES).then(|| context.upgrade().map(|context| (context, offset)))?
-}
-
-impl Context {
-    /// Writes one of the registers in the problem state area; false for an offset that has none.
-    #[must_use]
-    pub fn write_register(&self, offset: usize, value: u32) -> bool {
-        match offset {
-            SIGNAL_1 => self.send_signal(0, value),
-            SIGNAL_2 => self.send_signal(1, value),
-            // A store to a full mailbox on a simulated Cell is lost.
-            IN_MBOX if self.simulated().is_some() => _ = self.try_send(value),
-            IN_MBOX => {
-                self.mailboxes().overwrite(value);
-                self.changed();
-            }
-            // A transfer is complete when its command returns, or is waited for by its tag.
-            MULTISOURCE_SYNC => {}
-            proxy::COMMAND => {
-                let transfer = self.proxy.transfer(value);
-                self.proxy.note(transfer.is_some_and(|transfer| self.proxy(transfer).is_ok()));
-            }
-            _ => return self.proxy.write(offset, value),
-        }
-        true
-    }
-
-    /// Reads one of the registers in the problem state area.
-    #[must_use]
-    pub fn read_register(&self, offset: usize) -> Option<u32> {
-        match offset {
-            OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
-            MBOX_STATUS if self.simulated().is_some() => {
-                self.simulated().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
-            }
-            MBOX_STATUS => {
-                let out = self.messages(Mailbox::Out);
-                let interrupting = self.messages(Mailbox::OutInterrupting);
-                let status = interrupting << 16 | self.room() << 8 | out;
-                u32::try_from(status).ok()
-            }
-            proxy::COMMAND => Some(self.proxy.status()),
-            proxy::QUEUE => Some(proxy::EMPTY_QUEUE),
-            proxy::TAG_STATUS => {
-                self.await_proxies(self.proxy.query_mask(), TagCondition::All).ok()
-            }
-            STATUS => Some(u32::from(self.is_running())),
-            MULTISOURCE_SYNC => Some(0),
-            // A signal register shows what waits there.
-            SIGNAL_1 => Some(self.signal(0).value()),
-            SIGNAL_2 => Some(self.signal(1).value()),
-            _ => None,
-        }
-    }
+    (offset < BYTES).then(|| registers.upgrade().map(|registers| (registers, offset)))?
 }

@@ -1,87 +1,22 @@
 //! One run of a program: how it starts, stops and is resumed.
 
-use crate::context::Context;
 use crate::error::SpeError;
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
-use crate::pool;
 use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
+use crate::state::SpeState;
+pub use crate::stop::{Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
-use crate::transfer::TransferFault;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
-use seatmap_sim::cell_be::session::{Call, Session, Turn};
+use seatmap_sim::cell_be::session::{Session, Turn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 /// Bytes at the store's end that the stack leaves free, as the ABI of SPUs does.
 const TOP_BYTES: usize = 64;
-
-/// Where a run begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// At the program's beginning.
-    Start,
-    /// Where the program stopped; at its beginning if it has ended.
-    Resume,
-}
-
-/// Why a program gave its thread back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// It stopped with a code; codes from 0x2000 to 0x20ff end it.
-    Code(u32),
-    /// It halted.
-    Halt,
-    /// It used a channel that does not exist.
-    InvalidChannel(u32),
-    /// It waits for a thing that only itself could do, or a thread that does not exist.
-    Deadlock(&'static str),
-    /// A transfer broke a rule.
-    Transfer(TransferFault),
-    /// The core has a defect.
-    Defect,
-}
-
-impl Stop {
-    /// Whether a run can resume the program.
-    #[must_use]
-    pub fn goes_on(&self) -> bool {
-        matches!(self, Stop::Code(code) if !(0x2000..0x2100).contains(code))
-    }
-}
-
-/// Why a program gave its thread back for now.
-#[derive(Debug)]
-pub enum Pause {
-    /// It stopped.
-    Stop(Stop),
-    /// It waits for its turn on the simulated Cell.
-    Call(Call),
-}
-
-/// A turn of a program on the simulated Cell.
-#[derive(Debug)]
-pub struct Turned {
-    /// Why it is over.
-    pub pause: Pause,
-    /// The CPU time that it took here, if that is charged.
-    pub worked_ns: u64,
-    /// The core cycles that the program counted.
-    pub counted: u64,
-}
-
-/// How a run ended, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Why.
-    pub stop: Stop,
-    /// The local-store address that the next run is given to go on.
-    pub at: u32,
-}
 
 /// The stack of a program: the end of its local store.
 struct StoreStack {
@@ -121,12 +56,8 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     /// The runner of a context without a program.
     #[must_use]
-    pub fn new(context: *const Context) -> Self {
-        Runner {
-            spu: Box::new(UnsafeCell::new(SpuState::new(context))),
-            loaded: None,
-            program: None,
-        }
+    pub fn new(spe: *const SpeState) -> Self {
+        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(spe))), loaded: None, program: None }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
@@ -146,8 +77,8 @@ impl Runner {
         self.loaded = Some(loaded);
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
-        *spu = SpuState::new(spu.context);
-        spu.acknowledged = spu.context().mailboxes().counts_before();
+        *spu = SpuState::new(spu.spe);
+        spu.acknowledged = spu.spe().mailboxes().counts_before();
         Ok(())
     }
 
@@ -158,22 +89,21 @@ impl Runner {
     /// [`SpeError::NoProgram`].
     pub fn prepare(
         &mut self,
-        context: &Context,
+        spe: &SpeState,
         entry: Entry,
         arguments: [u64; 3],
     ) -> Result<bool, SpeError> {
-        let loaded = self.loaded.ok_or(SpeError::NoProgram(context.number()))?;
+        let loaded = self.loaded.ok_or(SpeError::NoProgram(spe.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
             return Ok(false);
         }
         self.end();
-        let base = context.store().base() as usize;
-        let bytes = context.store().bytes();
+        let base = spe.store().base() as usize;
+        let bytes = spe.store().bytes();
         let stack = StoreStack {
             base: NonZeroUsize::new(base + (bytes - TOP_BYTES))
-                .ok_or(SpeError::NoProgram(context.number()))?,
-            limit: NonZeroUsize::new(base + loaded.end)
-                .ok_or(SpeError::NoProgram(context.number()))?,
+                .ok_or(SpeError::NoProgram(spe.number()))?,
+            limit: NonZeroUsize::new(base + loaded.end).ok_or(SpeError::NoProgram(spe.number()))?,
         };
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state. The program begins to count at
@@ -250,24 +180,5 @@ impl Runner {
 impl Drop for Runner {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-impl Context {
-    /// Runs the program on a pinned thread until it stops. `arguments` are those of its `main`.
-    ///
-    /// # Errors
-    /// [`SpeError::Running`], [`SpeError::NoProgram`], [`SpeError::Thread`].
-    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
-        self.hold(|runner| {
-            // SAFETY: held, and borrowed for this call only.
-            let is_fresh = unsafe { &mut *runner }.prepare(self, entry, arguments)?;
-            let stop = match self.simulated() {
-                Some(seat) => seat.run(self, is_fresh),
-                None => pool::resume(self)?,
-            };
-            // SAFETY: as above: the pool's thread has let go of it.
-            Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
-        })
     }
 }

@@ -1,20 +1,20 @@
 //! The state of an SPU that only its own program changes.
 
 use crate::atomic::Reservation;
-use crate::clock;
-use crate::context::Context;
 use crate::list::List;
 use crate::mailbox::Counts;
 use crate::notify::Polls;
-use crate::run::{Pause, Stop};
 use crate::simulated::spu::Simulated;
+use crate::state::SpeState;
+use crate::stop::{Pause, Stop};
+use crate::time_base;
 use corosensei::Yielder;
 
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
 #[derive(Debug)]
 pub struct SpuState {
-    /// The context that it belongs to. It outlives the state, which it owns.
-    pub context: *const Context,
+    /// What its SPE shares with others. It outlives this state: one context owns both.
+    pub spe: *const SpeState,
     /// How its program gives the thread back; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
     /// Tags that a tag-status update looks at.
@@ -56,9 +56,9 @@ pub struct SpuState {
 impl SpuState {
     /// The state of an SPU that has done nothing yet.
     #[must_use]
-    pub fn new(context: *const Context) -> Self {
+    pub fn new(spe: *const SpeState) -> Self {
         SpuState {
-            context,
+            spe,
             yielder: std::ptr::null(),
             tag_mask: 0,
             tag_status: None,
@@ -70,7 +70,7 @@ impl SpuState {
             polls: Polls::default(),
             own_events: 0,
             acknowledged: Counts::default(),
-            decrementer: (0, clock::host_ticks()),
+            decrementer: (0, time_base::host_ticks()),
             has_decremented: true,
             command: [0; 5],
             saved_return: 0,
@@ -79,12 +79,12 @@ impl SpuState {
         }
     }
 
-    /// The context.
+    /// What its SPE shares with others.
     #[must_use]
     #[inline]
-    pub fn context(&self) -> &Context {
-        // SAFETY: the context owns this state, and is alive while anything can ask.
-        unsafe { &*self.context }
+    pub fn spe(&self) -> &SpeState {
+        // SAFETY: one context owns both, and is alive while anything can ask.
+        unsafe { &*self.spe }
     }
 
     /// Stops the program, and returns if the context is run again.
@@ -105,7 +105,7 @@ impl SpuState {
     /// The decrementer's value: it counts down with the time base, through zero.
     #[must_use]
     pub fn decrementer(&self) -> u32 {
-        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         // The counter wraps, as the hardware's does.
         self.decrementer.0.wrapping_sub(elapsed as u32)
     }
@@ -113,7 +113,7 @@ impl SpuState {
     /// Ticks until the decrementer becomes negative; none where it has.
     #[must_use]
     pub fn until_negative(&self) -> u64 {
-        let elapsed = clock::host_ticks().wrapping_sub(self.decrementer.1);
+        let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
     }
 

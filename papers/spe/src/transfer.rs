@@ -1,11 +1,5 @@
 //! Transfers between a local store and the effective address space, with the rules of the hardware.
-//!
-//! A transfer is complete when its command returns. That satisfies every order that tags, fences
-//! and barriers ask for.
 
-use crate::context::Context;
-use crate::problem;
-use seatmap_os::guarded;
 use std::fmt;
 
 /// The largest transfer: 16 KiB.
@@ -126,79 +120,6 @@ impl Transfer {
         let unit = if is_small { u64::from(self.bytes) } else { 16 };
         if here == there && here % unit == 0 { Ok(()) } else { Err(Rule::Alignment) }
     }
-
-    /// Does the transfer for `context`.
-    ///
-    /// # Errors
-    /// The fault, with the rule.
-    #[inline]
-    pub fn perform(&self, context: &Context) -> Result<(), TransferFault> {
-        let moved = self.check().and_then(|()| self.move_bytes(context));
-        moved.map_err(|rule| TransferFault { context: context.number(), transfer: *self, rule })
-    }
-
-    fn move_bytes(&self, context: &Context) -> Result<(), Rule> {
-        let bytes = usize::try_from(self.bytes).map_err(|_| Rule::Size)?;
-        let here = context.store().at(self.local, bytes).ok_or(Rule::Local)?;
-        if let Some((other, register)) = problem::register(self.effective) {
-            return self.reach(&other, register, here);
-        }
-        let there = usize::try_from(self.effective).map_err(|_| Rule::Address)? as *mut u8;
-        let (from, to) = match self.direction {
-            Direction::Get => (there, here),
-            Direction::Put => (here, there),
-        };
-        // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
-        // their memory.
-        unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
-    }
-
-    /// Transfers four bytes to or from a register of an SPE.
-    fn reach(&self, other: &Context, register: usize, here: *mut u8) -> Result<(), Rule> {
-        if self.bytes != 4 {
-            return Err(Rule::Register);
-        }
-        match self.direction {
-            Direction::Put => {
-                // SAFETY: four bytes of the store, aligned as `check` has seen.
-                let value = unsafe { here.cast::<u32>().read_volatile() };
-                other.write_register(register, value).then_some(()).ok_or(Rule::Register)
-            }
-            Direction::Get => {
-                let value = other.read_register(register).ok_or(Rule::Register)?;
-                // SAFETY: as above.
-                unsafe { here.cast::<u32>().write_volatile(value) };
-                Ok(())
-            }
-        }
-    }
-}
-
-/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a
-/// part that [`Transfer::perform`] does again before it finds the fault.
-#[inline]
-#[must_use]
-pub fn quick(
-    context: &Context,
-    direction: Direction,
-    local: u32,
-    effective: u64,
-    bytes: u32,
-    tag: u32,
-) -> bool {
-    let is_whole = bytes & 15 == 0 && bytes <= MOST_BYTES && local & 15 == 0 && effective & 15 == 0;
-    if !is_whole || tag >= TAGS || problem::is_near(effective) {
-        return false;
-    }
-    let Some(here) = context.store().at(local, bytes as usize) else { return false };
-    let there = effective as usize as *mut u8;
-    let (from, to) = match direction {
-        Direction::Get => (there, here),
-        Direction::Put => (here, there),
-    };
-    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
-    // their memory.
-    unsafe { guarded::copy(from, to, bytes as usize) }.is_ok()
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 
 use crate::channel::{number, spu_event};
 use crate::hooks::{HALT, Hooks};
-use crate::run::Stop;
+use crate::simulated::call::{call, session};
 use crate::simulated::commands;
-use crate::simulated::spu::{call, session};
 use crate::spu::SpuState;
+use crate::stop::Stop;
 use seatmap_port::channels::Register;
 use seatmap_sim::cell_be::session::{Call, Outbound, Reading, TagCondition};
 

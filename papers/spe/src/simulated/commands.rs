@@ -4,12 +4,12 @@
 //! breaks one stops at its command. An address that cannot be read or written stops it when the
 //! bytes would move.
 
-use crate::hooks::opcode;
+use crate::command::{is_list, name, opcode};
 use crate::list::{Head, List};
-use crate::run::Stop;
-use crate::simulated::spu::{call, session};
+use crate::simulated::call::{call, session};
 use crate::spu::SpuState;
-use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
+use crate::stop::Stop;
+use crate::transfer::{Direction, Rule, TAGS, Transfer};
 use seatmap_port::channels::Order;
 use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
 
@@ -17,10 +17,10 @@ use seatmap_sim::cell_be::session::{Call, Command, CommandKind, ListElement};
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
-    let (name, direction) = crate::hooks::name(command);
+    let (name, direction) = name(command);
     let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
     if let Err(rule) = perform(spu, transfer, command) {
-        let fault = TransferFault { context: spu.context().number(), transfer, rule };
+        let fault = spu.spe().fault(transfer, rule);
         spu.fail(Stop::Transfer(fault));
     }
 }
@@ -38,7 +38,7 @@ fn perform(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), R
     if is_line && !(transfer.local.is_multiple_of(128) && transfer.effective.is_multiple_of(128)) {
         return Err(Rule::Alignment);
     }
-    if is_line && spu.context().store().at(transfer.local, 128).is_none() {
+    if is_line && spu.spe().store().at(transfer.local, 128).is_none() {
         return Err(Rule::Local);
     }
     let bytes = if is_line { 128 } else { 0 };
@@ -63,7 +63,7 @@ fn transferred(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(
             call(spu, Call::Command(of(transfer, kind, transfer.bytes)));
             Ok(())
         }
-        list if list & opcode::LIST != 0 && crate::hooks::is_list(list & !opcode::LIST) => {
+        list if list & opcode::LIST != 0 && is_list(list & !opcode::LIST) => {
             begin_list(spu, transfer, kind)
         }
         _ => Err(Rule::Command),
@@ -76,7 +76,7 @@ fn of(transfer: Transfer, kind: CommandKind, bytes: u32) -> Command {
 }
 
 fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), Rule> {
-    spu.context().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
+    spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
 }
 
 /// A list command: the low half of the effective address is where its elements are.
@@ -115,7 +115,7 @@ impl Part {
 /// follow.
 fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
     let mut parts = Vec::new();
-    while let Some(Head { transfer, stalls }) = list.next(spu.context())? {
+    while let Some(Head { transfer, stalls }) = list.next(spu.spe())? {
         transfer.check()?;
         in_store(spu, transfer.local, transfer.bytes)?;
         let Transfer { local, effective, bytes, .. } = transfer;
@@ -147,7 +147,7 @@ pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
                 }
             }
             Err(rule) => {
-                let fault = list.fault(spu.context(), rule);
+                let fault = list.fault(spu.spe(), rule);
                 spu.fail(Stop::Transfer(fault));
             }
         }

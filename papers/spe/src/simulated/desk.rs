@@ -1,76 +1,13 @@
 //! Where a thread of the PPE hands in its calls, and waits for the answer.
 
-use crate::context::Context;
-use crate::notify::Notify;
-use crate::run::Stop;
 use crate::simulated::compute;
-use crate::simulated::driver::Driver;
+pub use crate::simulated::request::Desk;
+use crate::simulated::request::{Ask, Driver, Request};
+use crate::stop::{Resumable, Stop};
 use seatmap_sim::cell_be::session::{Call, Session};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Work on the session that takes no virtual time.
-type Now = Box<dyn FnOnce(&mut Session) -> u64 + Send>;
-
-/// A request of a thread to the driver.
-pub enum Ask {
-    /// To be known, and to run on.
-    Join,
-    /// A call that takes virtual time.
-    Call(Call),
-    /// A run of a context's program, from its beginning or from where it stopped.
-    Run(Arc<Context>, bool),
-    /// Something at once.
-    Now(Now),
-    /// A desk for a thread that is about to begin; it has its turn when virtual time goes on.
-    Open(Arc<Desk>),
-    /// Nothing more: the thread ends. Nobody waits for the answer.
-    Leave,
-}
-
-/// A request on its way to the driver.
-pub struct Request {
-    /// The desk of the thread that asks.
-    pub desk: Arc<Desk>,
-    /// CPU time that the thread has used since its last call, if that is charged.
-    pub worked_ns: u64,
-    /// The request itself.
-    pub ask: Ask,
-}
-
-// SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call
-// is done.
-unsafe impl Send for Request {}
-
-/// A thread's place at the driver.
-#[derive(Debug, Default)]
-pub struct Desk {
-    /// The thread's task in the session; the driver sets it.
-    pub task: AtomicU32,
-    /// The kernel's number of the thread, once it has begun.
-    pub tid: AtomicI32,
-    answer: Mutex<Option<u64>>,
-    is_answered: AtomicBool,
-    bell: Notify,
-    /// How the last run of a context ended.
-    pub stop: Mutex<Option<Stop>>,
-}
-
-impl Desk {
-    /// Answers the thread, which goes on.
-    pub fn answer(&self, answer: u64) {
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-        self.is_answered.store(true, Ordering::Release);
-        self.bell.ring();
-    }
-
-    fn wait(&self) -> u64 {
-        self.bell.wait(|| self.is_answered.swap(false, Ordering::Acquire).then_some(()));
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.unwrap_or_default()
-    }
-}
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 /// A thread that is known to the driver, until it ends.
 struct Seated {
@@ -154,10 +91,15 @@ pub fn now(driver: &Arc<Driver>, work: impl FnOnce(&mut Session) -> u64 + Send +
     ask(driver, Ask::Now(Box::new(work)))
 }
 
-/// Runs a context, and says why its program stopped.
-pub fn run(driver: &Arc<Driver>, context: &Arc<Context>, is_fresh: bool) -> Stop {
+/// Runs the program of a context, from its beginning if it is fresh, and says why it stopped.
+pub fn run(
+    driver: &Arc<Driver>,
+    context: u16,
+    program: Arc<dyn Resumable>,
+    is_fresh: bool,
+) -> Stop {
     let stopped = with_seat(driver, |seated| {
-        seated.ask(Ask::Run(Arc::clone(context), is_fresh));
+        seated.ask(Ask::Run { context, program, is_fresh });
         seated.desk.stop.lock().unwrap_or_else(PoisonError::into_inner).take()
     });
     stopped.flatten().unwrap_or(Stop::Defect)

@@ -1,56 +1,16 @@
 //! The thread that owns the session, and in which the programs take turns.
 
-use crate::context::Context;
-use crate::notify::Notify;
-use crate::run::{Pause, Stop, Turned};
 use crate::simulated::compute::{CHOICE, Compute};
-use crate::simulated::desk::{Ask, Desk, Request};
 use crate::simulated::finish::{self, Wishes};
-use crate::simulated::ppe::Seat;
+use crate::simulated::request::{Ask, Desk, Driver, Request};
 use crate::simulated::spin;
 use crate::simulated::watch::{self, Running, Spinning, ThreadState};
+use crate::stop::{Pause, Resumable, Stop, Turned};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Next, Session, Turn};
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// The way to the driver.
-#[derive(Debug)]
-pub struct Driver {
-    model: Arc<CellModel>,
-    inbox: Mutex<VecDeque<Request>>,
-    bell: Notify,
-}
-
-impl Driver {
-    /// The model of the machine.
-    #[must_use]
-    pub fn model(&self) -> &Arc<CellModel> {
-        &self.model
-    }
-
-    /// Sends a request.
-    pub fn send(&self, request: Request) {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
-        self.bell.ring();
-    }
-
-    fn take_within(&self, time: Duration) -> Option<Request> {
-        self.bell.wait_until(Some(Instant::now() + time), || self.take())
-    }
-
-    fn take(&self) -> Option<Request> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-}
-
-impl std::fmt::Debug for Request {
-    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        out.debug_struct("Request").field("desk", &self.desk).finish_non_exhaustive()
-    }
-}
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 /// Starts the driver of a machine.
 ///
@@ -62,11 +22,7 @@ pub fn start(model: &Arc<CellModel>) -> Result<Arc<Driver>, String> {
     let wishes = Wishes::read()?;
     let wants_trace = wishes.wants_trace();
     _ = CHOICE.set(compute);
-    let driver = Arc::new(Driver {
-        model: Arc::clone(model),
-        inbox: Mutex::default(),
-        bell: Notify::default(),
-    });
+    let driver = Arc::new(Driver::new(Arc::clone(model)));
     let own = Arc::clone(&driver);
     let thread = std::thread::Builder::new().name("simulated-cell".into()).spawn(move || {
         // A broken invariant has said what it is. Nothing of the program could go on.
@@ -104,7 +60,7 @@ fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
 enum Task {
     Free,
     Thread(Arc<Desk>),
-    Spu(Arc<Context>),
+    Spu(Arc<dyn Resumable>),
 }
 
 /// The driver's own: the session, and the tasks in it.
@@ -126,7 +82,7 @@ struct Turns {
 
 impl Turns {
     fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute, wants_trace: bool) -> Self {
-        let mut session = Session::new(&driver.model, seats);
+        let mut session = Session::new(driver.model(), seats);
         if wants_trace {
             session.begin_trace();
         }
@@ -240,10 +196,10 @@ impl Turns {
 
     fn turn(&mut self, turn: Turn) {
         match self.tasks.get(usize::from(turn.task)) {
-            Some(Task::Spu(context)) => {
-                let context: *const Context = Arc::as_ptr(context);
-                // SAFETY: the context is kept in `tasks` until its program has stopped.
-                self.spu_turn(turn, unsafe { &*context });
+            Some(Task::Spu(program)) => {
+                let program: *const dyn Resumable = Arc::as_ptr(program);
+                // SAFETY: the program is kept in `tasks` until it has stopped.
+                self.spu_turn(turn, unsafe { &*program });
             }
             Some(Task::Thread(desk)) => {
                 let desk = Arc::clone(desk);
@@ -260,13 +216,13 @@ impl Turns {
     }
 
     /// Lets an SPU's program run to its next call or stop.
-    fn spu_turn(&mut self, turn: Turn, context: &Context) {
+    fn spu_turn(&mut self, turn: Turn, program: &dyn Resumable) {
         let session = &raw mut self.session;
-        // SAFETY: the thread that runs the context waits for its end; the session is used by the
+        // SAFETY: the thread that runs the program waits for its end; the session is used by the
         // program alone meanwhile.
         let Turned { pause, worked_ns, counted } =
-            unsafe { context.resume_simulated(session, turn) };
-        let work = self.compute.cycles(worked_ns, counted, self.driver.model.frequency_ghz);
+            unsafe { program.resume_simulated(session, turn) };
+        let work = self.compute.cycles(worked_ns, counted, self.driver.model().frequency_ghz);
         match pause {
             Pause::Call(call) => self.session.call(turn.task, call, work),
             Pause::Stop(stop) => self.spu_stopped(turn.task, stop),
@@ -274,7 +230,7 @@ impl Turns {
     }
 
     fn spu_stopped(&mut self, task: u16, stop: Stop) {
-        let goes_on = matches!(stop, Stop::Code(code) if !(0x2000..0x2100).contains(&code));
+        let goes_on = stop.goes_on();
         if let Some(Task::Thread(desk)) =
             self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task)))
         {
@@ -287,7 +243,7 @@ impl Turns {
     fn serve(&mut self, request: Request) {
         let Request { desk, worked_ns, ask } = request;
         let task = task_of(&desk);
-        let work = self.compute.cycles(worked_ns, 0, self.driver.model.frequency_ghz);
+        let work = self.compute.cycles(worked_ns, 0, self.driver.model().frequency_ghz);
         self.session.memory_changed();
         match ask {
             Ask::Join => {
@@ -301,12 +257,9 @@ impl Turns {
             }
             Ask::Now(does) => desk.answer(does(&mut self.session)),
             Ask::Call(call) => self.call(task, call, work),
-            Ask::Run(context, is_fresh) => {
-                let Some(number) = context.simulated().map(Seat::task) else {
-                    return desk.answer(0);
-                };
-                self.put(number, Task::Spu(context));
-                self.call(task, Call::Run { context: number, is_fresh }, work);
+            Ask::Run { context, program, is_fresh } => {
+                self.put(context, Task::Spu(program));
+                self.call(task, Call::Run { context, is_fresh }, work);
             }
             Ask::Leave => self.leave(task),
         }

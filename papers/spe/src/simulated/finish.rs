@@ -1,8 +1,7 @@
 //! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a
 //! summary (`SEATMAP_SPE_SUMMARY=yes`).
 
-use crate::simulated::desk::{Ask, Desk, Request};
-use crate::simulated::driver::Driver;
+use crate::simulated::request::{Ask, Desk, Driver, Request};
 use seatmap_sim::cell_be::session::{Session, Spent};
 use std::fmt::Write as _;
 use std::fs::File;

@@ -1,7 +1,9 @@
 //! Which machine stands under the library: `SEATMAP_SPE`.
 
 use crate::error::SpeError;
-use crate::simulated::driver::{self, Driver};
+use crate::pool;
+use crate::simulated::driver;
+use crate::simulated::request::Driver;
 use seatmap_sim::CellModel;
 use seatmap_sim::catalog::{self, Model};
 use std::sync::{Arc, OnceLock};
@@ -41,7 +43,7 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
 /// [`SpeError::Machine`].
 pub fn processors() -> Result<(usize, usize), SpeError> {
     Ok(match machine()? {
-        Machine::Host => (1, crate::pool::seats()?),
+        Machine::Host => (1, pool::seats()?),
         Machine::Simulated(driver) => (driver.model().chips, driver.model().spes()),
     })
 }

@@ -12,12 +12,14 @@
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`finish`] | the trace and the summary at the end |
-//! | [`desk`] | where a thread of the PPE hands in its calls and waits |
+//! | [`desk`], [`request`] | where a thread of the PPE hands in its calls and waits; what it hands in |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
+//! | [`call`] | how an SPU program makes a call, and waits for its turn |
 //! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |
 //! | [`spu`] | what an SPU's state has for this machine |
 //! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
 
+pub mod call;
 pub mod channels;
 pub mod commands;
 pub mod compute;
@@ -27,6 +29,7 @@ pub mod finish;
 pub mod layout;
 pub mod machine;
 pub mod ppe;
+pub mod request;
 pub mod spin;
 pub mod spu;
 pub mod thread;

@@ -1,12 +1,12 @@
 //! The calls of the PPE's threads on a context of the simulated Cell.
 
-use crate::context::{Context, ContextOptions};
 use crate::error::SpeError;
-use crate::run::Stop;
+use crate::options::ContextOptions;
+use crate::simulated::call::failed;
 use crate::simulated::desk;
-use crate::simulated::driver::Driver;
 use crate::simulated::layout;
-use crate::simulated::spu::failed;
+use crate::simulated::request::Driver;
+use crate::stop::{Resumable, Stop};
 use crate::store::Store;
 use crate::transfer::{Direction, Transfer};
 use seatmap_port::channels::{Order, Register};
@@ -74,12 +74,6 @@ impl Seat {
         }
     }
 
-    /// Its task.
-    #[must_use]
-    pub fn task(&self) -> u16 {
-        self.task
-    }
-
     fn call(&self, call: Call) -> u64 {
         desk::call(&self.driver, call)
     }
@@ -91,8 +85,8 @@ impl Seat {
 
     /// Runs the program until it stops.
     #[must_use]
-    pub fn run(&self, context: &Arc<Context>, is_fresh: bool) -> Stop {
-        desk::run(&self.driver, context, is_fresh)
+    pub fn run(&self, program: Arc<dyn Resumable>, is_fresh: bool) -> Stop {
+        desk::run(&self.driver, self.task, program, is_fresh)
     }
 
     /// Another program was loaded.

@@ -8,7 +8,7 @@
 //! long it takes.
 
 use crate::image::Loaded;
-use crate::simulated::spu;
+use crate::simulated::call::call;
 use crate::spu::SpuState;
 use crate::store::Store;
 use seatmap_os::sample::{Sample, Ticks};
@@ -121,6 +121,6 @@ fn interrupt(sample: Sample) {
         // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.
         let spu = unsafe { &mut *watch.spu };
         spu.simulated.count.forget(sample.counter);
-        spu::call(spu, Call::AwaitStore);
+        call(spu, Call::AwaitStore);
     }
 }

@@ -1,10 +1,7 @@
 //! The part of an SPU's state that serves the simulated Cell.
 
 use crate::list::List;
-use crate::run::{Pause, Stop};
-use crate::spu::SpuState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
-use seatmap_sim::cell_be::session::{Call, Command, CommandKind, Session, Turn};
+use seatmap_sim::cell_be::session::{Session, Turn};
 
 /// An SPU as a task of a session.
 #[derive(Debug)]
@@ -68,46 +65,6 @@ impl Default for Simulated {
             count: Count::default(),
         }
     }
-}
-
-/// The session of a running program, and its task.
-pub fn session(spu: &mut SpuState) -> (&mut Session, u16) {
-    // SAFETY: the driver sets it before it lets the program run, and leaves it alone meanwhile.
-    (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
-}
-
-/// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the
-/// program here.
-pub fn call(spu: &mut SpuState, call: Call) -> u64 {
-    pause(spu, Pause::Call(call));
-    let (session, task) = session(spu);
-    if let Some(command) = session.take_fault(task) {
-        let fault = fault(spu, command);
-        spu.fail(Stop::Transfer(fault));
-    }
-    spu.simulated.turn.answer
-}
-
-fn pause(spu: &mut SpuState, pause: Pause) {
-    // SAFETY: set while the program runs on its coroutine, and only the program comes here.
-    if let Some(yielder) = unsafe { spu.yielder.as_ref() } {
-        yielder.suspend(pause);
-    }
-}
-
-/// The fault of a command whose address cannot be read or written.
-fn fault(spu: &SpuState, command: Command) -> TransferFault {
-    failed(spu.context().number(), command)
-}
-
-/// The fault of a command of a context, by the context's number.
-#[must_use]
-pub fn failed(context: u32, command: Command) -> TransferFault {
-    let Command { name, kind, local, effective, bytes, tag } = command;
-    let is_get = matches!(kind, CommandKind::Get(_) | CommandKind::Reserve);
-    let direction = if is_get { Direction::Get } else { Direction::Put };
-    let transfer = Transfer { command: name, direction, local, effective, bytes, tag: tag.into() };
-    TransferFault { context, transfer, rule: Rule::Address }
 }
 
 #[cfg(test)]

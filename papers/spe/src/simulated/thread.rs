@@ -1,8 +1,8 @@
 //! Threads of the PPE that the program creates, and their waits for each other, in virtual time.
 
-use crate::simulated::desk::{self, Desk};
-use crate::simulated::driver::Driver;
+use crate::simulated::desk;
 use crate::simulated::machine::simulated;
+use crate::simulated::request::{Desk, Driver};
 use seatmap_sim::cell_be::session::Call;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;

@@ -6,7 +6,7 @@
 //! stored: after the first store, then after two more, four, and so on. Its next actions have the
 //! virtual time of that store. A thread that computes is waited for, however long it takes.
 
-use crate::simulated::desk::Desk;
+use crate::simulated::request::Desk;
 use seatmap_os::task::Task;
 use seatmap_os::{Tid, sample, usage};
 use std::collections::HashSet;

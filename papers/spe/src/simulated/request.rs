@@ -1,0 +1,124 @@
+//! Requests of the PPE's threads to the driver, and the ways there and back.
+
+use crate::notify::Notify;
+use crate::stop::{Resumable, Stop};
+use seatmap_sim::CellModel;
+use seatmap_sim::cell_be::session::{Call, Session};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Work on the session that takes no virtual time.
+type Now = Box<dyn FnOnce(&mut Session) -> u64 + Send>;
+
+/// A request of a thread to the driver.
+pub enum Ask {
+    /// To be known, and to run on.
+    Join,
+    /// A call that takes virtual time.
+    Call(Call),
+    /// A run of the program of a context.
+    Run {
+        /// The context's task.
+        context: u16,
+        /// The program.
+        program: Arc<dyn Resumable>,
+        /// Whether it begins, and does not go on from where it stopped.
+        is_fresh: bool,
+    },
+    /// Something at once.
+    Now(Now),
+    /// A desk for a thread that is about to begin; it has its turn when virtual time goes on.
+    Open(Arc<Desk>),
+    /// Nothing more: the thread ends. Nobody waits for the answer.
+    Leave,
+}
+
+/// A request on its way to the driver.
+pub struct Request {
+    /// The desk of the thread that asks.
+    pub desk: Arc<Desk>,
+    /// CPU time that the thread has used since its last call, if that is charged.
+    pub worked_ns: u64,
+    /// The request itself.
+    pub ask: Ask,
+}
+
+// SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call
+// is done.
+unsafe impl Send for Request {}
+
+/// A thread's place at the driver.
+#[derive(Debug, Default)]
+pub struct Desk {
+    /// The thread's task in the session; the driver sets it.
+    pub task: AtomicU32,
+    /// The kernel's number of the thread, once it has begun.
+    pub tid: AtomicI32,
+    answer: Mutex<Option<u64>>,
+    is_answered: AtomicBool,
+    bell: Notify,
+    /// How the last run of a context ended.
+    pub stop: Mutex<Option<Stop>>,
+}
+
+impl Desk {
+    /// Answers the thread, which goes on.
+    pub fn answer(&self, answer: u64) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        self.is_answered.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+
+    /// Waits for the answer.
+    pub fn wait(&self) -> u64 {
+        self.bell.wait(|| self.is_answered.swap(false, Ordering::Acquire).then_some(()));
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        answer.unwrap_or_default()
+    }
+}
+
+/// The way to the driver.
+#[derive(Debug)]
+pub struct Driver {
+    model: Arc<CellModel>,
+    inbox: Mutex<VecDeque<Request>>,
+    bell: Notify,
+}
+
+impl Driver {
+    /// The way to the driver of this model, to which nobody has sent anything yet.
+    #[must_use]
+    pub fn new(model: Arc<CellModel>) -> Self {
+        Driver { model, inbox: Mutex::default(), bell: Notify::default() }
+    }
+
+    /// The model of the machine.
+    #[must_use]
+    pub fn model(&self) -> &Arc<CellModel> {
+        &self.model
+    }
+
+    /// Sends a request.
+    pub fn send(&self, request: Request) {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).push_back(request);
+        self.bell.ring();
+    }
+
+    /// Takes the oldest request, and waits for one as long as `time`.
+    pub fn take_within(&self, time: Duration) -> Option<Request> {
+        self.bell.wait_until(Some(Instant::now() + time), || self.take())
+    }
+
+    /// Takes the oldest request, if there is one.
+    pub fn take(&self) -> Option<Request> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        out.debug_struct("Request").field("desk", &self.desk).finish_non_exhaustive()
+    }
+}

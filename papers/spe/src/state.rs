@@ -1,0 +1,153 @@
+//! The state of an SPE that its own program shares with others.
+
+use crate::crowd;
+use crate::mailbox::{Mailbox, Mailboxes};
+use crate::notify::Notify;
+use crate::signal::Signal;
+use crate::store::Store;
+use crate::transfer::{Rule, Transfer, TransferFault};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// An SPE's local store, mailboxes, signal registers and events, and those who wait for them.
+#[derive(Debug)]
+pub struct SpeState {
+    number: u32,
+    store: Store,
+    mailboxes: Mailboxes,
+    signals: [Signal; 2],
+    events: AtomicU32,
+    notify: Notify,
+    watchers: Mutex<Vec<Weak<Notify>>>,
+    is_watched: AtomicBool,
+}
+
+impl SpeState {
+    /// The state of an SPE that nothing was sent to. A signal register that gathers keeps all bits
+    /// that were written since it was last read.
+    #[must_use]
+    pub fn new(number: u32, store: Store, mailboxes: Mailboxes, signals_gather: [bool; 2]) -> Self {
+        SpeState {
+            number,
+            store,
+            mailboxes,
+            signals: signals_gather.map(Signal::new),
+            events: AtomicU32::new(0),
+            notify: Notify::default(),
+            watchers: Mutex::default(),
+            is_watched: AtomicBool::new(false),
+        }
+    }
+
+    /// Its number, from 0, in the order of creation.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The fault of one of its transfers.
+    #[must_use]
+    pub fn fault(&self, transfer: Transfer, rule: Rule) -> TransferFault {
+        TransferFault { context: self.number, transfer, rule }
+    }
+
+    /// Its local store.
+    #[must_use]
+    #[inline]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Its mailboxes.
+    #[must_use]
+    #[inline]
+    pub fn mailboxes(&self) -> &Mailboxes {
+        &self.mailboxes
+    }
+
+    /// A signal register, 0 or 1.
+    #[must_use]
+    pub fn signal(&self, register: usize) -> &Signal {
+        &self.signals[register & 1]
+    }
+
+    /// Where to wait for any of them.
+    #[must_use]
+    #[inline]
+    pub fn notify(&self) -> &Notify {
+        &self.notify
+    }
+
+    /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
+    /// other thread of this process is left that could change anything.
+    #[inline]
+    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
+        self.notify.wait_for_others(crowd::is_program_alone, look)
+    }
+
+    /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`SpeState::wait`]. In
+    /// Linux's style it sleeps in the kernel, as there, and waits for ever.
+    #[must_use]
+    #[inline]
+    pub fn read_inbound(&self) -> Option<u32> {
+        let taken = self.mailboxes.take_from_kernel();
+        let taken = taken.or_else(|| self.wait(|| self.mailboxes.take()))?;
+        if taken.was_full {
+            self.changed();
+        }
+        Some(taken.value)
+    }
+
+    /// The SPU's side: reads a signal register, waiting for a value; `None` as [`SpeState::wait`].
+    #[must_use]
+    pub fn read_signal(&self, register: usize) -> Option<u32> {
+        self.wait(|| self.signal(register).try_read())
+    }
+
+    /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`SpeState::wait`].
+    #[must_use]
+    #[inline]
+    pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
+        self.wait(|| self.mailboxes.put(mailbox, value).then_some(()))?;
+        self.changed();
+        Some(())
+    }
+
+    /// Events that have happened and were not acknowledged by the SPU.
+    #[must_use]
+    pub fn events(&self) -> u32 {
+        self.events.load(Ordering::Acquire)
+    }
+
+    /// Lets an event happen, after the change that it tells of.
+    pub fn raise(&self, event: u32) {
+        self.events.fetch_or(event, Ordering::AcqRel);
+        self.changed();
+    }
+
+    /// Forgets events.
+    pub fn acknowledge(&self, events: u32) {
+        self.events.fetch_and(!events, Ordering::AcqRel);
+    }
+
+    /// Wakes everybody who waits for something of this context, after a change.
+    #[inline]
+    pub fn changed(&self) {
+        self.notify.ring();
+        if self.is_watched.load(Ordering::Acquire) {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            watchers.retain(|watcher| {
+                watcher.upgrade().is_some_and(|watcher| {
+                    watcher.ring();
+                    true
+                })
+            });
+        }
+    }
+
+    /// Wakes `watcher` too, whenever something changes.
+    pub fn watch(&self, watcher: &Arc<Notify>) {
+        self.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(watcher));
+        self.is_watched.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,88 @@
+//! The transfer unit on this computer: it does transfers.
+//!
+//! A transfer is complete when its command returns. That satisfies every order that tags, fences
+//! and barriers ask for.
+
+use crate::problem::{self, RegisterAccess};
+use crate::state::SpeState;
+use crate::transfer::{Direction, MOST_BYTES, Rule, TAGS, Transfer, TransferFault};
+use seatmap_os::guarded;
+
+impl Transfer {
+    /// Does the transfer for an SPE.
+    ///
+    /// # Errors
+    /// The fault, with the rule.
+    #[inline]
+    pub fn perform(&self, spe: &SpeState) -> Result<(), TransferFault> {
+        let moved = self.check().and_then(|()| self.move_bytes(spe));
+        moved.map_err(|rule| spe.fault(*self, rule))
+    }
+
+    fn move_bytes(&self, spe: &SpeState) -> Result<(), Rule> {
+        let bytes = usize::try_from(self.bytes).map_err(|_| Rule::Size)?;
+        let here = spe.store().at(self.local, bytes).ok_or(Rule::Local)?;
+        if let Some((other, register)) = problem::register(self.effective) {
+            return self.reach(&*other, register, here);
+        }
+        copy(self.direction, here, self.effective, bytes)
+    }
+
+    /// Transfers four bytes to or from a register of an SPE.
+    fn reach(
+        &self,
+        other: &dyn RegisterAccess,
+        register: usize,
+        here: *mut u8,
+    ) -> Result<(), Rule> {
+        if self.bytes != 4 {
+            return Err(Rule::Register);
+        }
+        match self.direction {
+            Direction::Put => {
+                // SAFETY: four bytes of the store, aligned as `check` has seen.
+                let value = unsafe { here.cast::<u32>().read_volatile() };
+                other.write_register(register, value).then_some(()).ok_or(Rule::Register)
+            }
+            Direction::Get => {
+                let value = other.read_register(register).ok_or(Rule::Register)?;
+                // SAFETY: as above.
+                unsafe { here.cast::<u32>().write_volatile(value) };
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a
+/// part that [`Transfer::perform`] does again before it finds the fault.
+#[inline]
+#[must_use]
+pub fn quick(
+    spe: &SpeState,
+    direction: Direction,
+    local: u32,
+    effective: u64,
+    bytes: u32,
+    tag: u32,
+) -> bool {
+    let is_whole = bytes & 15 == 0 && bytes <= MOST_BYTES && local & 15 == 0 && effective & 15 == 0;
+    if !is_whole || tag >= TAGS || problem::is_near(effective) {
+        return false;
+    }
+    let Some(here) = spe.store().at(local, bytes as usize) else { return false };
+    copy(direction, here, effective, bytes as usize).is_ok()
+}
+
+/// Copies bytes between a place in a store and an effective address.
+#[inline]
+fn copy(direction: Direction, here: *mut u8, effective: u64, bytes: usize) -> Result<(), Rule> {
+    let there = usize::try_from(effective).map_err(|_| Rule::Address)? as *mut u8;
+    let (from, to) = match direction {
+        Direction::Get => (there, here),
+        Direction::Put => (here, there),
+    };
+    // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
+    // their memory.
+    unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
+}
