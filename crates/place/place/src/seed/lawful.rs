@@ -54,7 +54,8 @@ impl<'a> ZoneCounts<'a> {
         self.count[zone] > bound[zone]
     }
 
-    /// Whether a task may come: to a zone that is too empty, where there is one, else any with room.
+    /// Whether a task may come: to a zone that is too empty, where there is one, else any with
+    /// room.
     fn may_enter(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
