@@ -151,7 +151,7 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
         let allowed = CpuList(here.allowed.clone());
         return Err(NothingUsable { measured: measured.list(), allowed });
     }
-    // What is missing comes before what could be measured besides.
+    // Missing CPUs come before those that could be measured besides.
     remarks.splice(0..0, left_out(&left, here));
     // Where all that were measured are set apart, they were named for the measurement.
     let cpus = if usable.is_empty() { left.within(&set(&here.set_apart)) } else { usable };

@@ -5,7 +5,7 @@
 //! where others are left.
 
 use crate::activity::{Activity, QUIET_PERCENT};
-use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_machine::{CoreKind, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::BTreeMap;

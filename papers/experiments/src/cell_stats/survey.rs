@@ -82,7 +82,8 @@ pub struct Point {
 }
 
 /// Measures everything, on machines that `bed` makes: several side by side where they repeat
-/// themselves exactly. `progress` is called with the number of steps done and the number of all steps.
+/// themselves exactly. `progress` is called with the number of steps done and the number of all
+/// steps.
 ///
 /// # Errors
 /// As [`measure`].

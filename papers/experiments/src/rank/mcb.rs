@@ -43,7 +43,7 @@ pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
         times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
-    // What remains of the scatter once mappings and runs have been accounted for.
+    // The scatter that remains once mappings and runs have been accounted for.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
     let margin = critical(mappings - 1, freedom) * sigma * (2.0 / runs as f64).sqrt();
     let mut sorted = means.clone();

@@ -130,7 +130,7 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportErr
         let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
         marry(&mut imported.profile, topology.clone(), rows)?;
     }
-    // Who names the rows need not be told that they were counted.
+    // A user who names the rows need not be told that they were counted.
     let is_explained = options.cpus.is_some() || options.topology.is_some();
     imported.notes.retain(|note| !is_explained || !matches!(note, Note::RowsInOrder { .. }));
     Ok(())

@@ -62,7 +62,7 @@ impl<'a> Kinds<'a> {
         // One class for all CPUs, or none, tells nothing.
         let graded = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
         let kinds = match () {
-            // What the file says outright, then hwloc's ranking, then what speeds suggest.
+            // The file's own words, then hwloc's ranking, then what speeds suggest.
             () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
             () if graded => raw
                 .iter()
