@@ -32,7 +32,7 @@ pub fn status(tid: Tid) -> Option<String> {
 
 impl SeccompFilters {
     /// The filters of a thread, from its `status`; `None` where the kernel does not tell filters
-/// apart.
+    /// apart.
     #[must_use]
     pub fn read(status: &str) -> Option<Self> {
         let mode = small::value_of(status, "Seccomp").map_or(Some(0), |text| text.parse().ok())?;

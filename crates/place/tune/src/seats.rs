@@ -178,6 +178,7 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_machine::Pu;
 
     /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are
     /// efficiency cores of one thread.
