@@ -13,7 +13,7 @@ use corosensei::Yielder;
 /// An SPU's channels that hold something, its unfinished lists and its way out of the program.
 #[derive(Debug)]
 pub struct SpuState {
-    /// What its SPE shares with others. It outlives this state: one context owns both.
+    /// The state that its SPE shares with others. It outlives this state: one context owns both.
     pub spe: *const SpeState,
     /// How its program gives the thread back; null while it does not run.
     pub yielder: *const Yielder<(), Pause>,
@@ -79,7 +79,7 @@ impl SpuState {
         }
     }
 
-    /// What its SPE shares with others.
+    /// The state that its SPE shares with others.
     #[must_use]
     #[inline]
     pub fn spe(&self) -> &SpeState {

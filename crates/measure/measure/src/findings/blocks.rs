@@ -31,7 +31,11 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
         extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
     let [nearest_pus, farthest_pus] =
         [nearest, farthest].map(|(i, j, _)| [i, j].map(|row| view.distance.pus[row]));
-    (farthest.2 > UNEQUAL * nearest.2 && !explained).then(|| Finding::AsymmetricBlocks {
+    let is_unequal = farthest.2 > UNEQUAL * nearest.2;
+    if explained || !is_unequal {
+        return None;
+    }
+    Some(Finding::AsymmetricBlocks {
         class,
         nearest: nearest_pus,
         nearest_ns: nearest.2,
