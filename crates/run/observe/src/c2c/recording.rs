@@ -3,6 +3,9 @@
 //!
 //! The layout is that of `tools/perf/Documentation/perf.data-file-format.txt`; the records are
 //! those of perf_event_open(2).
+//!
+//! The library `linux-perf-data` (0.13) was tried instead. It allocates as many bytes as a damaged
+//! file claims to have, which ends the process, and it builds zstd, a library in C.
 
 use super::RecordingError;
 use super::sample::{Layout, Sample};
