@@ -76,7 +76,7 @@ impl SeatSpeed {
     #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
-        // By both figures, as one disturbed measurement is no slow seat.
+        // By both figures, as one disturbed measurement does not make a slow seat.
         spread(&self.alone).min(by_median.unwrap_or(f64::INFINITY))
     }
 

@@ -184,7 +184,7 @@ fn of_variables(
 /// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1));
 /// only the tasks of a step (srun(1)) have a `SLURM_STEP_ID` as well.
 fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
-    // A batch script has the variables of the job, and is no task of a step.
+    // A batch script has the variables of the job, and does not run as a task of a step.
     let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
     let rank = if is_batch { None } else { number(look, SLURM_RANK)? };
     let Some(rank) = rank else { return Ok(None) };

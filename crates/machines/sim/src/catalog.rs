@@ -86,7 +86,7 @@ fn impossible(name: &str, message: String) -> ModelError {
 #[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {
-        // By lines and not as TOML: a file that is no TOML any more is still the model that its
+        // By lines and not as TOML: a file that has ceased to be TOML is still the model that its
         // author takes it for.
         let value = line
             .trim_start()

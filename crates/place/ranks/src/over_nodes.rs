@@ -239,7 +239,7 @@ fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) 
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
-    // A rank does not talk to itself: its own seat on the node is no partner's.
+    // A rank does not talk to itself: its own seat on the node does not count.
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

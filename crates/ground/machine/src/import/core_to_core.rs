@@ -91,7 +91,7 @@ fn read_row(
 ) -> Result<(), ImportError> {
     let mut offset = start;
     for (column, cell) in line.split(',').enumerate() {
-        // A cell that is no number explains more than one that is too many.
+        // A cell without a number explains more than one that is too many.
         let value = value(cell, row == column).map_err(|problem| wrong(text, offset, problem))?;
         if column == n || row == n {
             let which = if row == n { "row" } else { "column" };

@@ -41,7 +41,7 @@ impl<'a> Tree<'a> {
         let has_groups = tree.grouped(3) != inner;
         for depth in (0..=3).rev() {
             let groups = tree.grouped(depth);
-            // A level that divides cores as the one inside does is no level.
+            // A level that divides cores as the one inside does adds nothing.
             if groups != inner {
                 tree.group_at.push(groups.clone());
                 inner = groups;
