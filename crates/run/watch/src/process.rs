@@ -112,8 +112,8 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
 
 fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) -> Memory {
     let nodes = sums(mappings.iter());
-    // Files of the page cache lie where another program has read them first, and are no fault of
-    // this one.
+    // Files of the page cache lie where another program has read them first: this one is not at
+    // fault.
     let own = sums(mappings.iter().filter(|mapping| !mapping.has_file));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);

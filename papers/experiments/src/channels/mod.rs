@@ -120,7 +120,7 @@ fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
         // At least one full batch counts, even where another task ended before it.
         ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
-    // A batch far beyond the median was interrupted, and is no round trip.
+    // A batch far beyond the median was interrupted, and does not count.
     let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);
     RoundTrips {
         mean: batches.iter().filter(|batch| **batch <= reach).sum::<f64>()
