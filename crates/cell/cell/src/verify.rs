@@ -49,7 +49,7 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
 /// A cell as it is now, and its faults.
 ///
 /// # Errors
-/// As for [`verify`]; there is no such cell.
+/// [`CellError::NoSuchCell`], and those of [`verify`].
 pub fn examine(host: &Host, name: &Name) -> Result<(Record, Vec<String>), CellError> {
     let record = host.cell(name)?;
     let faults = verify(host, &record)?;
@@ -59,7 +59,7 @@ pub fn examine(host: &Host, name: &Name) -> Result<(Record, Vec<String>), CellEr
 /// All cells as they are now. One that another process has destroyed meanwhile is left out.
 ///
 /// # Errors
-/// As for [`verify`]; the cells cannot be listed.
+/// [`CellError`]: the cells cannot be listed, and the errors of [`verify`].
 pub fn examine_all(host: &Host) -> Result<Vec<Record>, CellError> {
     let mut cells = Vec::new();
     for record in host.cells()? {

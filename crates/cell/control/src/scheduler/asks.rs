@@ -8,6 +8,7 @@ use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record};
+use seatmap_document::with_causes;
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
@@ -16,7 +17,7 @@ impl Scheduler<'_> {
         let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
         let id = request.id;
         let said = match request.ask {
-            Ask::List => Ok(Say::Cells { cells: self.list() }),
+            Ask::List => self.list().map(|cells| Say::Cells { cells }),
             Ask::Destroy { name } => self.end(uid, &name),
             Ask::Renew { name, lease_s } => self.renew(uid, &name, lease_s),
             Ask::Create(create) => match self.queue_up(connection, uid, id, create) {
@@ -169,8 +170,8 @@ impl Scheduler<'_> {
         Ok(Say::Cell { cell: Box::new(record) })
     }
 
-    fn list(&self) -> Vec<Listed> {
-        let cells = self.host.cells().unwrap_or_default();
+    fn list(&self) -> Result<Vec<Listed>, Say> {
+        let cells = self.host.cells().map_err(|error| failed(&error))?;
         let jobs = self.jobs.values().map(|job| Listed {
             name: job.create.name.clone(),
             phase: job.phase,
@@ -185,12 +186,12 @@ impl Scheduler<'_> {
             .iter()
             .filter(|cell| self.jobs.values().all(|job| job.create.name != cell.name))
             .map(|cell| self.listed_of_others(cell));
-        jobs.chain(others).collect()
+        Ok(jobs.chain(others).collect())
     }
 
     /// A cell that was not made for a job.
     fn listed_of_others(&self, cell: &Record) -> Listed {
-        let faults = seatmap_cell::verify(&self.host, cell).unwrap_or_default();
+        let faults = known_faults(seatmap_cell::verify(&self.host, cell));
         Listed {
             name: cell.name.clone(),
             phase: CellPhase::Standing,
@@ -224,9 +225,12 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
 /// An error of the library's, as it is told to a client, with its causes.
 pub(super) fn failed(error: &CellError) -> Say {
     let kind = if error.is_asked_wrong() { ErrorOrigin::Asked } else { ErrorOrigin::Failed };
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let message = causes.fold(error.to_string(), |message, cause| format!("{message}: {cause}"));
-    Say::error(kind, message)
+    Say::error(kind, with_causes(error))
+}
+
+/// The faults of a cell. One that cannot be examined has a fault: it may have any.
+pub(super) fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<String> {
+    examined.unwrap_or_else(|error| vec![format!("it cannot be examined: {}", with_causes(&error))])
 }
 
 /// The request that must have led to a cell that was found, so that the cell can be suspended and
@@ -260,6 +264,17 @@ mod tests {
             Ask::Create(create) => named(&create),
             _ => unreachable!("it says create"),
         }
+    }
+
+    #[test]
+    fn a_cell_that_cannot_be_examined_has_a_fault() {
+        let denied = std::io::Error::from_raw_os_error(libc::EACCES);
+        assert_eq!(
+            known_faults(Err(CellError::Guardian(denied))).len(),
+            1,
+            "it does not pass for whole"
+        );
+        assert!(known_faults(Ok(Vec::new())).is_empty());
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Operations on cells: by the same calls that the command line makes.
 
 use super::Scheduler;
-use super::asks::failed;
+use super::asks::{failed, known_faults};
 use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Backend, CellRequest, Name, Record};
+use seatmap_cell::{Backend, CellError, CellRequest, Name, Record};
 use seatmap_invariant::invariant;
 use seatmap_os::{CpuSet, boot};
 
@@ -197,10 +197,12 @@ impl Scheduler<'_> {
         let mut news = Vec::new();
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
             let record = self.host.cell(&job.create.name);
-            let Ok(faults) = record.and_then(|record| seatmap_cell::verify(&self.host, &record))
-            else {
+            let examined = record.and_then(|record| seatmap_cell::verify(&self.host, &record));
+            // A cell that has gone meanwhile is told of as ended.
+            if matches!(examined, Err(CellError::NoSuchCell(_))) {
                 continue;
-            };
+            }
+            let faults = known_faults(examined);
             if faults != job.faults {
                 job.faults.clone_from(&faults);
                 let say = Say::Damaged { name: job.create.name.clone(), faults };
