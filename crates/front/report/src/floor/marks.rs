@@ -41,11 +41,13 @@ pub(super) struct Most {
 impl Most {
     /// The class and colour of a load: dark is much. `None` where nothing flows.
     pub fn step(self, load: f64) -> Option<(String, String)> {
+        // Rounded up, so that the least load has the first step and the largest the last.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
     }
 
     /// How wide a load is drawn.
     pub fn width(self, load: f64, widest: f64) -> f64 {
+        // Thinner lines than one unit are hard to see and to point at.
         (widest * load / self.load).max(1.0)
     }
 
