@@ -184,13 +184,11 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
             .to_owned();
     }
     if most == least {
-        return match bytes.len() {
-            1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
-            // Plural: one has its own words above.
-            all => format!(
-                "All {all} edges carry the same: seat each task near those that it sends to."
-            ),
-        };
+        // Plural: one has its own words above.
+        return format!(
+            "All {} edges carry the same: seat each task near those that it sends to.",
+            bytes.len()
+        );
     }
     let mut sum = 0.0;
     // The edge that crosses the bound still counts: with it the share is reached.

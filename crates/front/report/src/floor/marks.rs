@@ -1,6 +1,6 @@
 //! Colours and widths of what is drawn: one scale for both pictures of a comparison.
 
-use crate::palette::{Rgb, VIRIDIS, colour, hex, is_light};
+use crate::palette::{Rgb, colour, hex, is_light};
 
 /// Steps in which loads are coloured; widths are not rounded.
 pub(super) const STEPS: usize = 6;
@@ -61,7 +61,7 @@ impl Most {
 pub(super) fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
-    (format!("load-{step}"), if step == STEPS { hex(VIRIDIS[0]) } else { hex(colour(light)) })
+    (format!("load-{step}"), hex(colour(light)))
 }
 
 /// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There

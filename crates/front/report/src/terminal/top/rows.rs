@@ -147,12 +147,11 @@ fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
 fn whole(threads: &[Row]) -> Row {
     let sum = |of: &dyn Fn(&Row) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
     let first = &threads[0];
-    let shared = |equal: bool| equal && !threads.is_empty();
     Row {
         id: RowId { pid: first.id.pid, tid: None },
         name: first.program.clone(),
         program: first.program.clone(),
-        cpu: first.cpu.filter(|_| shared(threads.iter().all(|row| row.cpu == first.cpu))),
+        cpu: first.cpu.filter(|_| threads.iter().all(|row| row.cpu == first.cpu)),
         mask: if threads.iter().all(|row| row.mask == first.mask) {
             first.mask.clone()
         } else {
