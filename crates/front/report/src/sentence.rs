@@ -83,17 +83,16 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
         return "This plan says nothing of its cost: judge it by running it.".to_owned();
     };
-    let is_same = |other: f64| (other / cost - 1.0).abs() < SAME;
     let against = match plan.baselines {
         // Comes first, because a gain this small would be printed as 0.0 % less.
-        Some(usual) if is_same(usual.os) => {
+        Some(usual) if is_same(usual.os, cost) => {
             "No placement was found that costs less than the order in which the OS numbers CPUs"
                 .to_owned()
         }
         Some(usual) => {
             let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
                 .iter()
-                .filter(|one| is_same(one.1))
+                .filter(|one| is_same(one.1, cost))
                 .map(|one| one.0)
                 .collect();
             let alike = if alike.is_empty() {
@@ -123,6 +122,11 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
         }
         _ => format!("{against}; how much cheaper a placement could be is not known."),
     }
+}
+
+fn is_same(cost: f64, other: f64) -> bool {
+    // Equal costs may both be 0, as where nothing is sent, and then have no ratio.
+    cost == other || (cost / other - 1.0).abs() < SAME
 }
 
 /// The quietest CPU, and the noisiest.
