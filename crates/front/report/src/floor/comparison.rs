@@ -141,7 +141,7 @@ impl<'a> Comparison<'a> {
                 .unwrap_or(&area.names[0])
                 .trim_end_matches(|c: char| c.is_ascii_digit())
                 .trim_end();
-            // Traffic from one group to another crosses the borders of both.
+            // Traffic from one box to another crosses the borders of both.
             let loads = [0, 1].map(|side: usize| self.flows[side].borders[at] / 2.0);
             match levels.iter_mut().find(|(known, _)| *known == word) {
                 Some((_, sum)) => *sum = [sum[0] + loads[0], sum[1] + loads[1]],
