@@ -25,6 +25,7 @@ pub fn outcome(machine: &str, outcome: &Outcome, requested: u64) -> String {
     if let Some(gbps) = outcome.bandwidth_gbps {
         text += &format!("  bandwidth  {gbps:.2} GB/s\n");
     }
+    // A single worker's figures are those above.
     if outcome.per_spe.len() > 1 {
         text += "  PU         latency    bandwidth\n";
         for task in &outcome.per_spe {
@@ -176,6 +177,7 @@ fn buffers(survey: &Survey) -> Option<String> {
 }
 
 fn points<'a>(survey: &'a Survey, sort: &str) -> Option<&'a Vec<Point>> {
+    // Curves come by the number of workers, the most last.
     figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points)
 }
 

@@ -42,6 +42,7 @@ pub(crate) fn page(pattern: &Pattern) -> Page {
 
 /// Whether some edges are heavier than others, so that a list of them is useful.
 fn stand_out(pattern: &Pattern) -> bool {
+    // All edges are alike where each two neighbours are, so that their order does not matter.
     pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
 }
 
@@ -84,6 +85,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
 
 /// The number of other tasks that a task sends to, and whether as much traffic comes back.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
+    // A pattern without tasks has a degree of 0, so that the figures below exist.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
@@ -135,6 +137,8 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
 fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        // Floating-point numbers have no order that a sort takes; their bits have one, and are the
+        // same for equal numbers.
         let mut edges: Vec<_> =
             pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
         edges.sort_unstable();
@@ -147,6 +151,7 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
     // Two columns a cell make it square.
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
     let traffic = Traffic::of(pattern, room);
+    // Rounded up, and at least a dot: only a cell in which nothing flows is blank.
     let shade = |row, column| {
         SHADES[traffic
             .strength(row, column)

@@ -20,6 +20,7 @@ pub(crate) struct Traffic {
 impl Traffic {
     /// The matrix of a pattern in at most `room` rows and columns.
     pub fn of(pattern: &Pattern, room: usize) -> Self {
+        // Neither an empty pattern nor a picture without room may divide by zero.
         let block = pattern.tasks.div_ceil(room.max(1)).max(1);
         let n = pattern.tasks.div_ceil(block);
         let mut cells = Square::filled(n, 0.0);
@@ -65,16 +66,19 @@ pub(crate) fn three_digits(number: f64) -> String {
     let mut rest = number;
     let mut multiplier = "";
     for next in [" k", " M", " G", " T", " P", " E"] {
+        // A half less than 1000: three digits would round 999.5 up to 1000 and make four of it.
         if rest.abs() < 999.5 {
             break;
         }
         (rest, multiplier) = (rest / 1000.0, next);
     }
+    // The bounds are those at which rounding adds a digit: 9.995 becomes 10.0, and not 10.00.
     let decimals = match rest.abs() {
         99.95.. => 0,
         9.995.. => 1,
         _ => 2,
     };
+    // Below a hundredth two decimals would hide the figure.
     let text =
         if rest.abs() >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
     text + multiplier

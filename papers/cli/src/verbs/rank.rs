@@ -61,6 +61,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         _ => None,
     };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
+    // Only this host has a bed here; models make theirs for each run.
     if counters.is_some() && bed.is_some() {
         return Err(CliError::input(
             "--counters needs a model: this computer's are perf's to read",
@@ -86,6 +87,8 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         interrupt: &interrupt,
         start,
     };
+    // Interrupted: what is known stays in the journal, and a part is never ranked as if it were
+    // all.
     if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
@@ -96,6 +99,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
     if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
     }
+    // All results are written, so that nothing is left to go on with.
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 

@@ -43,6 +43,7 @@ impl<'a> Comparison<'a> {
     ) -> Self {
         let floor = Floor::of(profile, model);
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
+        // Loads are divided by it: the least positive number stands for a largest load of 0.
         let most =
             |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
         let has_wires = !floor.wires.is_empty();
@@ -52,6 +53,7 @@ impl<'a> Comparison<'a> {
             most(|flow| flow.borders.clone())
         };
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
+        // Both or none: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
         let title =
             format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
@@ -133,11 +135,13 @@ impl<'a> Comparison<'a> {
         let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
         let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);
         for (at, area) in borders {
+            // A box may be a package, a cache and a core at once; among its like it is a core.
             let core = area.names.iter().find(|name| name.starts_with("core "));
             let word = core
                 .unwrap_or(&area.names[0])
                 .trim_end_matches(|c: char| c.is_ascii_digit())
                 .trim_end();
+            // Traffic from one box to another crosses the borders of both.
             let loads = [0, 1].map(|side: usize| self.flows[side].borders[at] / 2.0);
             match levels.iter_mut().find(|(known, _)| *known == word) {
                 Some((_, sum)) => *sum = [sum[0] + loads[0], sum[1] + loads[1]],
