@@ -58,6 +58,8 @@ impl<'a> RankRequest<'a> {
         let edges = self.pattern.edges.iter();
         Traffic::new(
             self.pattern.tasks,
+            // The round trip is that of one message of the measured size; smaller messages cost
+            // about as much.
             edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))),
         )
     }
@@ -107,6 +109,7 @@ impl<'a> RankRequest<'a> {
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
+        // A fixed rank would fix its whole block, which the user did not ask for.
         if self.in_blocks && !self.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }
