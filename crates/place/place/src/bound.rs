@@ -34,11 +34,11 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
         .map(|slot| (!watch.is_late()).then(|| nearest(problem, slot, longest)))
         .collect();
     let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
+    // A fixed task's other slots are forbidden by a cost that is finite even if many are added up.
     let sum =
         best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), |task, slot| match problem
             .fixed[task]
         {
-            // Forbidden, and still finite after many of them are added up.
             Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
             _ => dot(&weights[task], &near[slot]),
         });

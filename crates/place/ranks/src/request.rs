@@ -54,12 +54,12 @@ impl<'a> RankRequest<'a> {
 
     /// Messages between ranks. One that is longer than those that were measured counts as several.
     pub(crate) fn traffic(&self) -> Traffic {
+        // The round trip is that of one message of the measured size; smaller messages cost about
+        // as much.
         let whole = f64::from(self.nodes.message_bytes.max(1));
         let edges = self.pattern.edges.iter();
         Traffic::new(
             self.pattern.tasks,
-            // The round trip is that of one message of the measured size; smaller messages cost
-            // about as much.
             edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))),
         )
     }

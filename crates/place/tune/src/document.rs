@@ -166,8 +166,8 @@ impl Results {
     }
 
     fn since(&self, then: &Results) -> Option<Comparison> {
+        // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
         let [then, now] = [then, self]
-            // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
         let shift = signed_rank::between(&then, &now, self.confidence)?;
         Some(Comparison::of_shift(0, &shift, self.better))

@@ -303,11 +303,11 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
                     iterations,
                     ..StatsOptions::new(Function::FetchAdd)
                 };
+                // A line of the Cell for each private counter: on one line they would be shared
+                // after all.
                 let points = counts.iter().map(|count| {
                     (
                         *count as u64,
-                        // A line of the Cell for each private counter: on one line they would be
-                        // shared after all.
                         StatsOptions { workers: *count, stride_bytes: Some(128), ..base },
                     )
                 });
