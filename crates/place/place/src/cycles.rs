@@ -58,8 +58,7 @@ fn cycle(
             let is_fixed = [a, b]
                 .iter()
                 .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
-            // The pair of slots below a pair has its number, so that a fixed task keeps its pair in
-            // place.
+            // Pair k of the items sits on pair k of the slots now: a fixed task keeps both there.
             *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);

@@ -147,8 +147,6 @@ impl PlaceRequest<'_> {
             return None;
         }
         (0..tasks)
-            // `None` where a package is full: Open MPI then begins to share cores, which no
-            // placement here does.
             .map(|task| packages[task % packages.len()].get(task / packages.len()).copied())
             .collect()
     }

@@ -121,7 +121,8 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
-        // With more tasks than PUs the zones are PUs, whose number of tasks `most` bounds.
+        // With more tasks than PUs zones spread them evenly, and a time does not need that: fast PUs
+        // may carry more.
         let is_grouped = tasks <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
