@@ -113,9 +113,9 @@ fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
         // which may then be joined.
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
+        // Both tasks are one from here on, with the ties of both.
         for other in &alive {
             weight[before * n + other] += weight[last * n + other];
-            // Both tasks are one from here on, with the ties of both.
             weight[other * n + before] = weight[before * n + other];
         }
         alive.retain(|task| *task != last);
