@@ -14,7 +14,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 /// look at a partial placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
     let weights: Vec<f64> = (0..model.tasks())
-        .map(|task| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model))
+        .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns(model))
         .collect();
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
@@ -39,7 +39,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
     (!tree.is_over).then_some(tree.best)
 }
 
-fn typical_ns(model: &TimeModel) -> f64 {
+fn longest_ns(model: &TimeModel) -> f64 {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
     pairs.fold(0.0, f64::max)
 }
