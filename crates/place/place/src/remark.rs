@@ -134,6 +134,7 @@ impl PlacementRemark {
         }
         let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
         let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
+            // Congestion needs no runs, so that it is proposed first.
             (false, _) => LinkObjective::Congestion,
             (true, true) => LinkObjective::Simulated,
             (true, false) => LinkObjective::Unknown,
@@ -186,6 +187,8 @@ impl PlaceRequest<'_> {
     /// The costs of messages to tasks that sleep, or why distances stand for them.
     fn wakeups(&self) -> Option<PlacementRemark> {
         if !self.counts_wakeups() {
+            // Congestion counts bytes and a simulation counts its own waits: neither uses the cost
+            // of a wakeup.
             let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
             let is_unknown = is_sum
                 && self.pattern.waits()
@@ -225,6 +228,7 @@ impl PlaceRequest<'_> {
         let cores = sharing.cores;
         let shared = sharing.shared_cores;
         if tasks > cores {
+            // Each further task makes one more core shared, until all cores are.
             let least = (tasks - cores).min(cores);
             return Ok(Some(PlacementRemark::TooFewCores { shared, least, tasks, cores }));
         }
@@ -264,6 +268,7 @@ impl PlaceRequest<'_> {
 
 fn without_line(answer: &Answer) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+    // No line at all is a machine without candidate lines, and not a shortage of them.
     let is_some = without > 0 && without < answer.channels.len();
     is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }

@@ -95,6 +95,7 @@ impl OnModel {
     pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
         match self {
             OnModel::Cell(model, messages) => {
+                // A machine that has run nothing before: no run depends on an earlier one.
                 let mut bed = CellBed::new(Arc::clone(model));
                 let moved =
                     bed.run(&job.seats, messages, job.skew).map_err(|error| error.to_string())?;
@@ -120,6 +121,7 @@ impl OnModel {
             jobs,
             || (),
             |_, job| {
+                // A flag alone, which orders no other memory.
                 if is_over.load(Ordering::Relaxed) {
                     return Err("nobody wants the result any more".to_owned());
                 }
@@ -146,6 +148,7 @@ impl OnModel {
 fn span(tasks: impl Iterator<Item = [u64; 2]>) -> f64 {
     let (began, ended) = tasks
         .fold((u64::MAX, 0), |(first, last), [began, ended]| (first.min(began), last.max(ended)));
+    // Without tasks the first beginning stays at the largest number.
     ended.saturating_sub(began) as f64
 }
 

@@ -56,6 +56,7 @@ impl Part {
     /// As a program's argument.
     #[must_use]
     pub fn argument(self) -> u64 {
+        // A program has one argument of 64 bits, as with `spe_context_run`.
         u64::from(self.first) << 32 | u64::from(self.step)
     }
 
@@ -110,6 +111,7 @@ impl FromStr for Workload {
     fn from_str(text: &str) -> Result<Self, CelluleError> {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
+            // Only whole blocks of 64 rows are computed.
             ["matrix", _] | ["matrix", _, _] if number(text, &parts, 1, 4096)? % 64 == 0 => {
                 Ok(Workload::Matrix {
                     size: number(text, &parts, 1, 4096)?,

@@ -17,6 +17,7 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 
 /// Fits a twin, and says how like its original it is.
 fn fitted(typed: &Fit) -> Result<(), CliError> {
+    // Before the fit: a folder that is not there must not cost the seconds that a fit takes.
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let to_stdout = destination == Some(Destination::Stdout);
     if typed.json && to_stdout {
@@ -26,6 +27,7 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     let waiting = Waiting::new("fitting", None);
     let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })
         .map_err(failed)?;
+    // The line on the terminal is taken away before anything is printed.
     drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
     match (typed.json, to_stdout) {
@@ -37,6 +39,7 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
 
 fn failed(error: TwinError) -> CliError {
     match error {
+        // The profile lacks what a twin needs: another file helps, and another run does not.
         TwinError::Unfit { .. } | TwinError::Model(_) => CliError::input(error),
         TwinError::Load(_) => CliError::work(error),
     }
