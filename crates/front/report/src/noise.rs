@@ -147,7 +147,7 @@ fn gaps(report: &NoiseReport) -> String {
     let from = duration(exp2(first));
     let to = duration(exp2(last + 1));
     let mut text = format!(
-        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 10^4 or more\n"
+        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 3163 or more\n"
     );
     for noise in &report.cpus {
         // All CPUs have the same octaves, so that bars below each other can be compared.
@@ -247,7 +247,7 @@ mod tests {
             0   1.23 %      351.0    7.340 ms   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %   0.5 %
             1   0.00 %        2.0    300.0 ns   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %       ?
 
-        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 10^4 or more
+        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 3163 or more
             0  ▅     ▅        ▁
             1   ▁
 

@@ -66,9 +66,11 @@ fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Opt
     let [low, high] = [near.p10_ns.min(far.p10_ns), near.p90_ns.max(far.p90_ns)];
     let [low_ns, median_ns, high_ns] = [low, near.median_ns, high].map(|ns| digits.show(ns));
     // Quantiles and not extremes: a single disturbed pair does not make a machine uneven.
+    // A machine of one core has no class but that of its siblings.
+    let what = if near.name == "SMT siblings" { "threads of a core" } else { "cores" };
     Some(if high / low < ALIKE {
         format!(
-            "All cores are about equally far apart, {median_ns} ns: it matters little where threads sit."
+            "All {what} are about equally far apart, {median_ns} ns: it matters little where threads sit."
         )
     } else {
         format!(
@@ -100,9 +102,12 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
             } else {
                 format!(" ({} costs the same)", alike.join(" or "))
             };
+            let gain_percent = 100.0 * (1.0 - cost / usual.os);
+            // Tasks that the user fixed can make the cheapest placement dearer.
+            let word = if gain_percent < 0.0 { "more" } else { "less" };
             format!(
-                "As planned{alike} the pattern costs {:.1} % less than as the OS numbers CPUs",
-                100.0 * (1.0 - cost / usual.os)
+                "As planned{alike} the pattern costs {:.1} % {word} than as the OS numbers CPUs",
+                gain_percent.abs()
             )
         }
         None => format!("As planned the pattern costs {cost:.1}"),

@@ -5,7 +5,7 @@ use crate::smt::OTHER_WAY_PART;
 use crate::{Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest};
 use seatmap_machine::{CoreKind, Nearness, PairStatus};
 use seatmap_plan::{Agreement, Objective, Plan};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// A busiest link is worth a remark from this many times its load without a plan on.
 const CLEARLY_MORE: f64 = 1.1;
@@ -228,8 +228,7 @@ impl PlaceRequest<'_> {
         let cores = sharing.cores;
         let shared = sharing.shared_cores;
         if tasks > cores {
-            // Each further task makes one more core shared, until all cores are.
-            let least = (tasks - cores).min(cores);
+            let least = self.least_shared(tasks - cores, cores);
             return Ok(Some(PlacementRemark::TooFewCores { shared, least, tasks, cores }));
         }
         if self.smt_cores().is_none() {
@@ -248,6 +247,28 @@ impl PlaceRequest<'_> {
         } else {
             PlacementRemark::CoresMayBeShared { shared, beside_apart: other }
         }))
+    }
+
+    /// The least number of cores that carry several tasks where so many tasks find all cores taken.
+    fn least_shared(&self, beyond: usize, cores: usize) -> usize {
+        let topology = &self.profile.topology;
+        let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for os in self.allowed().unwrap_or_default() {
+            if let Some(core) = topology.pu(os).and_then(|pu| pu.core) {
+                *threads_of.entry(core).or_default() += 1;
+            }
+        }
+        let mut threads: Vec<usize> = threads_of.into_values().collect();
+        threads.sort_unstable_by(|a, b| b.cmp(a));
+        let mut rest = beyond;
+        // The cores with the most threads take the most tasks.
+        for (shared, threads) in threads.into_iter().enumerate() {
+            if rest == 0 {
+                return shared;
+            }
+            rest = rest.saturating_sub(threads - 1);
+        }
+        cores
     }
 
     /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks

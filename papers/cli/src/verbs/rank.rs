@@ -62,9 +62,10 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
     };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     // Only this host has a bed here; models make theirs for each run.
-    if counters.is_some() && bed.is_some() {
+    if counters.is_some() && !matches!(runner, Runner::CellBe(_)) {
         return Err(CliError::input(
-            "--counters needs a model: this computer's are perf's to read",
+            "--counters needs a model of a Cell: only such a chip's simulator counts; this \
+             computer's counters are perf's to read",
         ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
