@@ -117,6 +117,7 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
 fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
     let cpus = facts.cpus_of(|pu| level.of(pu), parts[at % parts.len()]).within(usable);
+    // Each round goes over all parts once, and takes their next CPUs.
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 
