@@ -87,10 +87,13 @@ impl Pages {
         let Ok(watcher) = &self.watcher else { return };
         for watched in watcher.watched() {
             let senders = &mut self.listener.senders;
+            // A process's number can be given again: the latest process with it is the one that was
+            // watched.
             let own = senders.iter_mut().rev().find(|sender| sender.pid == watched.word.pid);
             own.into_iter().for_each(|sender| sender.take_watched(&watched));
         }
         let mut wanted: Vec<Word> = self.listener.senders.iter().flat_map(Sender::wanted).collect();
+        // Chance keeps the words of one process from taking every turn.
         fastrand::shuffle(&mut wanted);
         watcher.want(wanted);
     }
@@ -137,6 +140,7 @@ impl Source for Pages {
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut preload = self.library.clone().into_os_string();
+        // Libraries that the user preloads stay.
         if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
             preload.push(" ");
             preload.push(others);
@@ -158,6 +162,7 @@ impl Source for Pages {
     }
 
     fn look(&mut self) -> io::Result<Look> {
+        // The threads come first, as senders are judged by the processes that are known.
         let look = self.threads.look()?;
         self.followed.extend(look.threads.iter().map(|thread| thread.pid));
         self.listener.look(&self.followed)?;
@@ -175,6 +180,7 @@ impl Source for Pages {
     }
 
     fn failure(&self) -> Option<String> {
+        // Where other methods see talk as well, blindness is a remark (`unseen`).
         self.blindness().filter(|_| !self.combines)
     }
 

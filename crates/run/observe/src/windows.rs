@@ -51,6 +51,7 @@ impl Stretches {
         to: Duration,
         talk: impl IntoIterator<Item = (usize, usize, Talk)>,
     ) {
+        // It is 0 before the first look.
         self.looks = self.looks.max(1);
         if self.all.is_empty() || self.taken == self.looks {
             self.thin();
