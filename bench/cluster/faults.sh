@@ -61,9 +61,12 @@ measuring_on() {
     done
 }
 
-wait_for_process() { until [ -n "$(measuring_on "$1")" ]; do sleep 0.05; done; }
+# Waits for a process or for pairs, at most until the whole measurement ($MPI) has ended.
+wait_for_process() { until [ -n "$(measuring_on "$1")" ] || ! kill -0 "$MPI" 2>/dev/null; do sleep 0.05; done; }
 
-wait_for_pairs() { until grep -q '"rate_mbps"' cluster.json 2>/dev/null; do sleep 0.05; done; }
+wait_for_pairs() {
+    until grep -q '"rate_mbps"' cluster.json 2>/dev/null || ! kill -0 "$MPI" 2>/dev/null; do sleep 0.05; done
+}
 
 # Stops the process on node $1 when some pairs are measured.
 stop() {
