@@ -105,10 +105,21 @@ impl Field<'_> {
     /// `None` where the machine's links are not known, or where links are the request's own
     /// objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
-        let request = PlaceRequest { objective: Objective::Congestion, ..self.request.clone() };
-        let answer =
-            (self.request.objective != Objective::Congestion).then(|| request.place().ok())??;
+        if self.request.objective == Objective::Congestion {
+            return None;
+        }
+        let objective = Objective::Congestion;
+        let limit = self.further();
+        let request = PlaceRequest { objective, limit, ..self.request.clone() };
+        let answer = request.place().ok()?;
         Some(self.judged(&self.rows(&answer.placement)))
+    }
+
+    /// The limit of a further search: the first one has spent the request's time.
+    fn further(&self) -> Limit {
+        // A search by count finds the same everywhere, and so shall these.
+        let is_timed = self.request.limit.deadline.is_some();
+        if is_timed { Limit::seconds(FURTHER_SECONDS) } else { self.request.limit }
     }
 
     /// The answers of other searches.
@@ -118,9 +129,7 @@ impl Field<'_> {
                 return;
             }
             let seed = self.request.seed.wrapping_add(search);
-            // A search by count finds the same everywhere, and so shall these.
-            let is_timed = self.request.limit.deadline.is_some();
-            let limit = if is_timed { Limit::seconds(FURTHER_SECONDS) } else { self.request.limit };
+            let limit = self.further();
             let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else {
                 return;
             };

@@ -52,7 +52,9 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             }
             // By the clock the first of k takes a k-th of the time, the next a (k-1)-th of what is
             // left: equal parts, and time that one does not use goes to the others.
-            let slice = part.part((alive.len() - at) as u32);
+            let by_clock = part.part((alive.len() - at) as u32);
+            // A count is not used up by those before, and so has equal parts of the whole.
+            let slice = Limit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
         alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));

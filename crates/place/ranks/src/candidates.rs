@@ -27,14 +27,19 @@ impl RankRequest<'_> {
     pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, RanksError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
-        let measured = self.place()?;
+        let searched_in_blocks = self.fixed.is_empty() && !self.in_blocks;
+        // A search spends all of its time: each has a part, and the CPUs on nodes have the rest.
+        let parts = if searched_in_blocks { 3 } else { 2 };
+        let measured =
+            RankRequest { limit: self.limit.time_part(parts), ..self.clone() }.place()?;
         let mut all: Vec<Candidate> =
             known.next().map(|(name, order)| self.candidate(name, order)).into_iter().collect();
         all.push(Candidate { name: "measured".to_owned(), plan: measured });
         // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
         // already.
-        if self.fixed.is_empty() && !self.in_blocks {
-            let plan = RankRequest { in_blocks: true, ..self.clone() }.place()?;
+        if searched_in_blocks {
+            let limit = self.limit.time_part(2);
+            let plan = RankRequest { in_blocks: true, limit, ..self.clone() }.place()?;
             all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
         }
         all.extend(known.map(|(name, order)| self.candidate(name, order)));

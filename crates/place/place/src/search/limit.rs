@@ -18,8 +18,13 @@ impl Limit {
     /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
-        // A negative number or one beyond what a duration holds: no deadline, rather than a panic.
-        let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        // A negative number, or none at all, is time that has run out; one beyond what a duration
+        // holds never does.
+        let time = if seconds > 0.0 {
+            Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        } else {
+            Duration::ZERO
+        };
         Limit {
             deadline: Instant::now().checked_add(time),
             kicks: u64::MAX,
@@ -55,6 +60,13 @@ impl Limit {
     #[must_use]
     pub fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The first `1/parts` of the time that is left, for one of several searches. Kicks are counted
+    /// for each of them alone, so that its answer does not depend on the others.
+    #[must_use]
+    pub fn time_part(&self, parts: u32) -> Self {
+        Limit { kicks: self.kicks, ..self.part(parts) }
     }
 
     /// Takes the first `1/parts` of the rest off it.
@@ -157,6 +169,21 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_that_cannot_be_has_run_out() {
+        for seconds in [-1.0, 0.0, f64::NAN] {
+            assert!(Limit::seconds(seconds).is_late(), "{seconds}");
+        }
+        assert!(!Limit::seconds(1e300).is_late());
+    }
+
+    #[test]
+    fn a_part_of_the_time_leaves_the_count_alone() {
+        assert_eq!(Limit::kicks(9).time_part(3).kicks, 9);
+        let whole = Limit::seconds(1e6);
+        assert!(whole.time_part(2).deadline < whole.deadline);
+    }
 
     #[test]
     fn a_watch_looks_at_the_first_step_and_stays_late() {

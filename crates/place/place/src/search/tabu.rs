@@ -12,18 +12,19 @@ use seatmap_statistics::Xoshiro;
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
     let n = engine.items();
     let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    // Swaps after which a place counts as not taken for very long.
+    let patience = (n * n * 5) as u64;
     // The moment from which an item may sit on a place again.
     let mut free_at = vec![0_u64; n * n];
-    // Swaps after which a place counts as not taken for very long. The count begins there, so that
-    // a moment before the start is not below zero.
-    let patience = (n * n * 5) as u64;
     let mut left = limit.kicks;
-    let mut now = patience;
+    let mut now = 0_u64;
     let mut watch = Watch::new(limit, n * n);
     while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;
-        let Some((i, j)) = choose(engine, &free_at, now, now - patience, best.cost) else { break };
+        // 0 until so many swaps were made: only then can a place be untaken for so long.
+        let long_ago = now.saturating_sub(patience);
+        let Some((i, j)) = choose(engine, &free_at, now, long_ago, best.cost) else { break };
         let place_i = engine.places()[i] as usize;
         let place_j = engine.places()[j] as usize;
         engine.swap(i, j);

@@ -13,9 +13,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 /// A placement that none beats, from a known one on; `None` where the limit ended the search. Each
 /// look at a partial placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
-    let weights: Vec<f64> = (0..model.tasks())
-        .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns(model))
-        .collect();
+    let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
     let mut tree = Tree {
@@ -39,9 +37,14 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
     (!tree.is_over).then_some(tree.best)
 }
 
-fn longest_ns(model: &TimeModel) -> f64 {
+/// The most time that each task may take on its own: its work, and its messages over the longest
+/// distance.
+pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
-    pairs.fold(0.0, f64::max)
+    let longest_ns = pairs.fold(0.0, f64::max);
+    (0..model.tasks())
+        .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns)
+        .collect()
 }
 
 /// For each core the first core that may stand in for it: exchanging the two, thread by thread,

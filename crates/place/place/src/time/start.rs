@@ -1,5 +1,6 @@
 //! The starts of searches for the fastest slowest seat.
 
+use super::exact::weights_ns;
 use super::placement::NOWHERE;
 use super::search::Start;
 use super::{TimeModel, TimedPlacement};
@@ -47,8 +48,7 @@ fn by_distance(problem: &Problem, limit: &Limit, seed: u64) -> Vec<usize> {
 
 /// Each task, the heaviest first, on the seat that has done with it soonest.
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
-    let weights: Vec<f64> =
-        (0..model.tasks()).map(|task| model.work_ns[task] + model.traffic.volume(task)).collect();
+    let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = model.fixed[*b].is_some().cmp(&model.fixed[*a].is_some());
