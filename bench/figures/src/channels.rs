@@ -111,8 +111,8 @@ fn exchange(
     Ok(Some((timed.ended - timed.began) as f64 * bed.ns_per_cycle() / ITERATIONS as f64))
 }
 
-/// The loop that anyone would write: a line each way, a number beside the value to see that it is
-/// new.
+/// The loop that anyone would write: a place each way on one line, a number beside the value to see
+/// that it is new.
 fn plain(
     crew: &mut Crew,
     cpus: [u32; 2],

@@ -150,15 +150,9 @@ fn table(rows: &[Row]) -> String {
 fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
-    let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
-    // A name such as "Intel(R) Xeon(R) CPU @ 2.20GHz" becomes a folder's name.
-    let machine: String =
-        machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let folder = folder.join(format!(
-        "{}-{}-{cpus}",
-        seatmap_console::here::today(),
-        machine.trim_matches('-')
-    ));
+    let machine = folder_name(environment.cpu_model.as_deref().unwrap_or("unknown"));
+    let today = seatmap_console::here::today();
+    let folder = folder.join(format!("{today}-{machine}-{cpus}"));
     std::fs::create_dir_all(&folder)?;
     // A bench that is run alone replaces its own rows, and leaves those of the morning's whole run.
     let rows = beside_earlier(&folder.join("bench.json"), rows);
@@ -168,6 +162,16 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join("bench.json"), format!("{document:#}\n"))?;
     eprintln!("bench: kept in {}", folder.display());
     Ok(())
+}
+
+/// A processor's name as a part of a folder's: "Intel(R) Xeon(R) CPU @ 2.20GHz" is `intel-xeon`.
+fn folder_name(model: &str) -> String {
+    let model = model.to_lowercase().replace("(r)", " ").replace("(tm)", " ");
+    // The frequency behind the '@' is not a part of the name.
+    let name = model.split('@').next().unwrap_or_default();
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| !matches!(*word, "" | "cpu" | "processor"));
+    words.collect::<Vec<_>>().join("-")
 }
 
 /// Earlier rows in their order, each as it was measured last, and then the new ones.
@@ -184,4 +188,17 @@ fn beside_earlier(kept: &Path, mut rows: Vec<Row>) -> Vec<Row> {
     }
     all.extend(rows);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_as_people_name_the_processor() {
+        assert_eq!(folder_name("Intel(R) Xeon(R) CPU @ 2.20GHz"), "intel-xeon");
+        assert_eq!(folder_name("Intel(R) Xeon(R) Processor"), "intel-xeon");
+        assert_eq!(folder_name("AMD EPYC"), "amd-epyc");
+        assert_eq!(folder_name("unknown"), "unknown");
+    }
 }

@@ -190,16 +190,14 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
         let pid = child.id() as Tid;
         // A program that has ended by now is another version, or lacks a privilege: it can raise no
         // alarm.
-        let lives = child.try_wait()?.is_none();
-        let found =
-            if lives { findings(&[pid], &topology, &Asked::default()) } else { Ok(Vec::new()) };
-        // SAFETY: the group is that of a child that has not been waited for where it lives.
-        unsafe { libc::kill(-pid, libc::SIGKILL) };
-        let _ = child.wait();
-        if !lives {
+        if child.try_wait()?.is_some() {
             absent.push(format!("{program} {}", arguments.join(" ")));
             continue;
         }
+        let found = findings(&[pid], &topology, &Asked::default());
+        // SAFETY: the group is that of a child that has not been waited for.
+        unsafe { libc::kill(-pid, libc::SIGKILL) };
+        let _ = child.wait();
         count += 1;
         let wrong = found?.into_iter().filter(|finding| finding.is_wrong());
         alarms
