@@ -2,9 +2,8 @@
 
 use crate::output;
 pub use seatmap_document::with_causes;
-use seatmap_document::{is_hidden, visible_lines};
+use seatmap_document::{Blame, is_hidden, visible_lines};
 use seatmap_launch::Ending;
-use seatmap_sim::SimError;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -24,6 +23,13 @@ pub enum CliError {
     Told,
 }
 
+/// `?` gives the error of a library its exit code.
+impl<E: Blame> From<E> for CliError {
+    fn from(error: E) -> Self {
+        if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+    }
+}
+
 impl CliError {
     /// The command line or an input file is wrong.
     pub fn input(error: impl Into<Box<dyn Error>>) -> Self {
@@ -33,14 +39,6 @@ impl CliError {
     /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::Work(error.into())
-    }
-
-    /// A failed run on a model: the fault is in the user's request or in the work.
-    pub fn of_run(error: SimError) -> Self {
-        match error {
-            SimError::Refused { .. } | SimError::Seat(_) => CliError::input(error),
-            _ => CliError::work(error),
-        }
     }
 
     /// Prints the failure on stderr.

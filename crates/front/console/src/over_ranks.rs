@@ -6,7 +6,7 @@ use crate::{here, meet, output};
 use clap::Args;
 use seatmap_catalog::Runner;
 use seatmap_cluster::Rank;
-use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
+use seatmap_cluster::spread::{Meet, Ranks, Spread};
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -98,9 +98,4 @@ pub fn tell(spread: &Spread) {
         counted(spread.done.len(), "rank"),
         parts.join(", ")
     ));
-}
-
-/// Things that the user can change are bad input.
-pub fn failed(error: SpreadError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

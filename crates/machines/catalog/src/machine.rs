@@ -3,6 +3,7 @@
 use crate::bundled;
 use crate::capability::{Capability, Lacks};
 use crate::runner::{Answers, Runner};
+use seatmap_document::Blame;
 use seatmap_host::remembered::{self, RememberedError};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
@@ -126,10 +127,8 @@ pub enum ProfileError {
     Sim(#[from] SimError),
 }
 
-impl ProfileError {
-    /// Whether the user's files are at fault, rather than the run.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for ProfileError {
+    fn is_input(&self) -> bool {
         matches!(self, ProfileError::Remembered(_))
     }
 }

@@ -9,6 +9,7 @@ use crate::mpi::MpiError;
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::{lead, worker};
+use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_statistics::words::counted;
 use std::time::Duration;
@@ -116,10 +117,8 @@ pub enum MeasureError {
     Mpi(#[from] MpiError),
 }
 
-impl MeasureError {
-    /// Whether the user can mend it by other options, rather than the work failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for MeasureError {
+    fn is_input(&self) -> bool {
         match self {
             MeasureError::Rank(error) => error.is_input(),
             MeasureError::Mpi(error) => {

@@ -4,7 +4,7 @@ use crate::journal::Machine;
 use crate::replay::{Replay, ReplayError};
 use crate::survey::{self, SurveyRequest};
 use crate::testbed_probe::TestbedProbe;
-use seatmap_document::content_hash;
+use seatmap_document::{Blame, content_hash};
 use seatmap_host::topology::TopologyError;
 use seatmap_host::{HostError, HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
@@ -78,10 +78,8 @@ pub enum SourceError {
     Affinity(std::io::Error),
 }
 
-impl SourceError {
-    /// Whether the user named CPUs that are not there.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for SourceError {
+    fn is_input(&self) -> bool {
         !matches!(self, SourceError::Topology(_) | SourceError::Affinity(_))
     }
 }

@@ -225,6 +225,7 @@ pub fn one_run(
 mod tests {
     use super::*;
     use crate::ReportMethod;
+    use seatmap_document::Blame;
 
     fn command(words: &[&str]) -> SubjectCommand {
         let words = words.iter().map(|word| (*word).into()).collect();

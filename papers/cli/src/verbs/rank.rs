@@ -21,7 +21,6 @@ use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::study::{in_blocks, in_parallel};
 use seatmap_experiments::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
 use seatmap_host::HostBed;
-use seatmap_measure::journal::JournalError;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
 use seatmap_port::channels::Bed;
@@ -76,7 +75,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         .as_ref()
         .map(|path| {
             let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
-            RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+            RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(CliError::from)
         })
         .transpose()?;
     let study = Study {
@@ -194,16 +193,6 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
             "interrupted after {known} of {total}; nothing was kept: --resume FILE would keep them",
             total = seatmap_statistics::words::counted(total, "run")
         ),
-    }
-}
-
-/// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
-fn unusable(error: JournalError) -> CliError {
-    match error {
-        JournalError::OtherRun { .. }
-        | JournalError::Version { .. }
-        | JournalError::Damaged { .. } => CliError::input(error),
-        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
     }
 }
 

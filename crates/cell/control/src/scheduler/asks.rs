@@ -8,7 +8,7 @@ use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record};
-use seatmap_document::with_causes;
+use seatmap_document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
@@ -224,7 +224,7 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
 
 /// An error of the library's, as it is told to a client, with its causes.
 pub(super) fn failed(error: &CellError) -> Say {
-    let kind = if error.is_asked_wrong() { ErrorOrigin::Asked } else { ErrorOrigin::Failed };
+    let kind = if error.is_input() { ErrorOrigin::Asked } else { ErrorOrigin::Failed };
     Say::error(kind, with_causes(error))
 }
 

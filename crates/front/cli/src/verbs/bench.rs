@@ -25,9 +25,6 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let (results, end) =
         seatmap_tune::bench::run(&request, &|| interrupt.asked(), &mut |event| {
             tell(&event, &mut bar);
-        })
-        .map_err(|error| {
-            if error.is_input() { CliError::input(error) } else { CliError::work(error) }
         })?;
     drop(bar);
     let ended = end.check(&results).map_err(CliError::work);

@@ -11,7 +11,7 @@ use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, plan_input};
 use seatmap_host::topology;
 use seatmap_machine::Topology;
-use seatmap_watch::{CheckError, CheckRequest, Choice, Expected, Rule, SeatSource};
+use seatmap_watch::{CheckRequest, Choice, Expected, Rule, SeatSource};
 use std::path::Path;
 
 pub(super) use seatmap_watch::Standard;
@@ -21,9 +21,9 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let page = Page::new(typed, colour)?;
     let request = request(typed)?;
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
-    let mut check = request.begin().map_err(failed)?;
+    let mut check = request.begin()?;
     while let Some(step) =
-        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::asked)).map_err(failed)?
+        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::asked))?
     {
         page.show(&step)?;
     }
@@ -88,8 +88,4 @@ fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
 pub(super) fn topology() -> Result<Topology, CliError> {
     topology::of_group().map_err(CliError::work)
-}
-
-fn failed(error: CheckError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

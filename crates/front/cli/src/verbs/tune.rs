@@ -38,9 +38,6 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
     let end =
         program_race::run(&request, &|| interrupt.asked(), &mut |event| {
             tell(&event, &mut bar);
-        })
-        .map_err(|error| {
-            if error.is_input() { CliError::input(error) } else { CliError::work(error) }
         })?;
     drop(bar);
     show(&outputs, &end)

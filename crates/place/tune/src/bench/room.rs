@@ -7,7 +7,7 @@ use crate::document::SeatsUsed;
 use crate::seats::{self, Chosen, SeatsError};
 use crate::trial::Contestant;
 use seatmap_cell::{GuardianCommand, Name};
-use seatmap_document::with_causes;
+use seatmap_document::{Blame, with_causes};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::{CpuError, Cpus};
@@ -64,10 +64,8 @@ pub enum RoomError {
     Seats(#[from] SeatsError),
 }
 
-impl RoomError {
-    /// Whether the user asked for CPUs that cannot be had.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for RoomError {
+    fn is_input(&self) -> bool {
         matches!(self, RoomError::Cpu(_) | RoomError::Seats(_))
     }
 }

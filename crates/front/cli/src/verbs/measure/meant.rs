@@ -7,7 +7,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
-use seatmap_measure::source::{MeasuredBy, Source, SourceError};
+use seatmap_measure::source::{MeasuredBy, Source};
 use seatmap_measure::wakeups::USUAL_PAIRS;
 use seatmap_os::CpuList;
 use seatmap_os::trusted::TrustedFolder;
@@ -74,8 +74,7 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
         Answers::Measured => Source::host(cpus),
         Answers::Simulated(model) => Source::simulated(model, cpus),
         Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
-    };
-    let source = source.map_err(unusable)?;
+    }?;
     if let Source::Host { left_out, .. } = &source
         && !left_out.is_empty()
     {
@@ -99,8 +98,4 @@ fn journal(typed: &Measure, source: &Source) -> Option<PathBuf> {
             None
         }
     }
-}
-
-fn unusable(error: SourceError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

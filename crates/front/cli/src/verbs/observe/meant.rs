@@ -1,6 +1,5 @@
 //! The observation that a command line means. All errors of usage are made here.
 
-use super::failed;
 use crate::args::{MeansChoice, Observe, ObserveChoice};
 use crate::myself;
 use seatmap_cluster::Rank;
@@ -75,7 +74,7 @@ fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
     }
     let command = command(typed)?;
     // The command does not start where perf cannot see its accesses.
-    perf::check().map_err(failed)?;
+    perf::check()?;
     Ok(ObserveRequest::Record(command))
 }
 

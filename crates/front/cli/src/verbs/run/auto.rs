@@ -10,7 +10,7 @@ use seatmap_console::{input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, Executable, attach};
 use seatmap_live::log::{Line, Log, LogFile, Said};
-use seatmap_live::{AutoError, AutoRequest, guard};
+use seatmap_live::{AutoRequest, guard};
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
@@ -29,7 +29,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
     let request = meant(typed)?;
     let interrupt = Interrupt::listen()?;
-    let run = request.run(&|| interrupt.asked()).map_err(failed)?;
+    let run = request.run(&|| interrupt.asked())?;
     if typed.quiet {
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
@@ -74,13 +74,9 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
         return Ok(Subject::Command(SubjectCommand { words, leaves_stdout: false }));
     }
     if !typed.force {
-        attach::check(&typed.pid).map_err(super::failed)?;
+        attach::check(&typed.pid)?;
     }
     Ok(Subject::Processes(typed.pid.clone()))
-}
-
-fn failed(error: AutoError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }
 
 /// Takes the decisions of a log again.

@@ -1,6 +1,6 @@
 //! The program on seats that a command line means. All errors of usage are made here.
 
-use super::{page, ungranted};
+use super::page;
 use crate::args::{Detach, Huge, Run};
 use crate::verbs::place::ranks;
 use seatmap_console::error::CliError;
@@ -40,7 +40,7 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
         is_running,
         memory: typed.memory.clone().filter(|_| !is_running),
     };
-    let GrantedSeats { allocator, memory, remarks } = seating.grant().map_err(ungranted)?;
+    let GrantedSeats { allocator, memory, remarks } = seating.grant()?;
     page::remark(&remarks, typed.quiet);
     if is_running {
         return Ok(Meant::Attach(Box::new(AttachRequest {

@@ -97,7 +97,7 @@ impl RunListener for Voice {
     }
 
     fn failed(&mut self, error: LaunchError) -> Ending {
-        super::failed(error).ending()
+        CliError::from(error).ending()
     }
 }
 
@@ -112,7 +112,7 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
         }
     }
     if let Some(error) = outcome.failure {
-        return Err(super::failed(error));
+        return Err(error.into());
     }
     let Some(report) = outcome.report else { return Ok(()) };
     let threads = counted(report.created, "thread");

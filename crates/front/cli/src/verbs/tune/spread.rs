@@ -25,8 +25,7 @@ impl RanksOfRace {
             .ranks()
             .follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
                 messages.numbered_times_ns(jobs, is_over)
-            })
-            .map_err(over_ranks::failed)?;
+            })?;
         Ok(())
     }
 
@@ -54,10 +53,9 @@ impl RanksOfRace {
 pub fn failed(error: ModelRaceError) -> CliError {
     match error {
         ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {
-            Ok(error) => over_ranks::failed(*error),
+            Ok(error) => (*error).into(),
             Err(error) => CliError::Work(error),
         },
-        error if error.is_input() => CliError::input(error),
-        error => CliError::work(error),
+        error => error.into(),
     }
 }
