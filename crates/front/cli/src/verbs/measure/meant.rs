@@ -1,7 +1,6 @@
 //! The measurement that a command line means. All errors of usage are made here.
 
 use crate::args::Measure;
-use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine};
 use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
@@ -9,7 +8,6 @@ use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
 use seatmap_measure::source::{MeasuredBy, Source};
 use seatmap_measure::wakeups::USUAL_PAIRS;
-use seatmap_os::CpuList;
 use seatmap_os::trusted::TrustedFolder;
 use std::path::PathBuf;
 
@@ -71,16 +69,11 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
         )));
     }
     let source = match answers {
-        Answers::Measured => Source::host(cpus),
+        Answers::Measured => Source::host(here::cpus_to_measure(cpus)?),
         Answers::Simulated(model) => Source::simulated(model, cpus),
         Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
-    }?;
-    if let Source::Host { left_out, .. } = &source
-        && !left_out.is_empty()
-    {
-        output::tell(&Remark::SetApart(CpuList(left_out.clone())).to_string());
-    }
-    Ok(source)
+    };
+    Ok(source?)
 }
 
 /// Where finished pairs are kept until the profile is safe: beside the output file; else with what
