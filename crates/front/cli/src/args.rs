@@ -35,6 +35,7 @@ pub use top::*;
 pub use tune::*;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
@@ -103,14 +104,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    let mut command = Typed::command();
-    for (verb, options) in RARELY_NEEDED {
-        command = command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| {
-                verb.mut_arg(*option, |option| option.hide_short_help(true))
-            })
-        });
-    }
+    let command = with_short_help(Typed::command(), &RARELY_NEEDED);
     let verbs = verbs_by_group(&command);
     command
         .help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}")
@@ -192,17 +186,8 @@ pub enum Command {
     Cluster(Cluster),
     /// List the machines that come with Seatmap.
     Machines(Machines),
-    /// Print completions for a shell.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Write the manual pages.
-    Man {
-        /// The folder; without it the main page goes to stdout.
-        #[arg(value_name = "FOLDER")]
-        folder: Option<PathBuf>,
-    },
+    #[command(flatten)]
+    Shell(ShellVerb),
 }
 
 #[derive(Debug, Args)]

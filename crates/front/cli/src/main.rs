@@ -53,7 +53,6 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Cluster(cluster) => verbs::cluster::run(&cluster),
         Command::Machines(machines) => verbs::machines::run(&machines),
-        Command::Completions { shell } => verbs::shell::completions(shell),
-        Command::Man { folder } => verbs::shell::man(folder.as_deref()),
+        Command::Shell(verb) => verb.run(&PROGRAM),
     }
 }
