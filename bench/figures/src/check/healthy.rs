@@ -2,7 +2,7 @@
 
 use super::{Part, findings};
 use seatmap_os::Tid;
-use seatmap_watch::Asked;
+use seatmap_watch::Criteria;
 use std::error::Error;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -189,7 +189,7 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
         let pid = child.id() as Tid;
         let lives = child.try_wait()?.is_none();
         let found =
-            if lives { findings(&[pid], &topology, &Asked::default()) } else { Ok(Vec::new()) };
+            if lives { findings(&[pid], &topology, &Criteria::default()) } else { Ok(Vec::new()) };
         // SAFETY: the group is that of a child that has not been waited for where it lives.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
         let _ = child.wait();

@@ -1,6 +1,6 @@
 //! A check of living programs, once or again and again.
 
-use crate::judge::told::Judged;
+use crate::judge::judged::Judged;
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};

@@ -197,13 +197,13 @@ fn of_all(seats: usize, empty: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{Asked, judge, made::Made};
+    use crate::judge::{Criteria, judge, made::Made};
     use seatmap_plan::Plan;
 
     fn found(made: &Made, expected: Expected) -> Vec<Finding> {
-        let asked =
-            Asked { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Asked::default() };
-        judge(&made.seating, &made.topology, &asked)
+        let criteria =
+            Criteria { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Criteria::default() };
+        judge(&made.seating, &made.topology, &criteria)
     }
 
     fn plan(placement: &[u32], names: &[&str]) -> Expected {

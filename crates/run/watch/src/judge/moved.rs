@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::expected::Expected;
     use crate::finding::Gravity;
-    use crate::judge::{Asked, judge, made::Made};
+    use crate::judge::{Criteria, judge, made::Made};
     use crate::seating::RanOn;
     use crate::{Rule, judge::Verdict};
     use seatmap_plan::Plan;
@@ -136,17 +136,17 @@ mod tests {
         made
     }
 
-    fn judged(made: &Made, asked: &Asked) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, asked)
+    fn judged(made: &Made, criteria: &Criteria) -> Vec<Finding> {
+        judge(&made.seating, &made.topology, criteria)
             .into_iter()
             .filter(|it| it.rule != "isolated")
             .collect()
     }
 
-    fn plan(placement: &[u32]) -> Asked {
-        Asked {
+    fn plan(placement: &[u32]) -> Criteria {
+        Criteria {
             expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))),
-            ..Asked::default()
+            ..Criteria::default()
         }
     }
 
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn a_rule_is_not_judged_for_the_time_under_another_mask() {
-        let asked = Asked { rules: vec![Rule::OnePerCpu], ..Asked::default() };
+        let criteria = Criteria { rules: vec![Rule::OnePerCpu], ..Criteria::default() };
         let made = made(50.0);
-        let found = judged(&made, &asked);
+        let found = judged(&made, &criteria);
         assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
         let why = "its mask was changed while it was watched, and rules judge the last one";
         assert!(
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn programs_that_nobody_bound_are_told_of() {
-        let found = judged(&made(50.0), &Asked::default());
+        let found = judged(&made(50.0), &Criteria::default());
         assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
-        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Asked::default()), []);
+        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Criteria::default()), []);
     }
 }

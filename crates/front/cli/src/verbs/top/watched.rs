@@ -7,7 +7,7 @@ use seatmap_machine::Topology;
 use seatmap_observe::wakes::{WakeCounter, WakeRate};
 use seatmap_report::terminal::top::{Judgement, SeatGroups};
 use seatmap_watch::judge::seats;
-use seatmap_watch::judge::told::LookDocument;
+use seatmap_watch::judge::judged::LookDocument;
 use seatmap_watch::live::{Frame, Wakes};
 use seatmap_watch::recording::Transcript;
 use seatmap_watch::{Choice, Live, Standard, judge};
