@@ -66,12 +66,12 @@ pub enum CellError {
     NothingLeft(CpuSet),
     /// More CPUs than there are.
     #[error(
-        "too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
+        "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
          are taken only by name, with --cpus)"
     )]
     TooMany {
         /// The number asked for.
-        wanted: usize,
+        requested: usize,
         /// The number of CPUs that do not belong to a cell.
         free: usize,
     },

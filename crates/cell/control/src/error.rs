@@ -98,7 +98,7 @@ impl Blame for ControlError {
             AnotherRuns
                 | Export { .. }
                 | NoFiles { .. }
-                | Refused { kind: ErrorOrigin::Asked, .. }
+                | Refused { kind: ErrorOrigin::Request, .. }
                 | Socket { .. }
                 | Unreachable { .. }
         )

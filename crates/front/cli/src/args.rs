@@ -104,7 +104,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    let command = with_short_help(Typed::command(), &RARELY_NEEDED);
+    let command = with_short_help(SeatmapArguments::command(), &RARELY_NEEDED);
     let verbs = verbs_by_group(&command);
     command
         .help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}")
@@ -131,7 +131,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
 /// A seating plan for threads: measures how far apart cores are, and seats threads by it.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap", version, max_term_width = 100, arg_required_else_help = true)]
-pub struct Typed {
+pub struct SeatmapArguments {
     /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
     #[arg(
         long,
@@ -350,7 +350,7 @@ mod tests {
 
     #[test]
     fn every_verb_stands_in_one_group() {
-        let command = Typed::command();
+        let command = SeatmapArguments::command();
         let verbs: Vec<&str> = command
             .get_subcommands()
             .map(clap::Command::get_name)

@@ -14,7 +14,7 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use args::{Command, Typed};
+use args::{Command, SeatmapArguments};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: Typed) -> Result<(), CliError> {
+fn run(typed: SeatmapArguments) -> Result<(), CliError> {
     files_needed::check(&typed.command)?;
     match typed.command {
         Command::Measure(measure) => verbs::measure::run(measure, typed.colour),

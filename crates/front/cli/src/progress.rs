@@ -60,7 +60,7 @@ impl Display {
 
     fn picture(&mut self, progress: &matrix::Progress) {
         let Some(live) = &self.live else { return };
-        let frame = live.frame(&progress.samples.medians_ns(), &told(progress));
+        let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
         // Each line clears what the earlier frame left behind it.
         let frame = frame.replace('\n', "\x1b[K\n");
@@ -98,7 +98,7 @@ impl Drop for Display {
     }
 }
 
-fn told(progress: &matrix::Progress) -> live::Progress {
+fn live_progress(progress: &matrix::Progress) -> live::Progress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
     let pace_s =

@@ -16,11 +16,11 @@ pub enum CliError {
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
     /// The command line cannot be parsed, in the words of its parser: exit code 2.
-    Typed(clap::Error),
+    CommandLine(clap::Error),
     /// The reader of our output has gone, which is not a failure.
     NobodyListens,
     /// Help or version was asked for, and has been printed.
-    Told,
+    HelpPrinted,
 }
 
 /// `?` gives the error of a library its exit code.
@@ -55,8 +55,8 @@ impl CliError {
     pub fn text(&self) -> String {
         match self {
             CliError::Input(error) | CliError::Work(error) => with_causes(error.as_ref()),
-            CliError::Typed(error) => error.to_string(),
-            CliError::NobodyListens | CliError::Told => String::new(),
+            CliError::CommandLine(error) => error.to_string(),
+            CliError::NobodyListens | CliError::HelpPrinted => String::new(),
         }
     }
 
@@ -64,11 +64,11 @@ impl CliError {
         match self {
             CliError::Input(error) => tell(error.as_ref(), 2),
             CliError::Work(error) => tell(error.as_ref(), 1),
-            CliError::Typed(error) => {
+            CliError::CommandLine(error) => {
                 misread(error);
                 2
             }
-            CliError::NobodyListens | CliError::Told => 0,
+            CliError::NobodyListens | CliError::HelpPrinted => 0,
         }
     }
 }

@@ -60,7 +60,7 @@ impl Start {
     ///
     /// # Errors
     /// No launcher gave this process a rank, or its secret is none.
-    pub fn found(typed: &MeetingPlace) -> Result<Self, CliError> {
+    pub fn of_launcher(typed: &MeetingPlace) -> Result<Self, CliError> {
         let rank = meet::rank()?;
         let meet = Meet {
             meeting: meet::place(typed.meet.as_deref(), &rank),

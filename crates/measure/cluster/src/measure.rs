@@ -89,7 +89,7 @@ pub enum MeasureError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// Ranks never came.
-    #[error("of {size}, these did not come within {seconds} s: {absent}{told}", size = counted(*.size, "rank"))]
+    #[error("of {size}, these did not come within {seconds} s: {absent}{refused}", size = counted(*.size, "rank"))]
     Absent {
         /// How many there are.
         size: usize,
@@ -98,7 +98,7 @@ pub enum MeasureError {
         /// Their numbers.
         absent: String,
         /// Words about those that were sent away.
-        told: String,
+        refused: String,
     },
     /// A connection between two ranks did not come about.
     #[error(transparent)]

@@ -59,6 +59,6 @@ fn lost(error: &io::Error) -> String {
     if wire::has_ended(error) {
         "rank 0 has ended".to_owned()
     } else {
-        format!("rank 0: {}", wire::told(error))
+        format!("rank 0: {}", wire::sentence(error))
     }
 }

@@ -1,6 +1,6 @@
 //! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
 
-use crate::drive::{Found, Way, drive, stream as send_for};
+use crate::drive::{PairFigures, Way, drive, stream as send_for};
 use crate::echo::{Ends, serve};
 use crate::facts::Facts;
 use crate::handshake::{Purpose, call};
@@ -98,7 +98,7 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     Profile(Option<Box<Profile>>),
-    Pair(Box<Found>),
+    Pair(Box<PairFigures>),
     /// The rate of a stream, in Mbit/s.
     Rate(f64),
     /// The text that the program for MPI printed.

@@ -133,7 +133,7 @@ impl AutoRequest {
             })
             .conduct();
         let (_, child) = session.finish();
-        let is_to_end = outcome.end == Some(End::Asked);
+        let is_to_end = outcome.end == Some(End::Stopped);
         let status = child.map(|child| command::attend(child, is_to_end, stop)).transpose()?;
         let ending = status.map_or(Ending::Exited(0), Ending::of);
         Ok(AutoRun { outcome, metric, ending, failure: done.err() })

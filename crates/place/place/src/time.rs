@@ -308,7 +308,7 @@ impl PlaceRequest<'_> {
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
-            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
+            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..solution };
         }
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
@@ -352,7 +352,7 @@ impl PlaceRequest<'_> {
                 method: "branch and bound".to_owned(),
                 is_optimal: true,
             },
-            Some(_) => Fastest { is_optimal: true, ..found },
+            Some(_) => Fastest { is_optimal: true, ..solution },
             None => found,
         }
     }

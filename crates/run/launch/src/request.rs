@@ -166,7 +166,7 @@ impl SeatingRequest {
         if !is_divided {
             share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none()))?;
             let share = Some(&seats).filter(|seats| !seats.cpus.is_empty());
-            let share = share.and_then(|seats| share::told(&start, seats));
+            let share = share.and_then(|seats| share::sentence(&start, seats));
             remarks.extend(share.map(SeatingRemark::Share));
         }
         let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());

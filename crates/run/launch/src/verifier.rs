@@ -25,7 +25,7 @@ const SHARE: u32 = 50;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
     /// The wish, as it was typed; null where only the pages were looked at.
-    pub asked: Option<String>,
+    pub wish: Option<String>,
     /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its
     /// own.
     pub policy: Option<String>,
@@ -170,7 +170,7 @@ impl MemoryReport {
     /// A report without looks at pages.
     pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
         MemoryReport {
-            asked: memory.map(|memory| memory.asked.clone()),
+            wish: memory.map(|memory| memory.wish.clone()),
             policy: memory.and_then(|memory| Some(memory.all.as_ref()?.to_string())),
             nodes: memory.and_then(|memory| Some(memory.nodes.as_ref()?.iter().collect())),
             processes: Vec::new(),

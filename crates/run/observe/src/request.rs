@@ -115,7 +115,7 @@ impl WatchRequest {
         } else {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
-        let is_to_end = matches!(watched, Ok(End::Asked));
+        let is_to_end = matches!(watched, Ok(End::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
         Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err(), blind } })
@@ -208,7 +208,7 @@ pub fn one_run(
     let mut session = Session::begin(None, Means::Best, &subject)?;
     let watched = session.watch(None, stop);
     let (observation, child) = session.finish();
-    let is_to_end = matches!(watched, Ok(End::Asked));
+    let is_to_end = matches!(watched, Ok(End::Stopped));
     let status = child
         .map(|child| command::attend(child, is_to_end, stop))
         .transpose()

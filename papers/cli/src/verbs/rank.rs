@@ -40,7 +40,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
         }
         None => {
             let start =
-                typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
+                typed.study.spread.then(|| Start::of_launcher(&typed.study.meeting)).transpose()?;
             match start {
                 // Only the first rank has results; those of the others are sent to it.
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
@@ -140,7 +140,7 @@ impl Study<'_> {
                 self.times,
                 bed,
                 self.journal,
-                (&mut observe, &|| self.interrupt.asked()),
+                (&mut observe, &|| self.interrupt.is_raised()),
             ),
             None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe)
                 .map_err(CliError::work),
@@ -150,7 +150,7 @@ impl Study<'_> {
 
 fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, total: usize) -> ControlFlow<()> {
     bar.show(done, total);
-    if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    interrupt.flow()
 }
 
 /// The counters of the first and the last mapping of a ranking, each run once more.

@@ -152,7 +152,7 @@ impl Tune {
             ("--hosts", self.hosts != HostsChoice::Openmpi),
         ];
         let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
-        given.or_else(|| self.on_cluster.typed())
+        given.or_else(|| self.on_cluster.given_option())
     }
 }
 

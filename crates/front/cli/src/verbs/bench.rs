@@ -23,7 +23,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (results, end) =
-        seatmap_tune::bench::run(&request, &|| interrupt.asked(), &mut |event| {
+        seatmap_tune::bench::run(&request, &|| interrupt.is_raised(), &mut |event| {
             tell(&event, &mut bar);
         })?;
     drop(bar);

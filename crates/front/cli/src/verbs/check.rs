@@ -23,7 +23,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) =
-        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::asked))?
+        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))?
     {
         page.show(&step)?;
     }

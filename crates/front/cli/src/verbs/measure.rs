@@ -56,7 +56,7 @@ impl Listener {
             MeasureNews::Ends => self.display = None,
             MeasureNews::Further => {}
         }
-        if self.interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.interrupt.flow()
     }
 
     fn wait(&mut self, process: Option<u32>) {

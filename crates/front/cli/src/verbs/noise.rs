@@ -11,7 +11,6 @@ use seatmap_noise::{NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
-use std::ops::ControlFlow;
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &Noise) -> Result<(), CliError> {
@@ -63,7 +62,7 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     let quotas = QuotaWatch::begin();
     let report = seatmap_noise::measure(cpus, &options, &mut |gone| {
         bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
-        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        interrupt.flow()
     })?;
     output::tell_of_quotas(&quotas);
     Ok(report)

@@ -16,12 +16,12 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let request = meant::request(typed)?;
     // Ctrl-C ends the reading of a recording, and asks an observation to end.
     let interrupt = typed.recording.is_none().then(Interrupt::listen).transpose()?;
-    let Observed { sighting, end } = request.run(&|| is_asked(&interrupt))?;
+    let Observed { sighting, end } = request.run(&|| is_raised(&interrupt))?;
     // A command that outlives the time of its observation is waited for behind the page.
     let shown = sighting
         .map_err(CliError::from)
         .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
-    let ending = end.wait(&|| is_asked(&interrupt));
+    let ending = end.wait(&|| is_raised(&interrupt));
     shown?;
     match ending? {
         Ending::Exited(0) => Ok(()),
@@ -29,6 +29,6 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     }
 }
 
-fn is_asked(interrupt: &Option<Interrupt>) -> bool {
-    interrupt.as_ref().is_some_and(Interrupt::asked)
+fn is_raised(interrupt: &Option<Interrupt>) -> bool {
+    interrupt.as_ref().is_some_and(Interrupt::is_raised)
 }

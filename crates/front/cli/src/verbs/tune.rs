@@ -36,7 +36,7 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("racing"));
     let end =
-        program_race::run(&request, &|| interrupt.asked(), &mut |event| {
+        program_race::run(&request, &|| interrupt.is_raised(), &mut |event| {
             tell(&event, &mut bar);
         })?;
     drop(bar);
@@ -59,7 +59,7 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
     });
     let bar = Bar::new("racing");
     let end = race
-        .run(over_ranks.as_mut().map(|lead| lead as _), &|| interrupt.asked(), &mut |known, of| {
+        .run(over_ranks.as_mut().map(|lead| lead as _), &|| interrupt.is_raised(), &mut |known, of| {
             bar.show(known, of)
         })
         .map_err(spread::failed)?;

@@ -1,6 +1,6 @@
 //! Robust tabu search on dense matrices.
 
-use super::{Dense, Engine, Found, Limit, Watch};
+use super::{Dense, Engine, Solution, Limit, Watch};
 use seatmap_statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
@@ -9,9 +9,9 @@ use seatmap_statistics::Xoshiro;
 ///
 /// Where matrices have no structure it finds better placements than kicks do. It walks on from the
 /// engine's state and leaves the engine where the walk ends.
-pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
+pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
     let n = engine.items();
-    let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // The moment from which an item may sit on a place again.
     let mut free_at = vec![0_u64; n * n];
     let patience = (n * n * 5) as u64;
@@ -29,7 +29,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
             free_at[cell] = now + (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         }
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
-            best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+            best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
         }
     }
     best

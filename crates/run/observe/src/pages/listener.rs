@@ -198,8 +198,8 @@ impl Sender {
     }
 
     /// Words of the process that are worth watching; none of one that has ended.
-    pub(super) fn wanted(&self) -> Vec<Word> {
-        let addresses = if self.stream.is_some() { self.shared.wanted() } else { Vec::new() };
+    pub(super) fn words_to_watch(&self) -> Vec<Word> {
+        let addresses = if self.stream.is_some() { self.shared.words_to_watch() } else { Vec::new() };
         addresses
             .into_iter()
             .map(|(address, length)| Word { pid: self.pid, address, length })

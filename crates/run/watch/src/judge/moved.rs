@@ -64,20 +64,20 @@ impl Elsewhere {
 
 /// Threads whose masks were changed, where no seat is known for them.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
-    found(facts, Finding::remark, "its mask was changed while it was watched")
+    masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
 /// Threads that were elsewhere before, where rules were named: these are judged by the masks at the
 /// end.
 pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
-    found(
+    masks_changed(
         facts,
         Finding::unseen,
         "its mask was changed while it was watched, and rules judge the last one",
     )
 }
 
-fn found(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
+fn masks_changed(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<(&Sitter, Elsewhere)>> = BTreeMap::new();
     // Of one that has its seat, `expect` tells.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {

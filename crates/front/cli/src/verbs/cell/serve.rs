@@ -19,7 +19,7 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
     let slice = Duration::from_secs(typed.slice);
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
-    server::serve(host, &options, judge, &|| interrupt.asked(), &mut |inherited| {
+    server::serve(host, &options, judge, &|| interrupt.is_raised(), &mut |inherited| {
         report(inherited);
         ready(typed.json, &options);
     })?;

@@ -73,7 +73,7 @@ fn wanted(typed: &CellCreate) -> Create {
 fn hold(client: ControlClient) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut ended = None;
-    client.hear_all(&|| interrupt.asked(), &mut |heard| {
+    client.hear_all(&|| interrupt.is_raised(), &mut |heard| {
         match heard {
             Heard::Said(say) => ended = message(say),
             Heard::Stopped(stopped) => output::tell(&stopped.to_string()),

@@ -29,7 +29,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
     let request = meant(typed)?;
     let interrupt = Interrupt::listen()?;
-    let run = request.run(&|| interrupt.asked())?;
+    let run = request.run(&|| interrupt.is_raised())?;
     if typed.quiet {
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {

@@ -22,7 +22,7 @@ pub enum Meant {
 
 /// The program or the processes, with seats that this computer has.
 pub fn request(typed: &Run) -> Result<Meant, CliError> {
-    if let Some(option) = typed.live.typed() {
+    if let Some(option) = typed.live.given_option() {
         return Err(CliError::input(format!(
             "{option} is about seats that are tried while the program runs: add --auto"
         )));

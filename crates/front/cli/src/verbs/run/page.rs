@@ -108,7 +108,7 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
     }
     for (moved, nodes) in &outcome.moved {
         if !files.quiet || !moved.is_complete() {
-            output::tell(&moved.told(nodes));
+            output::tell(&moved.sentence(nodes));
         }
     }
     if let Some(error) = outcome.failure {
@@ -144,7 +144,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
 /// Says which seats this start takes, where there are others beside it.
 pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
     if !quiet && !seats.cpus.is_empty() {
-        share::told(start, seats).iter().for_each(|line| output::tell(line));
+        share::sentence(start, seats).iter().for_each(|line| output::tell(line));
     }
 }
 

@@ -7,7 +7,6 @@ use seatmap_console::over_ranks::{self, Start};
 use seatmap_tune::OnModel;
 use seatmap_tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 /// The ranks of a start, which make the runs of one race.
@@ -42,7 +41,7 @@ impl RanksOfRace {
             jobs,
             &|jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over),
             take,
-            &|| if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+            &|| interrupt.flow(),
         )?;
         over_ranks::tell(&spread);
         Ok(())

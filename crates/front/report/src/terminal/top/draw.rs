@@ -357,7 +357,7 @@ fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
 /// The question or result, else the finding about the selected thread; the keys below.
 fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
-    let text = told(scene);
+    let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
     let letters: Vec<char> = text.chars().collect();
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
@@ -371,7 +371,7 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     canvas.put(0, height.saturating_sub(1), KEYS, Style::new().add_modifier(Modifier::DIM));
 }
 
-fn told(scene: &Scene) -> String {
+fn message(scene: &Scene) -> String {
     let view = scene.view;
     let finding = || {
         let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;

@@ -38,7 +38,7 @@ pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
     }
     match view.prompt.clone() {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
-        Some(prompt) => (typed(view, prompt, key.code, rows), None),
+        Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
         None if view.shows_help => (View { shows_help: false, ..view }, None),
         None => command(View { message: String::new(), ..view }, key.code, rows),
     }
@@ -60,7 +60,7 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
         KeyCode::Char('s') => asks(view, Prompt::Interval(String::new())),
         KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
         KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
-        KeyCode::Char('n') => found(view, rows, 1),
+        KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
             View { is_tree: !view.is_tree, follows: true, ..view }
         }
@@ -128,7 +128,7 @@ fn tagged(mut view: View, rows: &[Row]) -> View {
 }
 
 /// The next line that contains the text looked for, from this many lines below on.
-fn found(view: View, rows: &[Row], from: usize) -> View {
+fn next_match(view: View, rows: &[Row], from: usize) -> View {
     let text = view.search.to_lowercase();
     let next = (0..rows.len())
         .map(|step| (view.at + from + step) % rows.len())
@@ -141,7 +141,7 @@ fn found(view: View, rows: &[Row], from: usize) -> View {
 }
 
 /// A key while a question waits.
-fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
+fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
         KeyCode::Backspace => {
@@ -152,12 +152,12 @@ fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
     match (&prompt, key) {
         (Prompt::Filter(_), KeyCode::Esc) => View { prompt: None, filter: String::new(), ..view },
         (_, KeyCode::Esc) => View { prompt: None, ..view },
-        (Prompt::Search(_), KeyCode::F(3)) => found(view, rows, 1),
+        (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
         (_, KeyCode::Enter) => answered(View { prompt: None, ..view }, prompt, rows),
         (Prompt::Search(text), _) => match edited(text) {
             Some(text) => {
                 let prompt = Some(Prompt::Search(text.clone()));
-                found(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
+                next_match(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
             }
             None => view,
         },
