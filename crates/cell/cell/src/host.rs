@@ -3,7 +3,7 @@
 
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::guardian::{self, GuardianCommand};
+use crate::posted::{self, GuardianCommand};
 use crate::journal::{Journal, Stage};
 use crate::name::Name;
 use crate::record::Record;
@@ -70,7 +70,7 @@ impl Host {
             } else if let Some(record) = record.filter(|_| self.run.guardian(&name).is_none())
                 && record.needs_guardian()
             {
-                guardian::adopt(self, &record);
+                posted::adopt(&self.keeper, &record);
             }
         }
         Ok(left)

@@ -4,7 +4,7 @@
 use crate::change::{Change, What};
 use crate::journal::Journal;
 use crate::thread_mask;
-use crate::undo::Left;
+use super::left::Left;
 use seatmap_os::affinity;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid};

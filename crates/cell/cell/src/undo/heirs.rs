@@ -21,7 +21,7 @@ use crate::census;
 use crate::change::{Change, What};
 use crate::journal::Journal;
 use crate::thread_mask;
-use crate::undo::Left;
+use super::left::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};
