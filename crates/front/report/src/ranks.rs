@@ -1,6 +1,6 @@
 //! The ranks of a job on the nodes of a cluster, in the terminal.
 
-use crate::cluster::time;
+use crate::duration::time;
 use crate::counted;
 use seatmap_document::visible;
 use seatmap_os::CpuList;

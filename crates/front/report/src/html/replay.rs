@@ -1,6 +1,6 @@
 //! The page that replays a recording of living programs.
 
-use super::{document, head};
+use super::document::{document, head};
 use crate::about::counted;
 use crate::terminal::top::SeatGroups;
 use maud::{Markup, PreEscaped, html};
