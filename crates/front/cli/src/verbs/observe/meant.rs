@@ -6,7 +6,7 @@ use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
 use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
-use seatmap_observe::mpi::job::JobRank;
+use seatmap_observe::report::JobRank;
 use seatmap_observe::{
     ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest, library,
 };
