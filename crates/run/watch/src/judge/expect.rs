@@ -1,7 +1,7 @@
 //! `expect`: threads and the seats of a plan or report.
 
 use super::facts::{Facts, Sitter, count, cpus};
-use super::moved::Elsewhere;
+use super::moved::{Elsewhere, MOST};
 use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
@@ -10,9 +10,6 @@ use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
 const RULE: &str = "expect";
-
-/// The most threads of one process that are named, and that a remedy binds one by one.
-pub(super) const MOST: usize = 4;
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 

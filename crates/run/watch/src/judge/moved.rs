@@ -4,7 +4,6 @@
 //! All rules judge the masks of the last look. A thread whose mask was another one for a part of
 //! the time is told of, so that the end does not stand for the whole.
 
-use super::expect::MOST;
 use super::facts::{Facts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::Thread;
@@ -14,6 +13,9 @@ use std::collections::BTreeMap;
 /// The share of the looks from which a thread was elsewhere. A library that examines the machine
 /// binds itself to each CPU for some milliseconds, and one look may happen upon that.
 const LEAST_PERCENT: f64 = 10.0;
+
+/// The most threads of one process that are named, and that a remedy binds one by one.
+pub(super) const MOST: usize = 4;
 
 /// The places where a thread was that are not among these CPUs.
 #[derive(Clone, Debug, PartialEq)]

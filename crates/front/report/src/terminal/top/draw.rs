@@ -2,7 +2,7 @@
 
 use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
-use super::rows::Row;
+use super::row::Row;
 use super::seats::SeatGroups;
 use super::table::{cut, cut_name, line, titles};
 use super::view::{Prompt, View};

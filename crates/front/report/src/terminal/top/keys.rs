@@ -1,6 +1,7 @@
 //! Keys, as in htop: a function from the state of the screen and a key to the next state.
 
-use super::rows::{Row, fits};
+use super::row::Row;
+use super::rows::fits;
 use super::view::{Prompt, Sort, View};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
