@@ -38,6 +38,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         for chip in FIRST_CHIP..FIRST_CHIP + CHIPS {
             let (HomesChecked { found, said, nearest }, visits) =
                 checked(utilisation_percent, chip)?;
+            // The mean over chips, as the number of visits differs little between them.
             samples += visits / CHIPS;
             all.iter_mut().zip([found, said, nearest]).for_each(|(all, more)| *all += more);
         }

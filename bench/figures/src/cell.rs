@@ -121,6 +121,8 @@ impl CellRuns {
             {
                 std::thread::sleep(POLL);
             }
+            // The clock starts with the signal, since the guardian sees the death and not the
+            // reaping.
             creator.kill()?;
             let began = Instant::now();
             creator.wait()?;
@@ -186,11 +188,13 @@ impl CellRuns {
         let mut command = Command::new(&self.seatmap);
         let cpu = self.cpu.to_string();
         if !before.is_empty() {
+            // In a cell the command is `seatmap cell run bench -- seatmap noise ...`.
             command.args(before).arg(&self.seatmap);
         }
         let output =
             command.args(["noise", "--cpus", &cpu, "--seconds", SECONDS, "--json"]).output()?;
         let text = String::from_utf8(output.stdout)?;
+        // `cell run` may print a line of its own before the JSON.
         let line = text.lines().find(|line| line.starts_with('{'));
         let found: serde_json::Value = serde_json::from_str(
             line.ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned())?,
@@ -211,6 +215,7 @@ fn loaded_row(
     unit: &str,
 ) -> Row {
     let [inside, pinned, alone] = runs.map(|runs| middle(runs, at));
+    // The medians: index 1 of the three quantiles.
     let ratio = pinned[1] / inside[1];
     let [inside, pinned, alone] = [inside, pinned, alone].map(with_bounds);
     let got =
@@ -263,6 +268,7 @@ fn write_until(done: &AtomicBool) {
     let Ok(mut file) = tempfile::tempfile() else { return };
     let block = vec![1_u8; 1 << 20];
     while !done.load(Ordering::Relaxed) {
+        // Cut to nothing again, so that the file stays at one MiB.
         let wrote =
             file.write_all(&block).and_then(|()| file.sync_data()).and_then(|()| file.set_len(0));
         if wrote.is_err() {

@@ -120,6 +120,8 @@ fn plain(
 ) -> Result<Option<f64>, Box<dyn Error>> {
     let arena = Arena::new(64)?;
     let sides = crew.run(&cpus, &|side| match side {
+        // Words 16 and 20 are bytes 128 and 160, on one line, which goes there and back once a
+        // round trip.
         0 => Some(leads(&arena.words()[16], &arena.words()[20], clock)),
         _ => {
             answers(&arena.words()[20], &arena.words()[16]);
@@ -140,6 +142,7 @@ fn leads(inbox: &AtomicU64, outbox: &AtomicU64, clock: &HostClock) -> u64 {
 
 fn lead(inbox: &AtomicU64, outbox: &AtomicU64, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
+        // The number above tells that the value below it is new: one store carries both.
         outbox.store(number << 32 | number & 0xffff_ffff, Ordering::Release);
         while inbox.load(Ordering::Acquire) >> 32 != number {
             spin_loop();

@@ -37,6 +37,7 @@ fn threads(count: &str, spins: bool) -> Result<(), Box<dyn Error>> {
         });
     }
     println!("ready");
+    // The end of the input is the bench's own end, so that no program outlives it.
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

@@ -19,6 +19,7 @@ const ROUND_TRIPS: u32 = 4;
 fn run(bed: &mut CoherentBed, pairs: u32, batches: u32) -> Result<Vec<u64>, SimError> {
     // 7 and 240 have no common divisor: no PU comes twice.
     let seats: Vec<u32> = (0..2 * pairs).map(|at| at * 7 % 240).collect();
+    // Beyond the gate's line, and every second one, so that no two pairs use neighbours.
     let lines = (0..pairs).map(|at| Addr::line(64 + 2 * at)).collect();
     let traces = bed
         .run(&seats, &PingPong { lines, gate: Addr::line(0), batches, round_trips: ROUND_TRIPS })?;

@@ -51,6 +51,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let bed = HostBed::new()?;
     let rooms = Rooms::of_computer(&Topology::unknown(cpus), &cpus, Level::Package, bed.modules());
+    // A computer that tells no packages is one chip here, as both CPUs are all that is needed.
     let rooms = rooms.unwrap_or_else(|| Rooms {
         chips: vec![cpus.to_vec()],
         controller: Some(cpus[0]),
@@ -149,6 +150,8 @@ fn channels() -> Vec<Case> {
                 let options = StatsOptions {
                     size_bytes,
                     is_private,
+                    // A transfer takes longer than an atomic or a message: fewer of them make a
+                    // turn of similar length.
                     iterations: ITERATIONS / 16,
                     ..of(function)
                 };

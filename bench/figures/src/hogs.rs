@@ -63,6 +63,8 @@ pub fn among_hogs<T>(cpus: &[u32], work: impl FnOnce() -> T) -> T {
         for cpu in cpus.iter().flat_map(|cpu| [*cpu; HOGS_PER_CPU]) {
             let done = &done;
             scope.spawn(move || {
+                // A hog that could not be pinned would disturb another CPU, and the row would say
+                // nothing.
                 if affinity::pin(&[cpu]).is_ok() {
                     while !done.load(Ordering::Relaxed) {}
                 }

@@ -32,6 +32,7 @@ fn distance(i: usize, j: usize) -> f32 {
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let problem = relabelled("stencil2d:32x32", Square::from_fn(1024, distance))?;
     let began = Instant::now();
+    // The target is 10 s in all, and the last step of a search may end past its limit.
     let cost = portfolio(&problem, &Limit::seconds(9.0), 1).solution.cost;
     let seconds = began.elapsed().as_secs_f64();
     let mut rng = seatmap_statistics::Xoshiro::new(1);
@@ -99,6 +100,7 @@ fn tiling(stencil: &Pattern, distance: Square<f32>) -> f64 {
 
 /// The most memory that this process has had.
 fn peak_gib() -> f64 {
+    // "VmHWM:\t  123456 kB", proc_pid_status(5).
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
     let kib = line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(f64::NAN);

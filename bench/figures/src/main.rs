@@ -79,12 +79,15 @@ const BENCHES: &[(&str, MakeRows)] = &[
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // Some benches start this executable again as a program, a launcher or a crowd: those parts
+    // come before any option is read.
     let parts = [run::played, ninep::played, check::played, watch::played];
     if let Some(played) = parts.iter().find_map(|part| part(&arguments)) {
         return played;
     }
     let at_keep = arguments.iter().position(|argument| argument == "--keep");
     let keep = at_keep.and_then(|at| arguments.get(at + 1));
+    // A misspelt bench is an error: it would otherwise be left out, and nobody would miss it.
     let mut others = arguments
         .iter()
         .filter(|argument| at_keep.is_none() || (*argument != "--keep" && Some(*argument) != keep));
@@ -148,6 +151,7 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
     let machine = environment.cpu_model.as_deref().unwrap_or("unknown").to_lowercase();
+    // A name such as "Intel(R) Xeon(R) CPU @ 2.20GHz" becomes a folder's name.
     let machine: String =
         machine.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let folder = folder.join(format!(
@@ -156,6 +160,7 @@ fn archive(folder: &Path, rows: Vec<Row>) -> Result<(), Box<dyn Error>> {
         machine.trim_matches('-')
     ));
     std::fs::create_dir_all(&folder)?;
+    // A bench that is run alone replaces its own rows, and leaves those of the morning's whole run.
     let rows = beside_earlier(&folder.join("bench.json"), rows);
     std::fs::write(folder.join("bench.txt"), table(&rows))?;
     let rows: Vec<_> = rows.iter().map(Row::json).collect();

@@ -22,6 +22,7 @@ const LONG_SECONDS: f64 = 5.0;
 
 /// The patterns for a machine of n PUs.
 fn patterns(n: usize) -> [String; 6] {
+    // The largest divisor of n below its root: the grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
     [
         format!("ring:{n}"),
@@ -54,6 +55,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
                 ),
             )?;
             let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).solution.cost;
+            // Another seed and five times as long: the best known must not depend on the answer
+            // that is judged.
             let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).solution.cost;
             let scotch =
                 scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
@@ -61,6 +64,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             ours.push(excess(best, answer));
             if let Some((cost, seconds)) = scotch {
                 theirs.push(excess(best, cost));
+                // Equal costs may differ by the order of their sums.
                 worse += usize::from(answer > cost * (1.0 + 1e-9));
                 let to_equal = time_to_equal(&problem, cost);
                 times.push((to_equal / seconds, format!("{machine} {spec}")));

@@ -42,6 +42,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     }
     let bench = Controlled { seatmap, folder: tempfile::tempdir()? };
     let mut controller = bench.serve()?;
+    // The result is looked at only after the controller has ended, so that no cell is left behind.
     let measured = bench.measured();
     // SIGTERM: it undoes the cell.
     // SAFETY: the child has not been waited for, so that the number is its own.
@@ -66,6 +67,7 @@ impl Controlled {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.seatmap);
+        // A run folder of its own: cells of a real controller on this computer are not touched.
         command.arg("cell").args(arguments).env("SEATMAP_RUN", self.path("run"));
         command
     }
@@ -97,6 +99,7 @@ impl Controlled {
         ]);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
         let stdout = holder.stdout.take().ok_or("no stdout")?;
+        // `--hold` prints the cell's JSON on one line once the cell is there.
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
         let ran = self.ran(&line);
@@ -120,6 +123,7 @@ impl Controlled {
         let output = program.output()?;
         match serde_json::from_slice(&output.stdout) {
             Ok(figures) => Ok((backend, figures)),
+            // The program prints one JSON document; without it, its words on stderr are the error.
             Err(_) => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
         }
     }

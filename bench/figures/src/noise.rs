@@ -24,6 +24,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         idle.push(measured(cpu)?);
         busy.push(among_hogs(&[cpu], || measured(cpu))?);
     }
+    // Two ways to measure one disturbance; the ratio is 1 if neither misses anything.
     let (ratio, low, high) =
         spread_of(&busy, |noise| noise.fwq_excess_percent / noise.stolen_percent);
     let agreement = format!("{ratio:.3} (by turns, middle half {low:.3}-{high:.3})");

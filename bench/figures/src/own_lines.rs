@@ -125,6 +125,7 @@ fn on_the_phi() -> Result<Row, Box<dyn Error>> {
     let profile = coherent::profile(&model)?;
     // Beyond the lines that the profile lists.
     let lines = 1000..1000 + 16 * LINES;
+    // The meeting point is line 0, which no tried line shares.
     let program_lines =
         Lines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
     let mut timed = Timed { bed: CoherentBed::new(Arc::clone(&model)), cycles: 0, visits: 0 };
@@ -135,6 +136,7 @@ fn on_the_phi() -> Result<Row, Box<dyn Error>> {
         all.located += u64::from(home.is_some());
         all.right += u64::from(home.is_some() && home == model.home_of(line));
     }
+    // Cycles over GHz are nanoseconds; a million of them are a millisecond.
     let ms = timed.cycles as f64 / model.frequency_ghz / 1e6 / of as f64;
     let what = format!(
         "xeon-phi-5110p: homes of {of} own lines, on the model's clock at most {MOST_MS} ms a line"

@@ -19,12 +19,14 @@ const CHILD: &str = "SEATMAP_BENCH_PAGE";
 
 /// Seconds and peak memory from JSON text to HTML text.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+    // The child is this bench once more, with a file to read.
     if let Ok(path) = std::env::var(CHILD) {
         return child(&path);
     }
     let path = std::env::temp_dir().join(format!("seatmap-bench-{}.json", std::process::id()));
     std::fs::write(&path, large().to_json())?;
     let output = Command::new(std::env::current_exe()?).arg("pages").env(CHILD, &path).output();
+    // Removed before the child's result is looked at, so that no file is left behind.
     let removed = std::fs::remove_file(&path);
     let output = output?;
     removed?;
@@ -52,6 +54,7 @@ fn child(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
     let seconds = started.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak_kb = status.lines().find_map(|line| {
+        // "VmHWM:\t  123456 kB", proc_pid_status(5).
         line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok()
     });
     eprintln!(

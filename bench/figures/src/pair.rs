@@ -70,6 +70,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             let them = their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?;
             (our_turn(&mut probe, cpus)?, them)
         };
+        // A ratio a turn: a change of the clock between turns is in both of its parts.
         ratios.push(median(&us) / median(&them));
         ours.extend(us);
         theirs.extend(them);
@@ -101,5 +102,6 @@ fn their_turn(
 ) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut sides =
         crew.run(&cpus, &|side| plain.side(word, side as u64, BATCHES, ROUND_TRIPS, clock))?;
+    // Side 1 moves second in each round trip, and waits for the first store of side 0.
     Ok(sides.remove(1))
 }

@@ -26,15 +26,18 @@ impl Plain {
         round_trips: u32,
         clock: &HostClock,
     ) -> Vec<f64> {
+        // Side 0 waits while its own number stands there: the other's number lets it begin.
         if own == 0 {
             word.store(1, Ordering::Release);
         }
         self.ready.0.fetch_add(1, Ordering::AcqRel);
+        // The count goes on from meeting to meeting: even means that both sides are here.
         while !self.ready.0.load(Ordering::Acquire).is_multiple_of(2) {
             spin_loop();
         }
         let mut stamps = Vec::with_capacity(batches as usize + 2);
         stamps.push(clock.stamp().ticks);
+        // One batch more, which warms up and is skipped below.
         for _ in 0..=batches {
             for _ in 0..round_trips {
                 while word.load(Ordering::Acquire) == own {

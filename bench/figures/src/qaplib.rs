@@ -14,9 +14,11 @@ const SECONDS: f64 = 5.0;
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(known) = data::file("qaplib/best_known.tsv") else { return Ok(Vec::new()) };
     let mut gaps: Vec<(String, f64)> = Vec::new();
+    // "name n best ...", tab-separated, below one line of headings.
     for line in std::fs::read_to_string(known)?.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [name, _, best, ..] = fields[..] else { continue };
+        // The list of best known costs names instances that are not in the folder.
         let Some(path) = present(name) else { continue };
         let instance = Instance::read(&std::fs::read_to_string(path)?)?;
         let qap = Qap::new(

@@ -34,6 +34,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 /// The number behind a word on a line of the trace.
 fn field(line: &str, name: &str) -> Option<f64> {
     let mut words = line.split_whitespace();
+    // "27651.303 min 272.6 ... med 317.9 p90 335.3 ...": a number follows its name.
     words.find(|word| *word == name)?;
     words.next()?.parse().ok()
 }

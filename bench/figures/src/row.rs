@@ -43,7 +43,9 @@ impl Row {
         Some(Row {
             what: text(row, "what")?,
             got: text(row, "got")?,
+            // The key that kept files have had from the first; the field has another name.
             target: text(row, "wanted")?,
+            // Null, of a figure that only informs, becomes `None`.
             met: row.get("met")?.as_bool(),
         })
     }

@@ -86,6 +86,7 @@ fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     let mut times: [Vec<f64>; 2] = Default::default();
     for turn in 0..TURNS {
         for step in 0..2 {
+            // The first of the two changes from turn to turn.
             let kind = (turn + step) % 2;
             let mut command = if kind == 0 { Command::new("sh") } else { Command::new(&own) };
             match kind {
@@ -152,6 +153,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     let options = LaunchOptions { memory, ..LaunchOptions::default() };
     let (ending, report) = seatmap_launch::run(&program, seating, options)?;
     match report.troubles().first() {
+        // A seat that was not verified would make the figures those of another seating.
         Some(trouble) => Err(trouble.clone().into()),
         None => ending.leave_alike(),
     }

@@ -79,6 +79,7 @@ fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut own: Vec<f64> = distance.median_ns.pairs().map(|(_, _, ns)| *ns).collect();
     own.sort_by(f64::total_cmp);
     let pairs = n * (n - 1) / 2;
+    // Even quantiles of the machine's own distances, stretched to the number of pairs.
     Ok((0..pairs).map(|at| own[at * own.len() / pairs]).collect())
 }
 

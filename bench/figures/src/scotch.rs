@@ -28,6 +28,7 @@ pub fn map(problem: &Problem) -> Option<Mapped> {
         .args([folder.path().join("machine.grf"), folder.path().join("machine.tgt")])
         .output()
         .ok()?;
+    // The architecture file is made once for a machine, and does not count as mapping.
     let began = Instant::now();
     let mapped = Command::new("scotch_gmap")
         .args([
@@ -43,16 +44,21 @@ pub fn map(problem: &Problem) -> Option<Mapped> {
     }
     let text = std::fs::read_to_string(folder.path().join("out.map")).ok()?;
     let mut slot_of = vec![u32::MAX; problem.tasks()];
+    // The first line is the number of tasks; then "TASK SLOT" on each.
     for line in text.lines().skip(1) {
         let (task, slot) = line.split_once(char::is_whitespace)?;
         *slot_of.get_mut(task.trim().parse::<usize>().ok()?)? = slot.trim().parse().ok()?;
     }
+    // Scotch may put two tasks on one PU where it tolerates imbalance, which this problem does not
+    // allow.
     let distinct: std::collections::HashSet<&u32> = slot_of.iter().collect();
     (distinct.len() == slot_of.len()).then_some(Mapped { slot_of, seconds })
 }
 
 fn machine(distance: &Square<f32>) -> String {
     let n = distance.n();
+    // Scotch's graph format: version 0; vertices and arcs; first index 0, and flags 010 for weights
+    // of edges. Then a line a vertex: its degree, and weight and end of each arc.
     let mut text = format!("0\n{n} {}\n0 010\n", n * (n - 1));
     for i in 0..n {
         let _ = write!(text, "{}", n - 1);
@@ -66,6 +72,7 @@ fn machine(distance: &Square<f32>) -> String {
 
 fn pattern(problem: &Problem) -> String {
     let traffic = &problem.traffic;
+    // Each edge is listed at both ends.
     let mut text = format!("0\n{} {}\n0 010\n", traffic.tasks(), 2 * traffic.pairs());
     for task in 0..traffic.tasks() {
         let _ = write!(text, "{}", traffic.degree(task));

@@ -25,6 +25,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             eprintln!("bench: skipped: {error}");
             return Ok(Vec::new());
         }
+        // Any other failure to build is a defect of the library, and ends the bench.
         programs => programs?,
     };
     let seats = Seats::new(&cpus, 1)?;

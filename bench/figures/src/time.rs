@@ -110,6 +110,7 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
             distance.set_both(a, b, base + 20.0 * rng.unit());
         }
     }
+    // Efficiency cores at 40 to 90 % of the fastest core's speed.
     let slow = 0.4 + 0.5 * rng.unit();
     let alone = pus
         .iter()

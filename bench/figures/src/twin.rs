@@ -39,6 +39,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 fn row(path: &Path) -> Result<Option<Row>, Box<dyn Error>> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let began = Instant::now();
+    // The folder of published files holds a console log as well, with the ending of a matrix.
     let Ok(profile) = import::read(&std::fs::read(path)?, &name, None) else {
         eprintln!("bench: skipped {name}: no matrix");
         return Ok(None);
@@ -70,6 +71,7 @@ fn placed(model: &Arc<CoherentModel>) -> Result<(), Box<dyn Error>> {
             handoffs_ns(&mut CoherentBed::new(Arc::clone(model)), &program, placement)
                 .map_err(|error| error.to_string())
         },
+        // No bound is known, so that the search takes all its kicks.
         floor_ns: 0.0,
     })?;
     Ok(())

@@ -61,6 +61,7 @@ fn compared(crowd: &Crowd, what: &str, wanted_ms: f64) -> Result<[Row; 2], Box<d
     let choice = Choice::Processes { pids, with_children: true };
     for _ in 0..TURNS {
         let begun = cpu_ms();
+        // Both looks count: a window begins with one and ends with one.
         let mut watcher = Watcher::begin(&choice, &WatchOptions::default())?;
         first.push(cpu_ms() - begun);
         let begun = cpu_ms();
@@ -140,6 +141,7 @@ fn wait_for_end() -> Result<(), Box<dyn Error>> {
 fn threads(count: usize) -> Result<(), Box<dyn Error>> {
     // The main thread is one of them.
     for _ in 1..count {
+        // The default of 2 MiB times ten thousand would be 20 GiB of addresses.
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
         builder.spawn(|| {
             loop {

@@ -46,6 +46,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         let [run, mailbox] = std::thread::scope(|scope| {
             scope.spawn(|| with_worker(cpus, &clock).map_err(|error| error.to_string())).join()
         })
+        // The thread's panic, and then its own error as text: a boxed error cannot leave it.
         .map_err(|_| "it panicked")??;
         figures.run.push(run);
         figures.mailbox.push(mailbox);
@@ -85,6 +86,7 @@ fn timed(
 /// A program that ends at once.
 fn runs(context: &mut Context, clock: &HostClock) -> Result<f64, Box<dyn Error>> {
     context.load(Arc::new(|_: &mut Inside, _: u64| 0));
+    // Once before the clock: the worker's thread is awake then, and its code is in the caches.
     context.run(0)?;
     timed(clock, RUNS, || Ok((0..RUNS).try_for_each(|argument| context.run(argument).map(drop))?))
 }

@@ -15,7 +15,7 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
 }
 
 fn works() -> Vec<String> {
-    ["calls", "gains", "streams", "matrix:", "black-scholes:"].map(str::to_owned).into()
+    ["calls", "gains", "streams", "libspe2", "matrix:", "black-scholes:"].map(str::to_owned).into()
 }
 
 fn studies() -> Vec<String> {

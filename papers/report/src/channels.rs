@@ -32,6 +32,7 @@ pub fn comparison<'a>(
     profile: &Profile,
     model: Option<&Model>,
 ) -> Comparison<'a> {
+    // The usual seats of each experiment, and the seats that Liu et al. propose.
     let titles = match found.figures {
         Figures::Curve(_) => ["to the farthest core", "to the nearest core"],
         Figures::Slices(_) => ["at random", "in slices"],
@@ -50,10 +51,13 @@ fn seating(model: Option<&Model>, title: &str, run: &Run) -> DrawnPlacement {
     DrawnPlacement {
         title: title.to_owned(),
         placement: run.pus.clone(),
+        // Cycles of a run are not the cost of a placement, with which another one could be
+        // compared.
         cost: None,
         homes: run
             .lines
             .iter()
+            // Only a model knows the home of a line by its number; elsewhere none is drawn.
             .map(|line| match model {
                 Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
                 _ => None,

@@ -111,6 +111,7 @@ fn candidates(ranking: &Ranking) -> String {
             100.0 * set.confidence,
             set.margin_percent
         ),
+        // Hsu's comparison needs the scatter between runs, of which one run has none.
         None if ranking.setup.runs == 1 => {
             "One run does not tell which others may be the best; --runs 3 does.".to_owned()
         }
@@ -142,6 +143,7 @@ pub fn csv(ranking: &Ranking) -> String {
     let mut text = format!("rank,mapping,index,mean_ns,{},may_be_best\n", runs.join(","));
     for row in &ranking.ranking {
         let times: Vec<String> = row.runs_ns.iter().map(f64::to_string).collect();
+        // Empty where the comparison could not be made: 'false' would say that it was.
         let flag = row.may_be_best.map_or_else(String::new, |flag| flag.to_string());
         text += &format!(
             "{},{},{},{},{},{flag}\n",

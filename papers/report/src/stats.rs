@@ -25,6 +25,7 @@ pub fn outcome(machine: &str, outcome: &Outcome, requested: u64) -> String {
     if let Some(gbps) = outcome.bandwidth_gbps {
         text += &format!("  bandwidth  {gbps:.2} GB/s\n");
     }
+    // A single worker's figures are those above.
     if outcome.per_spe.len() > 1 {
         text += "  PU         latency    bandwidth\n";
         for task in &outcome.per_spe {
@@ -161,28 +162,31 @@ fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
 
 /// Up to where private buffers are better than shared ones, for the most workers.
 fn buffers(survey: &Survey) -> Option<String> {
-    let shared = points(survey, "shared")?;
-    let private = points(survey, "private")?;
+    let shared = gets(survey, "shared")?;
+    let private = gets(survey, "private")?;
     // Within a twentieth, the two are the same.
-    let better = shared
-        .iter()
-        .zip(private)
-        .filter(|(shared, private)| private.latency_ns < 0.95 * shared.latency_ns);
-    let last = better.map(|(point, _)| point.at).max()?;
+    let better = shared.points.iter().filter(|point| {
+        // By size: a size that was refused is missing in one of the two.
+        at_of(private, point.at)
+            .is_some_and(|private| private.latency_ns < 0.95 * point.latency_ns)
+    });
+    let last = better.map(|point| point.at).max()?;
     Some(format!(
         "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs nothing.",
         last = counted(last, "byte")
     ))
 }
 
-fn points<'a>(survey: &'a Survey, sort: &str) -> Option<&'a Vec<Point>> {
-    figure(survey, &format!("GETs on {sort}")).and_then(|f| f.series.last()).map(|s| &s.points)
+fn gets<'a>(survey: &'a Survey, sort: &str) -> Option<&'a Series> {
+    // Curves come by the number of workers, the most last.
+    figure(survey, &format!("GETs on {sort}"))?.series.last()
 }
 
 /// How many elements a list may have before it costs.
 fn lists(survey: &Survey) -> Option<String> {
     let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
-    let plain = points.first()?.latency_ns;
+    // Refused where it is missing: nothing else tells the cost of a list.
+    let plain = points.iter().find(|point| point.at == 1)?.latency_ns;
     // Up to the first list that takes noticeably longer than the shortest does.
     let last = points.iter().take_while(|point| point.latency_ns < 1.1 * plain).last()?;
     let worst = points.last()?;
@@ -196,8 +200,12 @@ fn lists(survey: &Survey) -> Option<String> {
 
 /// The cost of far memory, where there is one.
 fn memories(survey: &Survey) -> Option<String> {
-    let (workers, near) = eight(survey, 0)?;
-    let (_, far) = eight(survey, 1)?;
+    let near_memory = eight(survey, 0)?;
+    let largest = near_memory.points.last()?;
+    let near = largest.bandwidth_gbps?;
+    // At the same size: the largest may have been refused in one of the memories.
+    let far = at_of(eight(survey, 1)?, largest.at)?.bandwidth_gbps?;
+    let workers = &near_memory.name;
     // Nothing to recommend where both memories are as fast.
     (far < 0.95 * near).then(|| {
         format!(
@@ -206,10 +214,10 @@ fn memories(survey: &Survey) -> Option<String> {
     })
 }
 
-fn eight(survey: &Survey, module: usize) -> Option<(&String, f64)> {
+/// The curve of eight workers.
+fn eight(survey: &Survey, module: usize) -> Option<&Series> {
     let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
-    let series = figure.series.iter().find(|series| series.name.starts_with("8 "))?;
-    Some((&series.name, series.points.last()?.bandwidth_gbps?))
+    figure.series.iter().find(|series| series.name.starts_with("8 "))
 }
 
 fn number(ns: f64) -> String {

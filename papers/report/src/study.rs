@@ -83,6 +83,8 @@ pub enum StudyError {
 
 /// Whether a text names a file in a folder, and can stand in a page as it is.
 fn is_file_name(text: &str) -> bool {
+    // Begins with a letter or digit, so that it is neither '..' nor hidden nor an option of a
+    // command.
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
@@ -94,6 +96,7 @@ fn line(text: &str) -> String {
 
 /// A text of a study in a page: it makes no tags of its own.
 fn prose(text: &str) -> String {
+    // Without a '<' no text opens a tag in the page, which is Markdown with HTML.
     visible_lines(text.trim().replace('<', "&lt;"))
 }
 

@@ -179,6 +179,7 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
     let mut absent = Vec::new();
     for (program, arguments) in PROGRAMS {
         let mut command = Command::new(program);
+        // A group of its own, so that servers with children are ended as a whole.
         command.args(arguments).current_dir(folder.path()).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let Ok(mut child) = command.spawn() else {
@@ -187,6 +188,8 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
         };
         std::thread::sleep(STARTED);
         let pid = child.id() as Tid;
+        // A program that has ended by now is another version, or lacks a privilege: it can raise no
+        // alarm.
         let lives = child.try_wait()?.is_none();
         let found =
             if lives { findings(&[pid], &topology, &Criteria::default()) } else { Ok(Vec::new()) };

@@ -138,6 +138,7 @@ impl RealPrograms {
         let b = self.b.to_string();
         let openmp = Program::start(2, "spin", &[("OMP_PLACES", &format!("{{{b}}}"))])?;
         let mut found = vec![("variables: OMP_PLACES", self.default(&openmp, "variables")?)];
+        // Each program ends before the next begins, or its threads would be strangers there.
         drop(openmp);
         let crowded = Program::start(2, "spin", &[("GOMP_CPU_AFFINITY", &b)])?;
         crowded.bind(&[&[self.b]])?;
@@ -154,6 +155,8 @@ impl RealPrograms {
     fn load(&self) -> Result<Checks, Box<dyn Error>> {
         let a = self.a;
         let b = self.b;
+        // Only the main thread is bound below: its other thread was there before, as with a library
+        // that pins too late.
         let late = Program::start(1, "spin", &[])?;
         CpuSet::single(a).give(late.pid())?;
         let mut found = vec![("late-binding", self.default(&late, "late-binding")?)];

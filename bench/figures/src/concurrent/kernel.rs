@@ -42,6 +42,7 @@ impl Ends {
             Means::Pipe | Means::Futex => {
                 // SAFETY: each array holds the two descriptors that the kernel writes.
                 unsafe { (libc::pipe(there.as_mut_ptr()), libc::pipe(back.as_mut_ptr())) };
+                // Each side reads the end of one pipe and writes into the other one.
                 [[back[0], there[1]], [there[0], back[1]]]
             }
             Means::UnixSocket => {
@@ -85,9 +86,11 @@ fn descriptors(cpus: [u32; 2], Ends(ends): &Ends) -> io::Result<f64> {
         for _ in 0..ROUND_TRIPS {
             let [one, other] = match at {
                 0 => [write_message(to, &message), read_message(from, &mut message)],
+                // The second side answers, so that each round is one message there and one back.
                 _ => [read_message(from, &mut message), write_message(to, &message)],
             };
             if [one, other] != [8, 8] {
+                // A short message ends this side; its error is returned when both have ended.
                 failed.store(true, Ordering::Release);
                 return;
             }

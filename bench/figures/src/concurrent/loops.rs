@@ -69,6 +69,8 @@ pub fn atomics(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Res
             Operation::CompareExchange => (0..OPERATIONS).for_each(|_| {
                 found = match word.compare_exchange(found, found + 1, AcqRel, Acquire) {
                     Ok(before) => before + 1,
+                    // The next try begins from the other's value, as a loop of compare and exchange
+                    // does.
                     Err(before) => before,
                 }
             }),
@@ -97,6 +99,7 @@ pub fn halves(cpus: [u32; 2], operation: Operation, is_shared: bool) -> io::Resu
 pub fn copies(cpus: [u32; 2], words: usize, is_get: bool, is_shared: bool) -> io::Result<[f64; 2]> {
     let far = [buffer(words), buffer(words)];
     let own = [buffer(words), buffer(words)];
+    // The same number of bytes for each size, so that rows of all sizes take as long.
     let times = COPIED_BYTES / (8 * words);
     let ns = both(cpus, |at| {
         let far = &far[if is_shared { 0 } else { at }];

@@ -101,6 +101,7 @@ pub fn run(folder: &Path, cpu: &str) -> Result<(), Box<dyn Error>> {
         .truncate(true)
         .open(folder.join(FILE))?;
     let mut direct = Direct(open);
+    // Another file than the direct one, so that neither way finds the other's pages in the cache.
     let file = client.create(&format!("files/{FILE}-9p"))?;
     let mut channel = Channel { client: &mut client, file };
     let jobs = vec![Vec::new(); JOBS.len()];
@@ -200,6 +201,7 @@ fn timed(job: &Job, way: &mut dyn Way) -> io::Result<[f64; 2]> {
     for offset in (0..job.size_bytes as u64).step_by(job.unit_bytes) {
         way.make(job.doing, offset, &mut block)?;
     }
+    // Posted writes count when they are written, and not when they are handed over.
     way.settle()?;
     Ok([began.elapsed().as_secs_f64(), cpu_s() - cpu])
 }
@@ -231,6 +233,7 @@ fn beside(
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| keep(pace, way, &done));
         let found = noise_of(cpu);
+        // Before the result of the noise is looked at, or an error would leave the thread at work.
         done.store(true, Ordering::Relaxed);
         worker.join().map_err(|_| "the I/O thread is lost")??;
         found
@@ -246,6 +249,8 @@ fn keep(
     let mut next = Instant::now();
     while !done.load(Ordering::Relaxed) {
         way.make(doing, 0, &mut block)?;
+        // From the planned time and not from now: a slow block does not lower the pace of the
+        // others.
         next += period;
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
     }

@@ -63,6 +63,7 @@ pub fn play(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
 /// One side's rounds; the two take turns.
 fn side(turn: &AtomicU32, own: u32, other: &Thread) {
     for _ in 0..ROUNDS {
+        // `park` may return without a reason (std::thread::park), so that the turn decides.
         while turn.load(Ordering::Acquire) % 2 != own {
             thread::park();
         }

@@ -93,6 +93,7 @@ impl Account {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
         }
+        // The clock of a boot goes on only: a later time was not written by it.
         if self.at_ms > now_ms {
             return Err(format!(
                 "\"at_ms\" is {}, and this boot has lasted {now_ms} ms",

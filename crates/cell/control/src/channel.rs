@@ -148,6 +148,7 @@ pub fn connect(
     })?;
     answer.ok_or_else(|| ControlError::no_files(socket, refusal()))?;
     let stream = stream.into_stream().map_err(|source| ControlError::no_files(socket, source))?;
+    // The program inherits it: the flag that closes it at exec goes.
     rustix::io::fcntl_setfd(&stream, FdFlags::empty())
         .map_err(|errno| ControlError::no_files(socket, errno.into()))?;
     Ok(stream)

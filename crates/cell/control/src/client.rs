@@ -61,6 +61,7 @@ impl ControlClient {
                 (heard, _) => heard?,
             };
             match say {
+                // A request that could not be read has the number 0.
                 Say::Error { kind, message } if of == id || of == 0 => {
                     return Err(ControlError::Refused { kind, message });
                 }

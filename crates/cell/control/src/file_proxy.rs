@@ -25,6 +25,7 @@ use std::path::Path;
 pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let peer = Peer::of(&stream)?;
+    // Opened before the rights go: the user need not be able to reach the folders above.
     let export = Export::of(trusted::reach(folder)?, is_read_only);
     leave_the_terminal();
     open_many();

@@ -60,6 +60,7 @@ pub fn stop<E: From<FileError>>(
     let mut stopped: Vec<Stopped> = Vec::new();
     for _ in 0..ROUNDS {
         let found = members(root, folder)?;
+        // Nobody is new since the last signal, so that all are stopped.
         if found.iter().all(|thread| stopped.iter().any(|known| known.tid == thread.tid)) {
             break;
         }
@@ -79,6 +80,7 @@ pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
         let _ = root.write(&file, &thread.tid.to_string());
         fault::point();
     }
+    // Afterwards: entering a group may give a thread another mask.
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         let cpus = CpuSet::of_list(&thread.cpus).unwrap_or_default();
         let _ = cpus.give(thread.tid);

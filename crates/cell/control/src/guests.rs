@@ -28,6 +28,7 @@ impl Guests {
     /// Lets one more in, where there is room.
     pub fn enter(&self, uid: u32) -> Option<Guest> {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        // Users who have left stay, and count 0.
         let all: usize = inside.values().sum();
         let own = inside.entry(uid).or_default();
         if all >= self.most || *own >= self.most_of_a_user {

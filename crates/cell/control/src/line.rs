@@ -17,6 +17,7 @@ pub fn read(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     match line.pop() {
         None => Ok(None),
         Some(b'\n') => Ok(Some(line)),
+        // The stream ended within a line, which counts for nothing.
         Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
         Some(_) => Err(io::Error::new(
             io::ErrorKind::InvalidData,

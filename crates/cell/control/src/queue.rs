@@ -185,6 +185,7 @@ impl Queue {
         let mut over: Vec<&Holding> = self
             .holding
             .iter()
+            // One whose CPUs are all reserved frees none for this wish.
             .filter(|holding| self.is_over(holding, now_ms) && !holding.cpus.is_subset(reserved))
             .collect();
         // Tickets that have the wanted CPUs come first; the others help only by leaving a CPU that
@@ -197,6 +198,7 @@ impl Queue {
             if let Some(cpus) = meet(wants, &free, reserved, choose) {
                 return Some((leaving, cpus));
             }
+            // The last one helps most, and among those that help it has had its turn longest.
             let holding = over.pop()?;
             free = free.with(&holding.cpus.within(pool));
             leaving.push(holding.ticket.id);

@@ -171,6 +171,7 @@ fn admit(
     };
     let reader = stream.try_clone()?;
     let events = events.clone();
+    // Before its thread reads: the first request must find its client known.
     let _ = events.send(Event::Came(connection, stream, peer));
     let gone = events.clone();
     let hearing = in_thread(move || {

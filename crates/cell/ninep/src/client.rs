@@ -196,6 +196,7 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     fn forget(&mut self, fid: u32) -> io::Result<()> {
+        // The number is free whatever is answered: the server drops a fid in any case (clunk(5)).
         self.unused.push(fid);
         self.ask(&FileRequest::Clunk { fid }).map(|_| ())
     }
@@ -204,6 +205,7 @@ impl<S: Read + Write> FileClient<S> {
     fn walk(&mut self, path: &str) -> io::Result<u32> {
         let names: Vec<&[u8]> =
             path.split('/').filter(|name| !name.is_empty()).map(str::as_bytes).collect();
+        // A number that was given back comes before a new one, so that numbers stay few.
         let new = self.unused.pop().unwrap_or(self.next);
         let (first, rest) = names.split_at(names.len().min(MOST_NAMES));
         // Where this fails, the number was not given.
@@ -243,6 +245,7 @@ impl<S: Read + Write> FileClient<S> {
     ) -> io::Result<()> {
         self.walk_on(fid, new, walked)?;
         let why = self.walk_on(new, new, rest);
+        // The first half gave the fid, and the whole walk has failed.
         if why.is_err() && fid != new {
             self.ask(&FileRequest::Clunk { fid: new })?;
         }
@@ -251,6 +254,7 @@ impl<S: Read + Write> FileClient<S> {
 
     /// Sends a request and waits for its reply.
     fn ask(&mut self, request: &FileRequest<'_>) -> io::Result<Reply<'_>> {
+        // The replies to posted writes come before the one to this request.
         self.hear_posted(0)?;
         let tag = if matches!(request, FileRequest::Version { .. }) { NO_TAG } else { TAG };
         request.frame(tag, &mut self.out);

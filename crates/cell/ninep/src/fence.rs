@@ -103,8 +103,10 @@ impl Fence {
 
     fn with(more: &[libc::c_long]) -> io::Result<Self> {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+        // An empty list of conditions allows a call whatever its arguments are.
         ALLOWED.iter().chain(more).for_each(|call| drop(rules.insert(*call, Vec::new())));
         rules.insert(libc::SYS_prctl, vec![naming_a_thread()?]);
+        // An error and not a signal, so that the program can say why it ends.
         let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
         let processor = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
         let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor)

@@ -20,6 +20,7 @@ pub const SHORTEST_BYTES: u32 = 4096;
 /// Begins a frame, which replaces the content of `out`.
 pub(crate) fn begin(number: u8, tag: u16, out: &mut Vec<u8>) {
     out.clear();
+    // Room for the length, which is known at the end.
     out.extend_from_slice(&[0; 4]);
     out.push(number);
     out.extend_from_slice(&tag.to_le_bytes());

@@ -97,6 +97,7 @@ pub(crate) fn make_folder(
     mode: u32,
 ) -> Result<OwnedFd, Refusal> {
     fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
+    // Making a folder opens nothing, so that its name is looked up.
     below(folder, name)
 }
 
@@ -162,6 +163,7 @@ fn resize(
     if opened.is_some_and(|opened| fs::ftruncate(opened, size_bytes).is_ok()) {
         return Ok(());
     }
+    // It may be open for reading only, or not at all.
     Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
 }
 

@@ -29,6 +29,7 @@ impl Qid {
     /// The qid of a file of the host.
     #[must_use]
     pub fn of(stat: &Statx) -> Self {
+        // Two changes within one step of the clock may still differ in length.
         let version =
             (stat.stx_mtime.tv_sec as u32) ^ stat.stx_mtime.tv_nsec ^ (stat.stx_size as u32);
         let kind = kind(FileType::from_raw_mode(stat.stx_mode.into()));

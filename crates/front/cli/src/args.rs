@@ -107,6 +107,7 @@ pub fn command() -> clap::Command {
     let command = with_short_help(SeatmapArguments::command(), &RARELY_NEEDED);
     let verbs = verbs_by_group(&command);
     command
+        // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
         .help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}")
         .after_help(verbs)
 }
@@ -316,6 +317,7 @@ pub struct Machines {
 
 /// A positive number with a multiplier of 1000: `2.8g`.
 fn frequency(text: &str) -> Result<f64, String> {
+    // Multiples of 1000 and not of 1024, as frequencies have them.
     let (number, factor) = match text.trim().to_ascii_lowercase() {
         text if text.ends_with('k') => (text[..text.len() - 1].to_owned(), 1e3),
         text if text.ends_with('m') => (text[..text.len() - 1].to_owned(), 1e6),
@@ -324,6 +326,7 @@ fn frequency(text: &str) -> Result<f64, String> {
     };
     let hz = number.parse::<f64>().map(|number| number * factor);
     hz.ok()
+        // 1 MHz to 100 GHz: a number outside was meant in GHz or MHz, such as `2.8` without its g.
         .filter(|hz| (1e6..1e11).contains(hz))
         .ok_or_else(|| "write a frequency in Hz, such as 2.8g".to_owned())
 }

@@ -12,7 +12,9 @@ pub fn check(command: &Command) -> Result<(), CliError> {
     let checked = match command {
         // A recording holds all that is to be said.
         Command::Run(run) if run.live.replay.is_some() => Ok(()),
+        // The doctor of clusters reads the file of a measurement, and nothing of this computer.
         Command::Cluster(cluster) if matches!(cluster.command, ClusterCommand::Doctor(_)) => Ok(()),
+        // These look for threads: processes under their own numbers suffice.
         Command::Run(_)
         | Command::Check(_)
         | Command::Top(_)
@@ -20,6 +22,8 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Bench(_)
         | Command::Tune(_)
         | Command::Cluster(_) => proc_mount::check(&root),
+        // These need the files that describe the whole computer as well, which some sandboxes leave
+        // out.
         Command::Cell(_) | Command::Doctor(_) | Command::Noise(_) => {
             proc_mount::check_computer(&root)
         }

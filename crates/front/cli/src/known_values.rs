@@ -10,6 +10,7 @@ const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 /// The values of an argument; `None` where they are not this program's to know.
 pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
     let name = argument.get_value_names()?.first()?;
+    // The value's name in `--help`: of other commands NAME is something else.
     let is_cell =
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     is_cell.then_some(cells as Values)
@@ -17,6 +18,7 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
 
 /// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<String> {
+    // Listing makes no cell, so that no guardian is ever started by these words.
     let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()
 }

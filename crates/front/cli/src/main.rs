@@ -25,6 +25,7 @@ const PROGRAM: Program = Program {
     command: args::command,
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
+    // A person who types a verb of the papers here is told which command has it.
     elsewhere: &[("seatmap-papers", &["rank", "stats", "channels", "workers", "study"])],
 };
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
 }
 
 fn run(typed: SeatmapArguments) -> Result<(), CliError> {
+    // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {
         Command::Measure(measure) => verbs::measure::run(measure, typed.colour),

@@ -25,6 +25,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The commands in quotation marks in the texts of a source file, each on one line.
 fn quoted(source: &str) -> Vec<String> {
+    // Tests name commands that are wrong on purpose.
     let text = source.split("#[cfg(test)]").next().unwrap_or_default();
     let code: String = text
         .lines()
@@ -47,6 +48,7 @@ fn quoted(source: &str) -> Vec<String> {
 fn words(command: &str) -> Vec<String> {
     command
         .split(' ')
+        // Most options that a sentence fills in are numbers; a name or file takes "1" as well.
         .map(|word| if word.contains('{') { "1".to_owned() } else { word.to_owned() })
         .collect()
 }

@@ -54,6 +54,7 @@ pub fn quick_measurement() -> Command {
 
 /// Stands before a command that is to run in a cell.
 pub fn in_cell(name: &Name) -> Vec<OsString> {
+    // Quiet: what a bench prints is its own, and its commands' output is read for the metric.
     [ITSELF, "cell", "run", "--quiet", &name.to_string(), "--"].map(OsString::from).to_vec()
 }
 
@@ -85,5 +86,6 @@ fn before_rank(program: &Path, options: &[&str], file: &Path) -> Vec<OsString> {
 /// # Errors
 /// The file has no name any more.
 pub fn path() -> io::Result<PathBuf> {
+    // A path, as `/proc/self/exe` means another program on another node.
     std::env::current_exe()
 }

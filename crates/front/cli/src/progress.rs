@@ -44,6 +44,7 @@ impl Display {
 
     /// Shows a step, if it is time to.
     pub fn show(&mut self, step: &Step) {
+        // No picture means that stderr is not a terminal: a log must not fill with progress.
         if self.live.is_none() || Instant::now() < self.next {
             return;
         }
@@ -55,15 +56,19 @@ impl Display {
                 self.line("loaded", u64::from(point.pairs), u64::from(point.pairs) + *left as u64)
             }
         }
+        // From the end of the drawing on: a slow terminal draws more seldom, and the measurement is
+        // not held up.
         self.next = Instant::now() + LEAST_PAUSE.max(started.elapsed() * LARGEST_SHARE);
     }
 
     fn picture(&mut self, progress: &matrix::Progress) {
         let Some(live) = &self.live else { return };
         let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
+        // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
         // Each line clears what the earlier frame left behind it.
         let frame = frame.replace('\n', "\x1b[K\n");
+        // A terminal that went away is not a reason to end a measurement.
         let _ = write!(std::io::stderr(), "{up}{frame}");
         self.drawn = true;
     }
@@ -82,6 +87,7 @@ impl Display {
 
     fn clear_picture(&mut self) {
         if let Some(live) = self.live.as_ref().filter(|_| self.drawn) {
+            // CSI J erases from the cursor to the end of the screen.
             let _ = write!(std::io::stderr(), "\x1b[{}A\r\x1b[J", live.lines());
             self.drawn = false;
         }
@@ -101,6 +107,7 @@ impl Drop for Display {
 fn live_progress(progress: &matrix::Progress) -> live::Progress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
+    // Visits of an earlier run that were taken over took no time now.
     let pace_s =
         (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
     live::Progress {

@@ -20,6 +20,7 @@ impl Bar {
     /// Shows that `done` of `steps` steps are done.
     pub fn show(&self, done: usize, steps: usize) {
         if let Some(bar) = &self.0 {
+            // A bar is made before the work knows how many steps it has.
             bar.set_length(steps as u64);
             bar.set_position(done as u64);
         }

@@ -48,6 +48,7 @@ pub fn answer(program: &Program) -> Option<Result<(), CliError>> {
     // The words of the line to be completed come after the script's own.
     let words: Vec<OsString> =
         std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    // Without words to complete nobody asks, though the variable is set: the command runs as usual.
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
 }
@@ -93,6 +94,7 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let mut found: Vec<_> = values()
             .into_iter()
+            // A word that is not UTF-8 begins no name; it may still begin a file's.
             .filter(|value| typed.to_str().is_some_and(|typed| value.starts_with(typed)))
             .map(CompletionCandidate::new)
             .collect();

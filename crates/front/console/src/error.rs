@@ -76,6 +76,7 @@ impl CliError {
 /// The parser repeats the user's input, which may hold anything. An unreadable stderr does not
 /// change the exit code.
 fn misread(error: &clap::Error) {
+    // The parser's own printing has colours, and is kept while nobody has typed a hidden character.
     let _ = if std::env::args_os().any(|word| word.to_string_lossy().contains(is_hidden)) {
         write!(io::stderr(), "{}", visible_lines(error.render().to_string()))
     } else {

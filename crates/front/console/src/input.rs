@@ -73,6 +73,7 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let profile = with_surroundings(|around| machine.profile(around))?;
+    // The work goes on with the topology alone, so that its answer would surprise without a word.
     if machine.is_host() && profile.core_distance.is_none() {
         output::tell(
             "this host has not been measured yet; 'seatmap measure' does it in a second or two",
@@ -127,6 +128,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     if path != Path::new("-") {
         std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?
     } else if stdio::was_closed(0) {
+        // Rust replaces a closed stdin by /dev/null, which would read as an empty file.
         return Err(io::Error::other("stdin is closed"));
     } else {
         io::stdin().take(limit).read_to_end(&mut bytes)?

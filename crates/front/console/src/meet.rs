@@ -29,6 +29,7 @@ pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
 /// It is too short, or others may read it.
 pub fn secret(file: Option<&Path>) -> Result<Option<Secret>, CliError> {
     let given = match (file, variable("SEATMAP_SECRET")) {
+        // A file that was typed comes before a variable that may have been inherited.
         (Some(path), _) => Some(Secret::of_file(path)),
         (None, Some(text)) => Some(Secret::given(&text, "SEATMAP_SECRET")),
         (None, None) => None,

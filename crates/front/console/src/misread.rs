@@ -33,6 +33,7 @@ pub fn sentence(
         ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
         _ => return None,
     };
+    // A command of another program is not a mistyped one of this, though one may look like it.
     if let Some(elsewhere) = elsewhere(error, program) {
         return Some(elsewhere);
     }
@@ -47,6 +48,7 @@ pub fn sentence(
 fn verb(command: Command, words: impl IntoIterator<Item = OsString>) -> String {
     let mut verb = command;
     let mut names = vec![verb.get_name().to_owned()];
+    // Options and their values may stand between the words of a command.
     for word in words.into_iter().skip(1) {
         let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else {
             continue;
@@ -114,6 +116,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
         ContextValue::Strings(others) => others.clone(),
         _ => return None,
     };
+    // The parser reports an option that stands twice as a conflict with itself.
     if others.is_empty() || others.contains(&argument) {
         return Some(format!("{argument} may be given once"));
     }

@@ -129,11 +129,14 @@ impl Destination {
         // Opening tells more than permission bits do: a file system may be read-only, a file
         // immutable.
         File::options().append(true).open(&place)?;
+        // In a folder that takes no new files, the file cannot be replaced as a whole and is
+        // written as it comes.
         let is_replaced = takes_files(folder_of(&place)).is_ok();
         Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
     }
 
     fn of_new_file(place: PathBuf) -> io::Result<Self> {
+        // A name such as 'results/' means a folder, and no file can have it.
         if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(io::Error::other("there is no such folder, and a file needs a name"));
         }
@@ -173,6 +176,7 @@ fn takes_files(folder: &Path) -> io::Result<()> {
 /// A file that cannot be written, or a page and JSON both on stdout.
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
     let page = typed.map(Destination::new).transpose()?;
+    // Two results in one stream could not be told apart.
     if json && page == Some(Destination::Stdout) {
         Err(CliError::input("--json and --html - both print on stdout; give --html a file's name"))
     } else {

@@ -46,6 +46,7 @@ impl Outputs {
         if self.is_json {
             output::json(document)
         } else if [&self.file, &self.page].contains(&&Some(Destination::Stdout)) {
+            // The file of -o or the page has stdout, and no other text may stand beside it.
             Ok(())
         } else {
             output::print(&text(document))

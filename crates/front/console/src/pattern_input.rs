@@ -23,6 +23,8 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
 pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
     let path = Path::new(text);
     let is_file = text == "-" || path.exists();
+    // A generator comes before a file of its name. Plain words go to the generators as well, which
+    // list what they know; a path, or a name with a dot, means a file.
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
         return match which {
             None => seatmap_pattern::generate(text).map_err(CliError::input),

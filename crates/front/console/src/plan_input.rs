@@ -20,6 +20,7 @@ pub fn plan(path: &Path) -> Result<Plan, CliError> {
 /// As [`plan`]; or the plan was made for another machine, unless any will do.
 pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan, CliError> {
     let plan = plan_in(path, bytes)?;
+    // CPU numbers of one computer mean other places on another.
     match plan.check_machine(&host_name()) {
         Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
         _ => Ok(plan),

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 /// The text with every hidden character escaped but line ends, tabs and colours. JSON stays as it
 /// is: it has its own escapes, and programs read it.
 pub fn printable(text: &str) -> Cow<'_, str> {
+    // Nearly all text is clean, and is not copied.
     if !text.contains(is_escaped) || is_json(text) {
         return Cow::Borrowed(text);
     }

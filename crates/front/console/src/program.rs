@@ -15,6 +15,7 @@ pub fn main<T: FromArgMatches>(
     work: impl FnOnce(T) -> Result<(), CliError>,
 ) -> ExitCode {
     let program = running::begin(program);
+    // Asked first: the words of a line to be completed are not yet one that can be parsed.
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -44,6 +44,7 @@ fn set(variable: &str) -> bool {
 /// The colours that COLORTERM and TERM announce.
 fn offered() -> Colour {
     match (variable("COLORTERM").as_str(), variable("TERM").as_str()) {
+        // COLORTERM knows of 24-bit colours; TERM, which names a terminal's type, mostly does not.
         ("truecolor" | "24bit", _) => Colour::True,
         (_, "" | "dumb") => Colour::None,
         _ => Colour::Ansi256,

@@ -25,6 +25,8 @@ impl Waiting {
         // Without a thread to draw it there is no bar; the work goes on.
         let drawing = std::thread::Builder::new().spawn(move || {
             let began = Instant::now();
+            // The sender sends nothing: it is dropped when the work has ended, which ends the wait
+            // at once.
             if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
                 return;
             }

@@ -24,6 +24,7 @@ pub(crate) fn origin(profile: &Profile) -> String {
 pub(crate) fn topology(topology: &Topology) -> String {
     let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
     let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
+    // A level that no PU names is not known: '0 dies' would claim that there are none.
     let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
         0 => String::new(),
         count => counted(count, name),
@@ -49,8 +50,10 @@ fn cores(topology: &Topology) -> String {
         return String::new();
     };
     match (least, most) {
+        // One thread a core is what a reader expects, and needs no words.
         (_, 1) => name,
         _ if least == most => format!("{name} with {most} hardware threads each"),
+        // A hybrid processor: two threads on each P core, one on each E core.
         _ => format!("{name} with up to {most} hardware threads"),
     }
 }
@@ -124,6 +127,7 @@ pub(crate) fn information(profile: &Profile) -> String {
 
 fn residual(residual_ns: f64, digits: Digits) -> String {
     match digits.show(residual_ns) {
+        // All shown digits are zeros: '0 ns' would claim that nothing is left.
         text if text.parse() == Ok(0.0) => "less than the clock resolves".to_owned(),
         text => format!("{text} ns"),
     }
@@ -159,6 +163,7 @@ fn significant(value: f64) -> String {
     }
     let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{value:.decimals$}");
+    // Zeros are idle behind a point alone: those of 40 are digits.
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -45,6 +45,7 @@ pub fn losses(outcome: &Outcome) -> Vec<String> {
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
+    // Each sweep tries the same threads again, so that a sum would count some of them twice.
     let most = sweeps.iter().map(|sweep| sweep.refused).max().filter(|refused| *refused > 0)?;
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
 }
@@ -63,6 +64,7 @@ fn on_seats(kept: &Candidate, outcome: &Outcome) -> String {
         if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
     let has = if outcome.held.on_seats == 1 { has } else { have };
     let threads = match kept.seated() {
+        // All of them: 'N of N' would raise a question.
         all if all == outcome.held.on_seats => counted(all, "thread"),
         all => format!("{} of {}", outcome.held.on_seats, counted(all, "thread")),
     };
@@ -105,6 +107,7 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
     };
     let mut text =
         format!("  {:>7}  {:<8}  threads  {unit}/s free     seated  difference\n", "at", "seats");
+    // The column of free rates is as wide as its title, of which '/s free' takes seven.
     let width = unit.chars().count() + 7;
     for attempt in attempts {
         let rate = |of: fn(&Gain) -> f64| {
@@ -144,9 +147,11 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         (None, None) => {
             "The program ended before it was observed to the end; nothing was changed.".to_owned()
         }
+        // Seats were given, but the program or the user ended it before they could be compared.
         (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
             "It ended before the first seats were judged; nothing was kept.".to_owned()
         }
+        // It was observed to the end, and no masks were changed.
         (None, Some(_)) if outcome.attempts.is_empty() => {
             "No seats were tried: the threads do not talk enough, or there is nothing to choose."
                 .to_owned()
@@ -158,6 +163,7 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
             "No seats are shown to be better; the kernel goes on to choose.".to_owned()
         }
     }];
+    // A caution about the metric means something only beside a figure of it.
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
     }

@@ -35,6 +35,8 @@ pub(crate) fn page(results: &Results) -> Page {
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
+    // A single command has no comparison here: then an earlier result, or else the least difference
+    // that can be shown, begins the page.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
     let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     let said: Vec<String> = comparisons
@@ -127,6 +129,7 @@ pub(crate) fn differences(
 /// Each command's reading in each block.
 fn blocks(results: &Results) -> Block {
     let curves = names(results).into_iter().enumerate().map(|(at, name)| {
+        // The second run of the first command in a block serves the comparison with itself only.
         let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
         (name, readings.map(|run| (run.block, run.value)).collect())
     });
@@ -139,8 +142,10 @@ pub(crate) fn readings_by_block(
     named: impl Iterator<Item = (String, Vec<(usize, f64)>)>,
 ) -> Block {
     let is_time = unit == "s";
+    // The axis of times counts in nanoseconds.
     let scale = if is_time { 1e9 } else { 1.0 };
     let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
+        // People count blocks from 1.
         let points = readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
         Curve::new(at, &name, points.collect())
     };
@@ -169,6 +174,7 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
     }
     match value {
         1e4.. => format!("{value:.0}"),
+        // The power of ten of the first digit, taken from 3, leaves four digits that matter.
         1e-3.. => format!("{value:.*}", (3.0 - value.log10().floor()).max(0.0) as usize),
         _ => format!("{value:.3e}"),
     }
@@ -181,6 +187,7 @@ pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(LONGEST_NAME) {
         None => name,
         Some(_) => {
+            // Three places are for the dots; the beginning keeps the odd letter.
             let end = (LONGEST_NAME - 3) / 2;
             let letters: Vec<char> = name.chars().collect();
             let kept =
@@ -196,6 +203,7 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     let whole: Vec<String> = names.map(visible).collect();
     let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
     let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
+    // Names that differed still do after the cut.
     if count(&cut) == count(&whole) {
         return cut;
     }
@@ -223,6 +231,7 @@ fn comparisons(results: &Results) -> Vec<String> {
 fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     let own = &names(results)[0];
     let by = amount(&results.metric, percent(found.ratio));
+    // Fewer blocks than the signed-rank test needs at this confidence have no interval.
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
@@ -254,9 +263,11 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
+    // The sign stands apart, because the number of digits follows from the size alone.
     let [low, high] = ends_percent.map(|percent| {
         format!("{}{}", if percent < 0.0 { "-" } else { "+" }, digits(percent.abs()))
     });
+    // A hundred times a share such as 0.29 is not a whole number; a tenth of a per cent is enough.
     format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
 }
 
@@ -270,6 +281,7 @@ pub(crate) fn digits(percent: f64) -> String {
 
 /// The least difference that can be shown, from the first command's difference from itself.
 fn floor(results: &Results) -> Vec<String> {
+    // The first command is compared with itself block by block, and one block has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
@@ -293,6 +305,7 @@ fn floor(results: &Results) -> Vec<String> {
 fn of_baseline(results: &Results, then: &Baseline) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {
+        // Comes first: under other conditions a difference would be theirs and not the command's.
         _ if !then.differences.is_empty() => {
             format!(
                 "Not comparable with {with}, because these differ: {}.",

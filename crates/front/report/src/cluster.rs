@@ -30,6 +30,7 @@ pub fn page(cluster: &Cluster) -> String {
 
 /// The groups, the round trips of all pairs, and what is odd.
 pub(crate) fn blocks(cluster: &Cluster) -> Page {
+    // Names, dates and launchers are words of other computers: none may command a terminal.
     let cluster = &cluster.visible();
     let groups = groups(cluster);
     let found = faults(cluster);
@@ -109,6 +110,7 @@ fn noisy(cluster: &Cluster) -> Option<String> {
 fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
     let mut groups = Vec::<Vec<usize>>::new();
     for (node, group) in cluster.group_of().into_iter().enumerate() {
+        // A group on file may hold no node, and so its number has no list.
         groups.resize_with(groups.len().max(group + 1), Vec::new);
         groups[group].push(node);
     }
@@ -119,6 +121,7 @@ fn groups(cluster: &Cluster) -> Vec<Vec<usize>> {
 /// How much was measured.
 fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
+    // Unordered pairs: a round trip has no direction.
     let every = nodes * nodes.saturating_sub(1) / 2;
     let started: Vec<&str> =
         cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect();
@@ -190,6 +193,7 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<Section> {
     let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
     let pairs =
         Section::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
+    // Without round trips through MPI only the operations are shown.
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
     let together = Section::new("Through MPI, all together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
@@ -204,6 +208,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
         (Operation::Alltoall, "alltoall"),
     ];
     names.map(|(operation, name)| {
+        // A barrier sends nothing and is on file with 0 bytes; it stands in the first column.
         let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
             let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
             let timed = timed.find(|one| sizes.contains(&one.size_bytes));
@@ -217,6 +222,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
+    // All names at once, because a name is short as long as it differs from the others.
     let short = apart(cluster, MATRIX_WIDTH);
     let n = order.len();
     Some(PairTimes {
@@ -227,6 +233,7 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
         begins: (1..groups.len()).map(|group| groups[..group].concat().len()).collect(),
         times_ns: Square::from_fn(n, |row, column| fit.value(order[row], order[column])),
         is_measured: Square::from_fn(n, |row, column| {
+            // On file the lower node of a pair comes first.
             let pair = [order[row].min(order[column]), order[row].max(order[column])];
             cluster.pairs.iter().any(|measured| measured.nodes == pair)
         }),
@@ -261,6 +268,7 @@ fn name_of(loaded: &Loaded) -> &'static str {
 /// The facts in which nodes may differ.
 fn facts(node: &Node) -> String {
     let facts = &node.facts;
+    // A node that could not tell its memory says 0.
     let memory =
         (facts.memory_bytes > 0).then(|| format!("{:.0} GiB", facts.memory_bytes as f64 / GIB));
     let words = [
@@ -303,6 +311,7 @@ fn node_box(name: &str, short: &str, found: &[Fault]) -> Markup {
 fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     let nodes = [stream.from.min(stream.to), stream.from.max(stream.to)];
     match cluster.pairs.iter().find(|pair| pair.nodes == nodes) {
+        // The rates of a pair are from its first node to its second, and back.
         Some(pair) => Some(pair.rate_mbps[usize::from(stream.from > stream.to)]),
         None => Some(cluster.fit(Metric::Rate)?.predicted(nodes[0], nodes[1])),
     }
@@ -325,6 +334,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     let all =
         few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ")
             + &more;
+    // Whole names while they fit, then common parts once (node[1-4]), then a beginning.
     if all.chars().count() <= GROUP_WIDTH {
         return all;
     }
@@ -334,6 +344,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     );
     match short.chars().count() {
         0..=GROUP_WIDTH => short,
+        // Nine letters are left for '.. (1234)'.
         _ => format!(
             "{}.. ({})",
             short.chars().take(GROUP_WIDTH - 9).collect::<String>(),

@@ -23,6 +23,8 @@ impl Digits {
     pub fn of(profile: &Profile) -> Self {
         let protocol =
             profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
+        // Of an imported file this is the step between its values. Of a measurement it is the
+        // clock's, which a batch of round trips divides.
         let step = profile.clock.step_ns.filter(|_| profile.origin.kind == OriginKind::Imported);
         Digits::for_resolution(
             protocol.map(|protocol| protocol.resolution_ns).or(step).unwrap_or(0.0),
@@ -32,11 +34,13 @@ impl Digits {
     /// The digits above a resolution in nanoseconds; as many as useful where it is 0 or no number.
     #[must_use]
     pub fn for_resolution(resolution_ns: f64) -> Self {
+        // The place of the resolution's first digit: that of 0.04 ns is the second decimal.
         let place = if resolution_ns > 0.0 {
             -resolution_ns.log10().floor()
         } else {
             f64::from(MOST_DECIMALS)
         };
+        // The lower bound keeps the powers of ten below in range, whatever step a file claims.
         Digits { decimals: (place as i32).clamp(-9, MOST_DECIMALS) }
     }
 
@@ -58,6 +62,7 @@ impl Digits {
         if !value_ns.is_finite() {
             return "?".to_owned();
         }
+        // The formatter rounds no further than to ones; tens and hundreds are rounded here.
         let place = 10f64.powi(-self.decimals);
         let rounded = if self.decimals < 0 { (value_ns / place).round() * place } else { value_ns };
         format!("{rounded:.*}", self.decimals.max(0) as usize)

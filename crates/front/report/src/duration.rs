@@ -8,6 +8,7 @@ pub fn duration(ns: f64) -> String {
         1e9.. => format!("{:.3} s", ns / 1e9),
         1e6.. => format!("{:.3} ms", ns / 1e6),
         1e3.. => format!("{:.3} us", ns / 1e3),
+        // Takes negative times and NaN as well, which no larger unit suits.
         _ => format!("{ns:.1} ns"),
     }
 }

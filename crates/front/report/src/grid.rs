@@ -41,12 +41,15 @@ impl Grid {
         };
         let groups = groups(profile);
         let n = order_of_rows.len();
+        // A prediction has no status: the measurement's would be about other figures.
         let status =
             |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
         Some(Grid {
             os: order_of_rows.iter().map(|at| distance.pus[*at]).collect(),
             group: order_of_rows
                 .iter()
+                // By OS index neighbours belong to groups in turn, and a line after each would
+                // divide nothing.
                 .map(|at| if order == Order::Group { groups[*at] } else { 0 })
                 .collect(),
             cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
@@ -87,13 +90,17 @@ pub(crate) fn positions(profile: &Profile, order: Order) -> Vec<usize> {
 /// The group of each row of `core_distance.pus`: the model's, or else the L3, the package.
 pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
+    // Groups that were measured come before those that caches suggest.
     if let Some(model) = &profile.home_model {
         return model
             .group_of(&distance.pus)
             .into_iter()
+            // PUs outside of all groups stand together, in a group that no number of the model can
+            // be.
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }
+    // Files of machines without a shared L3, or that do not tell of it, are divided by package.
     let places: std::collections::HashMap<u32, Option<u32>> =
         profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
     let group =

@@ -39,6 +39,7 @@ impl Live {
     #[must_use]
     pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
+        // Medians are drawn while they are measured; a model of homes comes after them.
         let options = DrawOptions { home: None, ..options };
         let mut live = Live { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
         // Small matrices show numbers while these fit into the width, points otherwise; both must
@@ -61,6 +62,8 @@ impl Live {
     pub fn frame(&self, median_ns: &Matrix, progress: &Progress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
+        // The cursor moves up by the same number of lines after each frame, so a short one is
+        // filled.
         let missing = self.lines.saturating_sub(picture.lines().count() + 1);
         picture + &"\n".repeat(missing) + &progress.line(self.options.width) + "\n"
     }
@@ -79,6 +82,7 @@ impl Progress {
             Some(format!("{} discarded", self.discarded)).filter(|_| self.discarded > 0),
         ];
         let line = parts.into_iter().flatten().collect::<Vec<_>>().join("  ");
+        // A longer line would go on in the next row, and the cursor would not come back far enough.
         line.chars().take(width).collect()
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nei
 /// The innermost level that two PUs share, in words; empty where nothing is known.
 pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
+    // From the inside to the outside, because the first level that matches is the answer.
     let levels = [
         (a.core, b.core, "same core"),
         (a.l2, b.l2, "same L2"),
@@ -41,7 +42,9 @@ pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
         (a.numa, b.numa, "same NUMA node"),
         (a.package, b.package, "same package"),
     ];
+    // Two levels that are both unknown are not one that is shared.
     let shared = levels.iter().find(|(of_a, of_b, _)| of_a.is_some() && of_a == of_b);
+    // Files without packages do not say that two PUs are in different ones.
     let apart = if a.package.is_some() && b.package.is_some() { "other package" } else { "" };
     shared.map_or(apart, |(_, _, word)| word)
 }

@@ -39,6 +39,7 @@ pub(crate) fn page(report: &NoiseReport) -> Page {
         ("How many, by length", svg::noise::lengths(report).picture().into()),
         ("When, and how long", svg::noise::timeline(report).picture().into()),
     ]);
+    // Columns by their place in the table: the loop's with the steal, and those of FWQ.
     let of_meters = Block::Beside(vec![
         ("Detour loop", table(report).pick([0, 1, 2, 3, 9]).into()),
         ("FWQ: fixed work quanta", table(report).pick([0, 4, 5, 6, 7, 8]).into()),
@@ -138,6 +139,7 @@ fn percent(percent: f64) -> String {
 /// A line of bars a CPU, an octave a bar, each as high as the logarithm of its count.
 fn gaps(report: &NoiseReport) -> String {
     let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
+    // A gap of 0 ns has no logarithm; it counts as one of 1 ns.
     let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
         return "\nNo gaps.\n".to_owned();
@@ -145,9 +147,10 @@ fn gaps(report: &NoiseReport) -> String {
     let from = duration(exp2(first));
     let to = duration(exp2(last + 1));
     let mut text = format!(
-        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 10^4 or more\n"
+        "\nGaps by length, an octave a bar from {from} to {to}; a full bar is 3163 or more\n"
     );
     for noise in &report.cpus {
+        // All CPUs have the same octaves, so that bars below each other can be compared.
         let bars: String =
             (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
         text += format!("  {:>3}  {bars}", noise.cpu).trim_end();
@@ -168,6 +171,8 @@ fn count(bins: &[Bin], octave: u32) -> u64 {
 fn bar(count: u64) -> char {
     match count {
         0 => ' ',
+        // Each character stands for half a decade: about three times as many gaps as the one
+        // before.
         _ => BARS[((2.0 * (count as f64).log10()) as usize).min(BARS.len() - 1)],
     }
 }
@@ -196,6 +201,7 @@ fn source(source: &seatmap_noise::Source) -> String {
 /// The time that another task took of a long gap, which a cell can prevent; empty for short gaps.
 fn preempted(noise: &CpuNoise) -> String {
     match noise.longest_preemption_us {
+        // The meter asks whether another task ran only at gaps of 50 us and more.
         Some(us) if noise.longest_gap_us >= 50.0 => format!(
             "       another task had the CPU for {} of a gap at most; the longest gap is {}\n",
             duration(us * 1e3),
@@ -241,7 +247,7 @@ mod tests {
             0   1.23 %      351.0    7.340 ms   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %   0.5 %
             1   0.00 %        2.0    300.0 ns   32.000 us   45.500 us  139.000 us    8.007 ms  1.50 %       ?
 
-        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 10^4 or more
+        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 3163 or more
             0  ▅     ▅        ▁
             1   ▁
 

@@ -29,7 +29,9 @@ const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 #[must_use]
 pub fn colour(position: f64) -> Rgb {
     let last = VIRIDIS.len() - 1;
+    // A NaN passes through a clamp, and would make the mixed colour black.
     let at = if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) * last as f64 };
+    // The far end belongs to the last pair of colours.
     let left = (at as usize).min(last - 1);
     let share = at - left as f64;
     let mix = |channel: usize| {
@@ -43,6 +45,7 @@ pub fn colour(position: f64) -> Rgb {
 #[must_use]
 pub fn ansi256(rgb: Rgb) -> u8 {
     let nearest = rgb.map(|value| (0..6).min_by_key(|at| CUBE[*at].abs_diff(value)).unwrap_or(0));
+    // Of xterm's colours, 16 to 231 are the cube, and 232 to 255 the greys 8, 18, up to 238.
     let cube = (16 + 36 * nearest[0] + 6 * nearest[1] + nearest[2]) as u8;
     let mean = rgb.iter().map(|value| u32::from(*value)).sum::<u32>() / 3;
     let step = (mean.saturating_sub(3) / 10).min(23) as u8;

@@ -42,6 +42,7 @@ pub(crate) fn page(pattern: &Pattern) -> Page {
 
 /// Whether some edges are heavier than others, so that a list of them is useful.
 fn stand_out(pattern: &Pattern) -> bool {
+    // All edges are alike where each two neighbours are, so that their order does not matter.
     pattern.edges.windows(2).any(|edges| edges[0].bytes != edges[1].bytes)
 }
 
@@ -98,6 +99,7 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
     // Two columns a cell make it square.
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
     let traffic = Traffic::of(pattern, room);
+    // Rounded up, and at least a dot: only a cell in which nothing flows is blank.
     let shade = |row, column| {
         SHADES[traffic
             .strength(row, column)

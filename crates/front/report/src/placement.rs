@@ -57,6 +57,8 @@ pub(crate) fn page(
 /// zero.
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
+    // The dearest placement has the longest bar. The least positive number keeps 0 / 0 away from a
+    // pattern that costs nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
     table.rows(rows.into_iter().map(|row| {
@@ -85,6 +87,7 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     let names: Option<Vec<String>> = tasks.map(|tasks| {
         let named = tasks.iter().map(|task| (task, names.get(*task)));
+        // T3 like on the floor plan, where a number alone is a CPU's.
         named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
     });
     html! {
@@ -135,6 +138,8 @@ impl Seated {
         let mut ends = Vec::new();
         for group in groups(grid) {
             let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
+            // A line stands between two groups with tasks; empty groups leave no trace in the
+            // matrix.
             ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
             seated.extend(here);
         }
@@ -145,6 +150,7 @@ impl Seated {
     fn renumbered(&self, pattern: &Pattern) -> Pattern {
         let place: BTreeMap<usize, usize> =
             self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
+        // A task on a PU without distances has no place in the order, and its edges none either.
         let edge = |edge: &Edge| {
             Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
         };
@@ -174,6 +180,7 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
 #[must_use]
 pub fn table(plan: &Plan) -> String {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
+    // Costs of different objectives are different quantities, and only some are times.
     let unit = match plan.objective {
         Some(Objective::Congestion) => "",
         Some(Objective::Simulated | Objective::Measured) => " (ns)",
@@ -204,6 +211,7 @@ struct CostRow {
 /// The usual placements, the plan, and the bound.
 fn rows(plan: &Plan) -> Vec<CostRow> {
     let Some(best) = plan.cost else { return Vec::new() };
+    // Against a best of 0, as where nothing is sent, no share can be told.
     let row = |what: &str, cost: f64| CostRow {
         what: what.to_owned(),
         cost,
@@ -248,6 +256,7 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
     let is_by_distance =
         matches!(plan.objective, Some(Objective::Distance | Objective::Time)) && !plan.waits;
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
+    // Fewer PUs than tasks: some tasks share one.
     if is_by_distance && used.len() < plan.placement.len() {
         " for threads that spin (two on one CPU count like two on the nearest CPUs)"
     } else {

@@ -14,6 +14,8 @@ pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
+        // A line between siblings stays in their core, so that neither group nor home has a part in
+        // it. The core of a PU may be unknown, and two unknown ones are not the same.
         _ if core[i].is_some() && core[i] == core[j] => smt_ns,
         (Some(from), Some(to)) => {
             model.base_ns(from, to, home) + model.offset_ns[i][home] + model.offset_ns[j][home]

@@ -47,6 +47,7 @@ fn orders(plan: &RankPlan) -> String {
     );
     text += &line("this plan", &plan.costs);
     text.extend(plan.orders.iter().zip(&names).map(|(order, name)| line(name, &order.costs)));
+    // Costs are positive: a bound of 0 says nothing.
     if plan.lower_bound_ns > 0.0 {
         let less = more(plan.lower_bound_ns, plan.costs.total_ns);
         text += &format!("  {:<width$}{:>12}{less:>9}\n", "lower bound", time(plan.lower_bound_ns));
@@ -57,6 +58,8 @@ fn orders(plan: &RankPlan) -> String {
 /// The difference from the plan, in percent.
 fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
+    // The plan's own row has no difference. Over a plan that costs nothing, the ratio is not a
+    // number.
     if ns == plan_ns || !percent.is_finite() { String::new() } else { format!("{percent:+.0} %") }
 }
 
@@ -81,5 +84,7 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
 }
 
 fn bytes(size: u32) -> String {
+    // Only sizes that 'cluster measure' sends stand here, and those above a KiB are multiples of
+    // it.
     if size >= 1024 { format!("{} KiB", size / 1024) } else { format!("{size} B") }
 }

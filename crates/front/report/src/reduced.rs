@@ -47,8 +47,10 @@ impl Reduced {
 fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     let whole = 0..group.len();
     let runs = runs(group);
+    // With more groups than room, no block could keep to one group.
     let parts = if runs.len() <= room { runs } else { vec![whole] };
     let needed = |size: usize| parts.iter().map(|part| part.len().div_ceil(size)).sum::<usize>();
+    // The smallest blocks that fit. Only an empty grid has none.
     let size = (1..=group.len()).find(|size| needed(*size) <= room).unwrap_or(1);
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
@@ -68,6 +70,7 @@ fn runs(group: &[usize]) -> Vec<Range<usize>> {
 /// A part in pieces of at most `size`, as equal as they can be.
 fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
     let pieces = part.len().div_ceil(size);
+    // Whole-number division spreads the remainder, so that pieces differ by one row at most.
     let cut = move |piece: usize| part.start + part.len() * piece / pieces.max(1);
     (0..pieces).map(move |piece| cut(piece)..cut(piece + 1))
 }
@@ -79,6 +82,7 @@ fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> 
     if known.is_empty() {
         return f64::NAN;
     }
+    // The upper median of an even number. A selection takes linear time, and there is one a cell.
     let middle = known.len() / 2;
     *known.select_nth_unstable_by(middle, f64::total_cmp).1
 }

@@ -40,6 +40,8 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
+            // The least number is what counting alone forces; the plan may share more to keep tasks
+            // near.
             let choice =
                 if shared > least { format!(", of which {least} must") } else { String::new() };
             format!(
@@ -101,6 +103,7 @@ fn sentence(remark: &PlacementRemark) -> String {
 fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
     let costs: Vec<String> = round_trips_ns
         .iter()
+        // Wakeups take microseconds, so that fractions of a nanosecond mean nothing.
         .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())))
         .collect();
     let more = if have_cpu_each {
@@ -157,6 +160,7 @@ fn carrying(cores: usize) -> String {
 fn beside([cost, other]: [f64; 2]) -> String {
     let percent = 100.0 * (other / cost - 1.0);
     match (cost > 0.0, percent) {
+        // From half of the last printed digit on; less would read '0.0 % less'.
         (true, percent) if percent <= -0.05 => {
             format!("cost {}, {:.1} % less", number(other), -percent)
         }
@@ -176,6 +180,7 @@ fn empty(packages: &[u32], nodes: &[u32]) -> String {
         "stay empty, their memory and caches"
     };
     let text = format!("{} {verb} unused.", parts.join(" and "));
+    // The first letter is ASCII, 'package' or 'NUMA node', and so one byte long.
     text[..1].to_uppercase() + &text[1..]
 }
 

@@ -43,6 +43,7 @@ impl Scale {
         known.sort_by(f64::total_cmp);
         let &min = known.first()?;
         let &max = known.last()?;
+        // The values are sorted: so many from the end is a quantile.
         let skipped = (known.len() as f64 * outside) as usize;
         // No line changes its owner in no time: a zero is an unknown distance of some importer, and
         // no end of a scale.

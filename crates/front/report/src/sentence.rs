@@ -29,6 +29,7 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
         Finding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
     });
+    // No class is near to infinity, so that without the finding none is left out.
     let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
     let mut cores = classes.iter().filter(|class| {
         // One part of the machine that looks slow because the line's home is in another says
@@ -36,12 +37,14 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
         let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
         class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
     });
+    // A machine of one core has no class but that of its siblings.
     let Some(near) = cores.next().or(classes.first()) else {
         return format!(
             "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
             profile.name
         );
     };
+    // Classes come nearest first; a single one is both the nearest and the farthest.
     let far = cores.next_back().unwrap_or(near);
     if let Some(said) = of_one_kind(near, far, digits) {
         return said;
@@ -62,9 +65,12 @@ fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Opt
     }
     let [low, high] = [near.p10_ns.min(far.p10_ns), near.p90_ns.max(far.p90_ns)];
     let [low_ns, median_ns, high_ns] = [low, near.median_ns, high].map(|ns| digits.show(ns));
+    // Quantiles and not extremes: a single disturbed pair does not make a machine uneven.
+    // A machine of one core has no class but that of its siblings.
+    let what = if near.name == "SMT siblings" { "threads of a core" } else { "cores" };
     Some(if high / low < ALIKE {
         format!(
-            "All cores are about equally far apart, {median_ns} ns: it matters little where threads sit."
+            "All {what} are about equally far apart, {median_ns} ns: it matters little where threads sit."
         )
     } else {
         format!(
@@ -79,16 +85,16 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
         return "This plan says nothing of its cost: judge it by running it.".to_owned();
     };
-    let is_same = |other: f64| (other / cost - 1.0).abs() < SAME;
     let against = match plan.baselines {
-        Some(usual) if is_same(usual.os) => {
+        // Comes first, because a gain this small would be printed as 0.0 % less.
+        Some(usual) if is_same(usual.os, cost) => {
             "No placement was found that costs less than the order in which the OS numbers CPUs"
                 .to_owned()
         }
         Some(usual) => {
             let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
                 .iter()
-                .filter(|one| is_same(one.1))
+                .filter(|one| is_same(one.1, cost))
                 .map(|one| one.0)
                 .collect();
             let alike = if alike.is_empty() {
@@ -96,18 +102,23 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
             } else {
                 format!(" ({} costs the same)", alike.join(" or "))
             };
+            let gain_percent = 100.0 * (1.0 - cost / usual.os);
+            // Tasks that the user fixed can make the cheapest placement dearer.
+            let word = if gain_percent < 0.0 { "more" } else { "less" };
             format!(
-                "As planned{alike} the pattern costs {:.1} % less than as the OS numbers CPUs",
-                100.0 * (1.0 - cost / usual.os)
+                "As planned{alike} the pattern costs {:.1} % {word} than as the OS numbers CPUs",
+                gain_percent.abs()
             )
         }
         None => format!("As planned the pattern costs {cost:.1}"),
     };
     match plan.lower_bound {
+        // A proof says more than any bound, so it comes before the bound.
         _ if plan.optimal => {
             let condition = crate::placement::condition(plan);
             format!("{against}, and no placement is cheaper{condition}: proven.")
         }
+        // A bound of 0 would promise 100 % and says nothing, since costs are positive.
         Some(bound) if bound > 0.0 => {
             format!(
                 "{against}, and no placement can be more than {:.1} % cheaper.",
@@ -118,9 +129,15 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
     }
 }
 
+fn is_same(cost: f64, other: f64) -> bool {
+    // Equal costs may both be 0, as where nothing is sent, and then have no ratio.
+    cost == other || (cost / other - 1.0).abs() < SAME
+}
+
 /// The quietest CPU, and the noisiest.
 pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
+        // Of CPUs that lose equally little, the one whose longest gap is shorter is the quieter.
         (a.stolen_percent, a.longest_gap_us)
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
             .unwrap_or(std::cmp::Ordering::Equal)
@@ -141,6 +158,7 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let is_quiet = |noise: &CpuNoise| {
         noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US
     };
+    // A single CPU has none to be compared with, and no other to be recommended.
     if quiet.cpu == noisy.cpu {
         if is_quiet(quiet) {
             format!("{}: it is quiet.", loses(quiet))
@@ -175,15 +193,14 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
             .to_owned();
     }
     if most == least {
-        return match bytes.len() {
-            1 => "Only 1 edge carries anything: seat its two tasks next to each other.".to_owned(),
-            // Plural: one has its own words above.
-            all => format!(
-                "All {all} edges carry the same: seat each task near those that it sends to."
-            ),
-        };
+        // Plural: one has its own words above.
+        return format!(
+            "All {} edges carry the same: seat each task near those that it sends to.",
+            bytes.len()
+        );
     }
     let mut sum = 0.0;
+    // The edge that crosses the bound still counts: with it the share is reached.
     let before = |edge: &&f64| {
         let is_before = sum < MOST_BYTES * all;
         sum += **edge;

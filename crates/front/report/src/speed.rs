@@ -40,6 +40,8 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
     for (alone, os) in order {
+        // Compared with the fastest of the group: a chain of PUs, each a little slower than the
+        // last, would otherwise be one class.
         let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
             sort_of(pus[0]) == sort_of(os)
                 && alone >= *fastest * (1.0 - seatmap_machine::seat_speed::EQUAL_WITHIN)
@@ -49,6 +51,8 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
             None => groups.push((alone, vec![os])),
         }
     }
+    // A size that all PUs share tells no class from another. It does on processors of which one
+    // chiplet has a stacked cache.
     let caches_differ = {
         let mut sizes: Vec<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
         sizes.sort_unstable();
@@ -61,6 +65,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
             l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what: Vec<String> = kind.map(str::to_owned).into_iter().chain(cache).collect();
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
+            // One PU without a figure leaves the whole class without a range.
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
             Some((
                 speeds.iter().copied().fold(f64::INFINITY, f64::min),
@@ -77,6 +82,7 @@ impl Class {
     /// The cells of its row: what, CPUs, alone, together.
     pub(crate) fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {
+            // Both ends would be printed alike, with three decimals.
             if most - least < 0.0005 {
                 format!("{most:.3}")
             } else {

@@ -21,6 +21,7 @@ pub(crate) struct Traffic {
 impl Traffic {
     /// The matrix of a pattern in at most `room` rows and columns.
     pub fn of(pattern: &Pattern, room: usize) -> Self {
+        // Neither an empty pattern nor a picture without room may divide by zero.
         let block = pattern.tasks.div_ceil(room.max(1)).max(1);
         let n = pattern.tasks.div_ceil(block);
         let mut cells = Square::filled(n, 0.0);
@@ -63,6 +64,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
 
 /// The number of other tasks that a task sends to, and whether as much traffic comes back.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
+    // A pattern without tasks has a degree of 0, so that the figures below exist.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
@@ -87,6 +89,8 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
 fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        // Floating-point numbers have no order that a sort takes; their bits have one, and are the
+        // same for equal numbers.
         let mut edges: Vec<_> =
             pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
         edges.sort_unstable();
@@ -115,16 +119,19 @@ pub(crate) fn three_digits(number: f64) -> String {
     let mut rest = number;
     let mut multiplier = "";
     for next in [" k", " M", " G", " T", " P", " E"] {
+        // A half less than 1000: three digits would round 999.5 up to 1000 and make four of it.
         if rest.abs() < 999.5 {
             break;
         }
         (rest, multiplier) = (rest / 1000.0, next);
     }
+    // The bounds are those at which rounding adds a digit: 9.995 becomes 10.0, and not 10.00.
     let decimals = match rest.abs() {
         99.95.. => 0,
         9.995.. => 1,
         _ => 2,
     };
+    // Below a hundredth two decimals would hide the figure.
     let text =
         if rest.abs() >= 0.01 { format!("{rest:.decimals$}") } else { format!("{rest:.1e}") };
     text + multiplier

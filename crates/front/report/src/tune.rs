@@ -21,6 +21,7 @@ pub fn text(tuned: &Tuned) -> String {
 
 /// The winner against others, the candidates, and what the race shows.
 pub(crate) fn page(tuned: &Tuned) -> Page {
+    // The file of a race that was interrupted, which --resume goes on with.
     let Some(verdict) = &tuned.verdict else {
         let runs = counted(tuned.runs.len(), "run");
         return Page {
@@ -52,6 +53,7 @@ pub(crate) fn page(tuned: &Tuned) -> Page {
 }
 
 fn settings(tuned: &Tuned) -> Table {
+    // A race on a model runs a pattern and not a command.
     let command = Some(("command", tuned.command.join(" "))).filter(|(_, line)| !line.is_empty());
     Table::facts(command.into_iter().chain(tuned.fingerprint.words()))
 }
@@ -86,6 +88,7 @@ fn names(tuned: &Tuned) -> Vec<String> {
 
 /// The candidates, the best first.
 fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
+    // Where larger readings are better, the best candidate has the largest share above the others.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
     let mut order: Vec<usize> = (0..tuned.candidates.len()).collect();
     order.sort_by(|a, b| {
@@ -139,6 +142,7 @@ fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &Run> {
 /// The end of a candidate's race.
 fn fate(tuned: &Tuned, verdict: &Verdict, candidate: usize) -> &'static str {
     match candidate {
+        // The order matters: a candidate that was shown to be worse has also left early.
         _ if candidate == verdict.winner => "best",
         _ if verdict.rejected.contains(&candidate) => "shown to be worse",
         _ if raced(tuned, candidate).count() < verdict.blocks => "left early",
@@ -184,6 +188,7 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
     let Some([low, high]) = found.interval_percent else {
         return format!("Too few runs compare '{own}' with '{other}'");
     };
+    // An interval that holds 0 shows no direction, but its farther end bounds the difference.
     if low <= 0.0 && high >= 0.0 {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most = digits(low.abs().max(high.abs()));
@@ -206,6 +211,7 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
 /// The next step.
 fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
     match &tuned.candidates[verdict.winner].seats {
+        // Seats that are not shown to be as good as the default are never recommended.
         _ if !verdict.safe => Some("Leave the program free: nothing is shown to be better.".to_owned()),
         Seats::Free => None,
         Seats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),

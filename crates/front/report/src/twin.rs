@@ -64,6 +64,8 @@ fn under_load(followed: &Followed) -> String {
     for point in &followed.points {
         let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
         let [low, high] = point.twin_range_ns;
+        // A twin that runs the measured pairs has one result; one that draws its own has one a
+        // draw.
         let range = if followed.same_pairs {
             String::new()
         } else {
@@ -85,6 +87,8 @@ fn under_load(followed: &Followed) -> String {
         followed.rmse_percent, followed.busy_factor
     );
     let [low, high] = followed.busy_range;
+    // A curve in which no link is full is followed by many factors, of which the line above has
+    // one.
     if high > MOST_OPEN * low {
         let _ = writeln!(
             text,

@@ -8,6 +8,7 @@ use seatmap_tune::{BenchEvent, RaceEvent};
 #[must_use]
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     Some(match event {
+        // The bar shows how many runs are made.
         RaceEvent::RunMade { .. } => return None,
         RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
             "{} of {all} race: a run takes {run_s:.2} s, and more do not fit in {limit_s:.0} s",

@@ -9,8 +9,10 @@ const LONGEST: usize = 512;
 pub struct Region {
     path: [u8; LONGEST],
     length: usize,
-    /// The address at which the module begins; 0 for other memory.
+    /// The address at which the module begins; 0 for anonymous memory.
     pub base: usize,
+    /// Whether a part of the module can be executed, so that it has variables.
+    is_code: bool,
 }
 
 /// A line of the list.
@@ -41,15 +43,17 @@ pub fn each(mut give: impl FnMut(&Mapping)) {
 /// The region of an address. A module's variables without initial values follow its file and belong
 /// to it.
 pub fn region(address: usize) -> Option<Region> {
-    let mut module = Region { path: [0; LONGEST], length: 0, base: 0 };
+    let mut module = Region::anonymous();
     let mut end = 0;
     lines(|line| {
         let mapping = parse(line)?;
-        let follows = mapping.path.is_empty() && mapping.from == end;
+        // The kernel puts stacks and other memory next to modules as well. A stack begins with
+        // pages that cannot be written, and data in a file has no variables.
+        let follows = module.is_code && mapping.from == end && mapping.rights == b"rw-p";
         if !mapping.path.is_empty() {
             module.enter(&mapping);
         } else if !follows {
-            module.length = 0;
+            module = Region::anonymous();
         }
         end = mapping.to;
         (mapping.from..mapping.to).contains(&address).then_some(())
@@ -58,6 +62,10 @@ pub fn region(address: usize) -> Option<Region> {
 }
 
 impl Region {
+    fn anonymous() -> Self {
+        Region { path: [0; LONGEST], length: 0, base: 0, is_code: false }
+    }
+
     /// The module's path, `[stack]` and the like, or nothing for anonymous memory.
     pub fn path(&self) -> &[u8] {
         &self.path[..self.length]
@@ -72,7 +80,9 @@ impl Region {
     fn enter(&mut self, mapping: &Mapping) {
         if mapping.path != self.path() {
             self.base = mapping.from.wrapping_sub(mapping.offset);
+            self.is_code = false;
         }
+        self.is_code |= mapping.rights.get(2) == Some(&b'x');
         self.length = mapping.path.len().min(LONGEST - 1);
         self.path = [0; LONGEST];
         self.path[..self.length].copy_from_slice(&mapping.path[..self.length]);
@@ -137,6 +147,53 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         assert_eq!(std::str::from_utf8(region.path()).unwrap(), own.to_str().unwrap());
         assert!(region.base != 0 && region.file().is_some());
+    }
+
+    /// Three pages, one after the other: this program's file with these rights, one that cannot be
+    /// touched, and one to write.
+    fn beside_a_file(rights: c_int) -> [usize; 3] {
+        use std::os::fd::AsRawFd;
+        const PAGE: usize = 4096;
+        let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
+        let private = libc::MAP_PRIVATE;
+        // SAFETY: the pages are new, and those that are mapped over are among them.
+        unsafe {
+            let anywhere = std::ptr::null_mut();
+            let anonymous = private | libc::MAP_ANONYMOUS;
+            let pages = libc::mmap(anywhere, 5 * PAGE, libc::PROT_NONE, anonymous, -1, 0);
+            let fixed = private | libc::MAP_FIXED;
+            let at = pages.byte_add(PAGE);
+            assert_eq!(libc::mmap(at, PAGE, rights, fixed, file.as_raw_fd(), 0), at);
+            let both = libc::PROT_READ | libc::PROT_WRITE;
+            assert_eq!(libc::mprotect(at.byte_add(2 * PAGE), PAGE, both), 0);
+            [1, 2, 3].map(|page| pages as usize + page * PAGE)
+        }
+    }
+
+    #[test]
+    fn a_stack_next_to_a_module_is_not_a_part_of_it() {
+        let [file, guard, stack] = beside_a_file(libc::PROT_READ | libc::PROT_EXEC);
+        assert!(region(file).unwrap().file().is_some());
+        for address in [guard, stack] {
+            let region = region(address).unwrap();
+            assert!(region.file().is_none() && region.base == 0);
+        }
+    }
+
+    #[test]
+    fn memory_next_to_a_modules_data_belongs_to_it_and_next_to_other_data_does_not() {
+        for (rights, is_part) in
+            [(libc::PROT_READ | libc::PROT_EXEC, true), (libc::PROT_READ, false)]
+        {
+            let [file, guard, ..] = beside_a_file(rights);
+            // SAFETY: the page was mapped for this.
+            let status = unsafe {
+                libc::mprotect(guard as *mut libc::c_void, 4096, libc::PROT_READ | libc::PROT_WRITE)
+            };
+            assert_eq!(status, 0);
+            assert!(region(file).unwrap().file().is_some());
+            assert_eq!(region(guard).unwrap().file().is_some(), is_part);
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ impl Formatter for Compact {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
             to.write_all(&rest.as_bytes()[..at])?;
+            // A character above U+FFFF takes two escapes (RFC 8259, section 7).
             c.encode_utf16(&mut units).iter().try_for_each(|unit| write!(to, "\\u{unit:04x}"))?;
             rest = &rest[at + c.len_utf8()..];
         }

@@ -71,6 +71,7 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
 pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
+    // The header alone, as the keys of another version need not fit the type.
     let header: Header = serde_json::from_str(text)?;
     if header.format != format {
         return Err(DocumentError::Format { found: header.format, known: format });

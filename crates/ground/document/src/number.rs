@@ -19,6 +19,7 @@ pub fn printed_number(text: &str) -> Option<f64> {
     let whole_end =
         unsigned.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(unsigned.len());
     let (whole, rest) = unsigned.split_at(whole_end);
+    // The standard library would read `nan` and `inf` as well.
     if rest.contains(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c))
         || !has_thousands_in_groups(whole)
     {

@@ -171,6 +171,7 @@ fn tidy(schema: &mut Schema) {
     let Some(keywords) = schema.as_object_mut() else { return };
     // The sizes of Rust's numbers mean nothing to readers in other languages.
     keywords.remove("format");
+    // A default of null says no more than that the key may be left out.
     if keywords.get("default").is_some_and(Value::is_null) {
         keywords.remove("default");
     }

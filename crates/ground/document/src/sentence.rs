@@ -110,6 +110,7 @@ fn about_a_key(message: &str) -> Option<String> {
 
 /// A value of another type, range or length.
 fn about_a_value(message: &str) -> Option<String> {
+    // From the end: the value in front is the file's, and may hold these words itself.
     let (start, expected) = message.rsplit_once(", expected ")?;
     let expected = expectation(expected);
     if let Some(found) =

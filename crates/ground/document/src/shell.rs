@@ -31,6 +31,7 @@ fn with_escapes(word: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', c]),
             c if is_hidden(c) => {
                 let mut bytes = [0; 4];
+                // Always three digits, so that one behind the escape is not read as a part of it.
                 quoted
                     .extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\{byte:03o}")));
             }

@@ -34,6 +34,7 @@ pub fn visible(text: &str) -> String {
 /// stay.
 #[must_use]
 pub fn visible_lines(text: String) -> String {
+    // Most texts have nothing to escape, and are not copied.
     if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }
 }
 

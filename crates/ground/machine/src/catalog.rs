@@ -50,6 +50,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The names of the bundled machines that are described by their distances, in alphabetical order;
 /// the others are models.
 pub fn descriptions() -> impl Iterator<Item = &'static str> {
+    // At the start of a line, as a comment may name the format as well.
     let format = format!("\nformat = \"{}\"", crate::description::FORMAT);
     MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
 }

@@ -55,6 +55,7 @@ impl<'de> Visitor<'de> for Figure {
     }
 
     fn visit_u64<E: Error>(self, ns: u64) -> Result<Nanoseconds, E> {
+        // JSON's numbers without a point arrive as integers.
         self.visit_f64(ns as f64)
     }
 

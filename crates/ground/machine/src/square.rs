@@ -88,6 +88,7 @@ impl Cell for f64 {
     type Wire = Nanoseconds;
 
     fn to_wire(&self) -> Nanoseconds {
+        // JSON has neither NaN nor infinity.
         Nanoseconds(self.is_finite().then_some(*self))
     }
 

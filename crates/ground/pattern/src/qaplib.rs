@@ -67,6 +67,7 @@ impl Instance {
                     ),
                 ));
             }
+            // Some files have commas behind their numbers.
             let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
             let number = number.filter(|number| is_amount(number.abs()));
             numbers.push(number.ok_or_else(|| {

@@ -13,6 +13,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
 /// The words of one line, each with its place.
 pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.split_whitespace().map(move |word| {
+        // A word is a part of its line, so that the two addresses tell its column.
         (Position { line, column: word.as_ptr().addr() - text.as_ptr().addr() + 1 }, word)
     })
 }

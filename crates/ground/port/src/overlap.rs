@@ -28,6 +28,7 @@ pub struct Run {
 /// work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[Run]) -> f64 {
+    // All tasks were at work from the last begin to the first end.
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(Run::away).collect();
@@ -64,6 +65,7 @@ impl Run {
         let mut whole = 0;
         let counted = self.batches().skip(self.counted.start).take(self.counted.len());
         for batch in counted.filter(|batch| !away.contains(batch)) {
+            // A clock that ran backwards, or tasks of which one ended before another began.
             if batch.end < batch.start || stretch.end < stretch.start {
                 return 0.0;
             }

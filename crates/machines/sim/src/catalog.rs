@@ -31,6 +31,8 @@ impl Model {
                 format!("it has {}; a model has at most {MOST_BYTES}", counted(text.len(), "byte")),
             ));
         }
+        // The format is read on its own first: it decides whose reader names the errors of the
+        // rest.
         let table: toml::Table =
             toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match table.get("format").and_then(toml::Value::as_str) {

@@ -53,6 +53,7 @@ pub enum SimError {
 
 impl Blame for SimError {
     fn is_input(&self) -> bool {
+        // Sizes of transfers, and seats, come from the command line or a file.
         matches!(self, SimError::Refused { .. } | SimError::Seat(_))
     }
 }

@@ -50,6 +50,7 @@ pub(crate) use figures;
 
 /// The error for a text that is not such TOML, with the position of the mistake.
 pub(crate) fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
+    // An error without a place is one of the whole text.
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);
     ModelError::Syntax {

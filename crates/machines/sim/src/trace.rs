@@ -143,6 +143,8 @@ impl Trace {
     pub(crate) fn transfer_begins(&mut self, spe: u32, now: u64, transfer: TracedTransfer) {
         let TracedTransfer { name, id, bytes, tag, local, effective } = transfer;
         let args = Some(Args::Transfer { bytes, tag, local, effective });
+        // `b` and `e` are the two ends of an asynchronous event, of which several may overlap on a
+        // track.
         let row = self.row(name, "b", Group::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), args, ..row });
     }
@@ -178,6 +180,7 @@ impl Trace {
             ph,
             pid,
             tid,
+            // Viewers count microseconds.
             ts: time as f64 / self.cycles_per_us,
             dur: None,
             id: None,
@@ -188,6 +191,7 @@ impl Trace {
 
     fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
         let dur = Some((end - begin) as f64 / self.cycles_per_us);
+        // `X` is a complete event, with its duration.
         let row = self.row(name, "X", pid, tid, begin);
         self.add(Row { dur, ..row });
     }

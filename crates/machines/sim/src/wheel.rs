@@ -94,6 +94,7 @@ impl<E: Copy> Wheel<E> {
                 free
             }
         };
+        // Two times never share a slot, as only the next `SLOTS` cycles are near.
         let at = time as usize % SLOTS;
         let slot = &mut self.slots[at];
         match slot.head {

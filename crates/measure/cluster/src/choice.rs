@@ -50,6 +50,7 @@ pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe
     let mut chooser =
         Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
+    // With so few nodes that all pairs fit into the budget, none has to be predicted.
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
         let groups = chooser.divided_components();
@@ -58,6 +59,7 @@ pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe
     chooser.begin(&natural_order(names));
     chooser.join_runs();
     chooser.fill_blocks();
+    // The random pairs come last: they test a model that has all the others.
     let held_back = chooser.hold_back();
     Chosen { groups: chooser.components(), held_back }
 }
@@ -143,7 +145,11 @@ impl Chooser<'_> {
                 .into_iter()
                 .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
+                // Far pairs that leave all nodes in one part separate nothing: the cut is sought
+                // again below them.
                 1 => most = next,
+                // More than a quarter of the nodes is a group of its own, and not a few nodes that
+                // are odd.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
                 _ => within = near,
             }
@@ -184,6 +190,8 @@ impl Chooser<'_> {
     /// Those that pairs below a limit join.
     fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
+        // The nodes of a part share a number, and each near pair gives its second part that of the
+        // first.
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
             let from = part[*b];
             let to = part[*a];
@@ -192,6 +200,7 @@ impl Chooser<'_> {
         let mut parts = BTreeMap::<usize, Vec<usize>>::new();
         part.iter().enumerate().for_each(|(node, part)| parts.entry(*part).or_default().push(node));
         let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
+        // Ties go by the lowest node, so that the same values always number the groups alike.
         parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
         parts
     }
@@ -205,8 +214,10 @@ impl Chooser<'_> {
                 let other = parts[..at].iter().find(|other| !self.have_met(other, &parts[at]))?;
                 Some(pair(middle(other), middle(&parts[at])))
             });
+            // Half a pair for each node is left for those that are held back.
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
             self.measure(&[next]);
+            // The same pair would be chosen again and fail again.
             if !self.known.contains_key(&next) {
                 return;
             }
@@ -268,6 +279,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// The value between near and far: the cut of the logarithms that leaves the least variance inside
 /// both parts (Otsu 1979); `None` where the two are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
+    // In logarithms a step from 10 to 20 us is as large as one from 100 to 200 us.
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
     // Natural breaks (Jenks) with two classes: the cut with the least deviation inside its parts.
     let cut = (1..logarithms.len())
@@ -301,6 +313,7 @@ fn natural(a: &str, b: &str) -> Ordering {
         (Ok(a), Ok(b)) => a.cmp(&b),
         _ => a.cmp(b),
     });
+    // Texts that are equal up to the end of the shorter one: `n1` comes before `n1a`.
     by_piece.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
 }
 

@@ -294,6 +294,8 @@ impl Pair {
             }
         }
         for end in 0..2 {
+            // Disturbances only lower a rate and lengthen a gap, so that the better figure is
+            // nearer to the link's own.
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
             // Nothing but the link loses packets of round trips: all of them count.
@@ -367,6 +369,7 @@ impl Cluster {
             ));
         }
         let mut names = BTreeSet::new();
+        // Faults name nodes: two of one name could not be told apart.
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
             return Err(format!("two nodes have the name {}", twice.name));
         }
@@ -404,6 +407,7 @@ impl Cluster {
         for (number, nodes) in self.groups.iter().enumerate() {
             nodes.iter().for_each(|node| group[*node] = Some(number));
         }
+        // A node without a group is a group of one, numbered behind those on file.
         let mut next = self.groups.len();
         group
             .into_iter()

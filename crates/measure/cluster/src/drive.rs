@@ -147,6 +147,7 @@ pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f6
         line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
+    // A byte in a nanosecond is 8,000 Mbit/s.
     Ok(8e3 * sent as f64 / nanoseconds(begun))
 }
 
@@ -164,6 +165,7 @@ impl Line {
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
+        // Both limits: the other end may stop answering, or stop reading what is sent to it.
         channel.set_read_timeout(Some(silence))?;
         channel.stream().set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize] })
@@ -186,6 +188,7 @@ impl Line {
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
+        // The first trip is not counted: it tells how many of them fit into the time.
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
         // On a slow link the usual number takes too long; a few tell as much, as its bytes take
@@ -232,6 +235,8 @@ impl Line {
         self.order(b'U', size, count)?;
         let begun = Instant::now();
         (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
+        // Only the other end knows when the last byte has come: a write returns once the kernel has
+        // taken it.
         self.answer::<1>()?;
         Ok(nanoseconds(begun))
     }
@@ -277,6 +282,7 @@ impl Line {
         let times = (0..streams)
             .map(|_| stream(self, FIRST_BYTES, count))
             .collect::<io::Result<Vec<f64>>>()?;
+        // A bit in a nanosecond is 1,000 Mbit/s.
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
@@ -294,6 +300,8 @@ impl Line {
             let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
             answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
         }
+        // A short trip leaves little delay to be divided wrongly between the two ways, and the
+        // median of the shortest quarter ignores one that is odd.
         answers.sort_by_key(|answer| answer.0);
         median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -312,6 +320,7 @@ impl Line {
 }
 
 fn nanoseconds(begun: Instant) -> f64 {
+    // A coarse clock may stand still for a trip, and rates are divided by this.
     begun.elapsed().as_nanos().max(1) as f64
 }
 

@@ -84,6 +84,7 @@ fn answer(called: Called<Ends>) -> io::Result<()> {
             let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
             u32::from_be_bytes([a, b, c, d])
         });
+        // The size comes from the other end, which must not make this one allocate without bounds.
         if size > LARGEST {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -116,6 +117,7 @@ fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::
 
 /// Nanoseconds since 1970 by this node's clock.
 pub(crate) fn clock_ns() -> u64 {
+    // A clock that stands before 1970 counts as 1970.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -158,6 +160,7 @@ impl Account {
         let all_ns = ran_ns.saturating_add(waited_ns);
         End {
             mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
+            // A thread that has measured has run: 0 comes from a kernel that does not count.
             wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
             stops: self.stops(before),
         }
@@ -176,6 +179,8 @@ impl Account {
                     // A count that went back is that of a group which was made anew.
                     let stopped_periods =
                         now.stopped_periods.checked_sub(before.stopped_periods)?;
+                    // A kernel that does not count the periods still tells in how many it stopped
+                    // the group.
                     let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
                     let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
                     (stopped_periods > 0).then(|| Stop {

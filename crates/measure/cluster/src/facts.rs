@@ -22,6 +22,7 @@ impl Facts {
     /// Those of this computer.
     #[must_use]
     pub fn read() -> Self {
+        // "MemTotal:       32594372 kB", proc(5).
         let memory =
             small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
         let kilobytes = memory.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());

@@ -69,6 +69,8 @@ impl Fit {
             usual: [0.0; 2],
             known,
         };
+        // Blocks and nodes are fitted in turn, each with the other taken off: Tukey's median
+        // polish.
         for _ in 0..TURNS {
             fit.fit_blocks(&logarithms)?;
             fit.fit_nodes(&logarithms);

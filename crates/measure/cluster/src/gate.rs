@@ -50,6 +50,7 @@ impl<T: DeserializeOwned> Gate<T> {
         secret: &Secret,
         purpose: Purpose,
     ) -> io::Result<Self> {
+        // A caller may go between the wait and accept(2), which would then wait for the next one.
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         Ok(Gate {
             listeners,
@@ -62,6 +63,7 @@ impl<T: DeserializeOwned> Gate<T> {
 
     /// Waits for something to come, at most so long, and takes in all that has come.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<Heard<T>> {
+        // Strangers stand in the order in which they came, so that the first one's time ends first.
         let next = self
             .strangers
             .front()
@@ -85,6 +87,7 @@ impl<T: DeserializeOwned> Gate<T> {
                     Ok((stream, from)) => self.greet(stream, from.ip().to_canonical()),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) if is_of_the_caller(&error) => {}
+                    // No descriptor is left (EMFILE): the oldest stranger gives up its own.
                     Err(_) => {
                         self.strangers.pop_front();
                         std::thread::sleep(BREATH);

@@ -234,9 +234,11 @@ impl Hearing {
         }
         let transcript = Transcript::new(secret, self.purpose, &self.nonce, &claim);
         if !transcript.accepts(&claim.proof, CALLER) {
+            // A side with another secret could check no proof, so that this word has none.
             let _ = send_plain(&mut &*stream, &Reply::Stranger);
             return Err(HandshakeError::Secret);
         }
+        // The words are parsed after the proof only: until then they may be anybody's.
         let said = serde_json::from_str(&claim.said)
             .map_err(|error| io::Error::other(json_problem(error)))?;
         Ok(Some(Proved { said, transcript }))
@@ -253,6 +255,7 @@ impl<T> Proved<T> {
     /// Gives it its connection, which blocks from now on.
     pub(crate) fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
         stream.set_nonblocking(false)?;
+        // Nagle's algorithm would hold back small messages, whose time is measured (tcp(7)).
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Called { said: self.said, stream, transcript: self.transcript })
@@ -314,6 +317,8 @@ fn prove(
         {
             Err(HandshakeError::Refused(why))
         }
+        // Anybody can send such a reply: without a right proof it does not come from a rank of this
+        // start.
         Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),
         Reply::Stranger => Err(HandshakeError::Stranger),
         Reply::Version { protocol } => Err(HandshakeError::Version { found: protocol }),

@@ -275,10 +275,12 @@ impl<'a> Court<'a> {
         let mut faults = self.unreachable();
         faults.extend(self.stopped());
         let causes = self.explanation.causes.iter().filter_map(|cause| self.fault_of(cause));
+        // A quota that stopped a node has its fault already.
         faults.extend(causes.filter(|fault| !self.is_by_stops(fault)));
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
+        // The kinds are declared from the gravest on.
         faults.sort_by(|a, b| {
             a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
         });

@@ -58,6 +58,8 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(Progress),
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, MeasureError> {
+    // The port opens before the program for MPI is built: the other ranks look for it as soon as
+    // theirs is.
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);
@@ -76,11 +78,13 @@ pub(crate) fn run(
     }
     lead.measure(progress, keep);
     let by_mpi = if duties.mpi {
+        // A launcher may end the whole job where MPI aborts: the figures of TCP are kept first.
         keep(&lead.cluster);
         lead.measure_mpi(progress)
     } else {
         Ok(())
     };
+    // The ranks are sent away before a failure of MPI is reported, else they would wait for orders.
     lead.end();
     by_mpi?;
     // It has been told to end as the others were.
@@ -157,6 +161,7 @@ fn admit(
         called.refuse("rank 0 has other options: start all ranks with the same command line");
         return Err(RankError::Other { rank: said.rank, node: said.node }.into());
     }
+    // One that broke off may come again until the time is over.
     if let Ok((said, stream)) = called.welcome() {
         members.insert(said.rank, Member { said, stream, lost: None });
     }
@@ -236,6 +241,8 @@ impl<'a> Lead<'a> {
     /// Each node measures itself, all at a time.
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(Progress)) {
         let all = self.members.len();
+        // All orders go out before the first answer is waited for, so that the nodes measure at one
+        // time.
         for member in &mut self.members {
             if let Err(error) = send(&mut member.stream, &Order::Profile) {
                 member.lost = Some(error.to_string());
@@ -289,6 +296,7 @@ impl<'a> Lead<'a> {
         if self.options.loaded {
             self.measure_loaded(progress);
         }
+        // Nodes stand before pairs.
         self.cluster.missing.splice(
             0..0,
             self.members.iter().filter_map(|member| {
@@ -420,6 +428,7 @@ impl<'a> Lead<'a> {
                 _ => None,
             })
             .collect();
+        // A node that is given up gets its entry from `lost` at the end.
         self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
         for (node, why) in silent {
             self.lose(node, why);
@@ -470,6 +479,7 @@ fn sentence(error: &io::Error, timeout: Duration) -> String {
 /// Whether the other end of a connection that nobody speaks on has gone, or goes now: a process
 /// that ends closes its connections one after another.
 fn has_gone(stream: &TcpStream) -> bool {
+    // A byte that is only peeked at stays for the next answer.
     let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));
     let is_silent = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
     matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)

@@ -108,6 +108,8 @@ impl Host {
         if !first.ip().is_unspecified() {
             return Ok(first);
         }
+        // The port is open on all addresses. Loopback comes last: this rank's own port opens at the
+        // address that it comes from (`Worker::introduce`), where other nodes have to reach it.
         let ip = seatmap_os::net::addresses()
             .into_iter()
             .next()
@@ -130,6 +132,7 @@ impl Meeting {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
         match (asked, variable("MASTER_ADDR"), variable("MASTER_PORT")) {
+            // A path may hold a colon, too.
             (Some(text), ..) if has_port(text) && !text.contains('/') => {
                 Meeting::Address(text.to_owned())
             }
@@ -202,6 +205,8 @@ impl Meeting {
                 Err(Place::NotYet(text)) => why = text,
                 Ok((places, secret)) => {
                     for place in places {
+                        // An address on an interface that leads nowhere costs two seconds, then the
+                        // next one is tried.
                         let stream = TcpStream::connect_timeout(&place, Duration::from_secs(2));
                         let greeted = stream.map_err(|error| Greeting::Again(error.to_string()));
                         match greeted.and_then(|stream| greet(stream, &secret)) {
@@ -216,6 +221,7 @@ impl Meeting {
                 }
             }
             if begun.elapsed() >= timeout {
+                // Somebody else's answer says more than the latest failure.
                 let why = stranger.unwrap_or(why);
                 return Err(MeetingError::Nobody { seconds: timeout.as_secs_f64(), why });
             }
@@ -338,6 +344,7 @@ fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool 
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
+    // On NFS the text has to be at the server before the name is.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }

@@ -103,7 +103,7 @@ pub enum MpiError {
     Compiler {
         /// The command.
         command: String,
-        /// The end of what it said.
+        /// The first lines that it said.
         said: String,
     },
     /// The compiler did not end.

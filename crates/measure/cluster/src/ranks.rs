@@ -53,6 +53,7 @@ impl Cluster {
         self.check_nodes()?;
         let size_bytes = self.measured_size(message_bytes);
         let fit = match self.nodes.len() {
+            // A single node has no pairs, and its ranks talk inside it.
             1 => None,
             _ => Some(self.fit(Metric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
         };
@@ -71,6 +72,7 @@ impl Cluster {
     fn check_nodes(&self) -> Result<(), NoPlaces> {
         let mut hosts = std::collections::BTreeMap::new();
         for node in &self.nodes {
+            // With --each-rank, several nodes have the address of one host.
             if let Some(other) = hosts.insert(&node.address, &node.name) {
                 return Err(NoPlaces::EachRank(other.clone(), node.name.clone()));
             }

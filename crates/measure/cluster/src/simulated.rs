@@ -126,6 +126,7 @@ impl Simulated {
     /// lot.
     fn worse(&mut self, little: f64, lot: f64) -> f64 {
         let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
+        // The logarithm of a uniform number is exponential: a few figures are very late.
         let large =
             if self.rng.f64() < self.busy { 1.0 - lot * (1.0 - self.rng.f64()).ln() } else { 1.0 };
         small * large.min(8.0)
@@ -148,6 +149,7 @@ impl Simulated {
         let lost = a.lost_share[0]
             .max(b.lost_share[1])
             .max(self.way(from, to).map_or(0.0, |way| way.lost_share));
+        // A stream slows down at each loss, as TCP halves its window.
         let slower = if lost > 0.0 { 1.0 + 100.0 * lost * self.rng.f64() } else { 1.0 };
         // The best of three streams counts.
         let noise =
@@ -163,6 +165,7 @@ impl Simulated {
     fn trip(&mut self, [a, b]: [usize; 2], size_bytes: u32, rate_mbps: [f64; 2]) -> Trip {
         let is_far = self.nodes[a].switch != self.nodes[b].switch;
         let base_ns = if is_far { 55e3 } else { 45e3 };
+        // A bit takes 1,000 ns at 1 Mbit/s.
         let bytes_ns =
             8e3 * f64::from(size_bytes + HEADER_BYTES) * (1.0 / rate_mbps[0] + 1.0 / rate_mbps[1]);
         let delay_ns = self.delay_ns(a, b) + self.delay_ns(b, a);
@@ -209,6 +212,7 @@ impl Simulated {
     fn resent(&mut self, from: usize, to: usize, sent: u64) -> u64 {
         let way = self.way(from, to).map_or(0.0, |way| way.lost_share);
         let share = self.nodes[from].lost_share[0] + self.nodes[to].lost_share[1] + way;
+        // Busy computers send a segment again now and then though none is lost.
         let usual = u64::from(self.rng.f64() < 0.1 + self.busy / 2.0);
         usual + (share * sent as f64 * (0.6 + 0.8 * self.rng.f64())).round() as u64
     }

@@ -165,6 +165,7 @@ fn read_orders(mut channel: Channel, is_over: &AtomicBool, orders: &Sender<io::R
         let order = receive(&mut channel);
         let is_last = !matches!(order, Ok(Order::Part(_)));
         if is_last {
+            // Relaxed: the flag carries nothing but itself.
             is_over.store(true, Ordering::Relaxed);
         }
         if orders.send(order).is_err() || is_last {

@@ -87,6 +87,7 @@ pub fn short(names: &[&str]) -> String {
         let width = if number.starts_with('0') && number.len() > 1 { number.len() } else { 0 };
         match number.parse() {
             Ok(number) => by_stem.entry((stem, width)).or_default().push(number),
+            // It has no digits, or more than 64 bits hold.
             Err(_) => plain.push((*name).to_owned()),
         }
     }

@@ -122,6 +122,7 @@ impl Channel {
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
         Ok(Channel {
             stream: self.stream.try_clone()?,
+            // Each handle uses one direction of its copy, so that no number is used twice.
             seals: self.seals.clone(),
             limit: self.limit,
         })
@@ -144,6 +145,7 @@ impl Channel {
     /// it.
     pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
+        // A first read alone tells a closed connection from one that breaks within a frame.
         let first = loop {
             match self.stream.read(&mut bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -165,6 +165,7 @@ impl Worker {
         };
         let channel = call(stream, secret, Purpose::Measurement, &introduction)?;
         tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+        // Peers that call earlier wait in the kernel, as the port is open already.
         serve(listener, secret, self.rank).map_err(Greeting::again)?;
         Ok(channel)
     }

@@ -98,6 +98,7 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
         .iter()
         .copied()
         .filter(|cpu| *cpu != first)
+        // Where the core of the first CPU is not known, that CPU alone is left out.
         .filter(|cpu| first_core.is_none() || core_of(topology, *cpu) != first_core)
         .collect()
 }

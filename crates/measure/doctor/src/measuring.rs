@@ -157,6 +157,7 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+            // The switch of intel_pstate turns turbo off, and that of other drivers turns it on.
             let (path, off) = if root.has(of_intel) {
                 (of_intel, "1")
             } else {

@@ -25,6 +25,7 @@ pub fn examine(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<Diagnosis> {
     let kernel = Scheduler::read(root);
+    // The form of `/proc/PID/environ`, which `variables::binding` reads.
     let environ: Vec<u8> = environment
         .into_iter()
         .flat_map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat())
@@ -117,6 +118,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
     let found = variables::binding(environ);
     let binding: Vec<&str> = found
         .iter()
+        // A variable with a number of threads alone binds none of them.
         .filter(|variable| variable.threads.is_none())
         .map(|variable| variable.name.as_str())
         .collect();

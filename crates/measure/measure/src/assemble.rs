@@ -77,6 +77,7 @@ impl Cells<'_> {
     fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
         let mut matrix = Matrix::filled(self.pus, 0.0);
         for ((i, j), result) in self.results {
+            // The distance of a pair without a batch is not known.
             let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
             matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
         }

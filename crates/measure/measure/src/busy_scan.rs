@@ -79,6 +79,7 @@ impl BusyScan<'_> {
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
+        // A pair takes two PUs and a line of its own.
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         // Each talk is a look of two cores.
         looks.div_ceil(2 * at_once.max(1)) as u64

@@ -11,6 +11,7 @@ pub const FLOOR_NS: f64 = 1.3;
 /// The figure of a visit that no machine can deliver: a batch that lies further below [`FLOOR_NS`]
 /// than one step of the clock, or a median below it. Round-trip nanoseconds.
 pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
+    // A step of the clock can shorten a single batch, and not the median of all.
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
     let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);
     fastest.or_else(|| median(round_trip_ns).filter(|ns| *ns < FLOOR_NS))

@@ -100,6 +100,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         let pairs = schedule::all_pairs(n);
         let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
+        // The number of passes is asked for each time, as the pace is known after the first one
+        // only.
         while (pass as u32) < course.pace.passes(self.plan) {
             if self.pass(&pairs, pass, &mut course)?.is_break() {
                 return Ok(course.ended(pass + 1, None));

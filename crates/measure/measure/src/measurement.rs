@@ -198,6 +198,7 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
+        // Two measurements at once would disturb each other.
         let claim = Claim::wait(&mut |process| hear(MeasureNews::Waits(process)));
         let claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
@@ -246,6 +247,7 @@ impl MeasurementRequest {
         let request = self.request(probe.clock_step_ns());
         let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
         let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
+        // A user who ends it here is heard at the first step.
         let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
         let ended = survey::survey(
             &mut probe,

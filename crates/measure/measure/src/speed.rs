@@ -82,6 +82,7 @@ pub fn speeds<T: Timed>(
 }
 
 fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
+    // A list without times stays, as NaN: the figures run along the PUs.
     times.iter().map(|ns| of(ns).unwrap_or(f64::NAN)).collect()
 }
 

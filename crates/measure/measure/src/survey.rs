@@ -120,6 +120,8 @@ pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
+    // While lines are sorted on a busy machine, pairs beyond the candidates need lines of their
+    // own.
     let homes = request.homes + 2 * pairs_at_once(request, topology) as u32;
     matrix.max(loaded).max(homes)
 }
@@ -127,6 +129,8 @@ pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
 /// Pairs that talk at once while lines are sorted; 0 on a quiet machine.
 fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     let share = request.utilisation_percent as usize;
+    // Two PUs make a pair, so that half of this share of the PUs is the number of pairs; a share
+    // above 0 has one at least.
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
@@ -247,6 +251,7 @@ fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
         .iter()
         .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
         .collect();
+    // Numbered as they come, as the numbers of caches may have holes.
     let mut seen = Vec::new();
     for key in &keys {
         if !seen.contains(key) {

@@ -39,6 +39,7 @@ impl<T: Testbed> TestbedProbe<T> {
         let touchers = touchers(topology, testbed.pus());
         let pages = pages(candidates, touchers.len());
         for (page, toucher) in (0..pages).zip(touchers.iter().cycle()) {
+            // One word of a page places the whole of it.
             testbed.run(&[*toucher], &Touch { words: vec![candidate(page * LINES_PER_PAGE)] })?;
         }
         Ok(TestbedProbe { testbed, pages })
@@ -50,6 +51,7 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     fn batches(&self, visit: &Visit, traces: &[Trace]) -> Vec<Batches> {
+        // A pair alone counts to its own end; of several, all count until the first ends.
         let until_ticks = match visit.pairs.len() {
             1 => u64::MAX,
             _ => traces
@@ -87,6 +89,7 @@ fn pages(candidates: u32, nodes: usize) -> u32 {
 /// known.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
     let first_of: BTreeMap<Option<u32>, u32> =
+        // In reverse, so that the first PU of a node is the one that stays in the map.
         pus.iter().rev().map(|os| (topology.pu(*os).and_then(|pu| pu.numa), *os)).collect();
     first_of.into_values().collect()
 }

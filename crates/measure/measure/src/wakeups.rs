@@ -55,6 +55,7 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
     Xoshiro::new(seed).shuffle(&mut order);
     let mut taken: BTreeMap<Nearness, Vec<[u32; 2]>> = BTreeMap::new();
     for (at, a) in order.iter().enumerate() {
+        // From itself on: a CPU and itself are a pair as well.
         for b in &order[at..] {
             let found = taken.entry(Nearness::of(topology, [*a, *b])).or_default();
             if found.len() < most as usize {

@@ -38,6 +38,7 @@ impl Calibration {
     pub(super) fn of(cpu: &mut impl Cpu) -> Self {
         let loop_ticks = quickest(BLOCKS, || period(cpu));
         let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
+        // A clock of coarse steps may show no time at all.
         let trial_ticks = quickest(TRIALS, || trial(cpu)).max(1.0);
         let quanta = QUANTUM_NS / cpu.ns_per_tick() / trial_ticks;
         Calibration {

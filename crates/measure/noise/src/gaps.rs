@@ -37,6 +37,7 @@ pub(super) struct Gaps {
 
 impl Gaps {
     pub(super) fn new() -> Self {
+        // Written once and cleared, so that its memory is there.
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
         Gaps {

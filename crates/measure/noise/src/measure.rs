@@ -87,6 +87,7 @@ impl Room<'_> {
             .iter()
             .map(|cpu| self.hire(scope, *cpu, seated.clone()))
             .collect::<Result<_, _>>()?;
+        // With this sender gone, the channel ends with the last meter.
         drop(seated);
         for hired in &hired {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
@@ -142,6 +143,7 @@ impl Room<'_> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
+        // Memory is taken before the begin, so that no page fault of its own falls into the time.
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;

@@ -36,6 +36,7 @@ impl Quanta {
             cpu.work(own.quantum_steps);
             let ticks = cpu.ticks().saturating_sub(last);
             self.record(ticks, cpu.ns_per_tick());
+            // A second reading leaves out the time for writing the first one down.
             last = cpu.ticks();
         }
         last

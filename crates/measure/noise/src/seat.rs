@@ -81,6 +81,7 @@ pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Err
 /// The reason behind the kernel's "invalid argument".
 fn refused(cpu: u32, source: std::io::Error) -> Error {
     let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
+    // The own mask does not count here; the rest of the check tells of CPUs that do not run.
     let open = Cpus { allowed: Vec::new(), ..cpus };
     match open.check(&[cpu]) {
         Err(seatmap_os::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),

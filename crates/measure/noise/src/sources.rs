@@ -73,6 +73,7 @@ impl Snapshot {
 
     /// Seconds from an earlier reading to this one.
     pub(super) fn seconds_since(&self, earlier: &Snapshot) -> f64 {
+        // Two readings may show the same time, by which counts are divided.
         (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 

@@ -52,6 +52,8 @@ impl Mark {
             let before = clock.stamp().ticks;
             let mono_ns = mono_ns();
             let after = clock.stamp().ticks;
+            // The other clock was read between the two: the middle is wrong by half of that at
+            // most.
             let took = after.saturating_sub(before);
             (took, Mark { ticks: before + took / 2, mono_ns })
         });
@@ -87,6 +89,7 @@ pub(super) fn explain(
     ns_per_tick: f64,
 ) -> Option<Traced> {
     let spans = spans::of(&recording.text)?;
+    // Of gaps before the first event that is left, the trace knows nothing.
     let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
     Some(blame::traced(gaps, &spans, from_ns, |gap: &Gap| {
         marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64

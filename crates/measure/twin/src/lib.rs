@@ -95,6 +95,7 @@ pub enum TwinError {
 
 impl Blame for TwinError {
     fn is_input(&self) -> bool {
+        // The profile lacks what a twin needs: another file helps, and another run does not.
         !matches!(self, TwinError::Load(_))
     }
 }

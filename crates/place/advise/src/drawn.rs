@@ -69,6 +69,7 @@ impl DrawnPlacement {
         let homes = if plan.channels.is_empty() {
             Vec::new()
         } else {
+            // With fewer lines than edges, lines are used again.
             lines.cycle().take(pattern.edges.len()).collect()
         };
         DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
@@ -102,6 +103,7 @@ impl DrawnPlacement {
 
 /// The home of the line that a pair of tasks uses in a plan, whichever of the two sends.
 fn home(plan: &Plan, edge: &Edge) -> Option<usize> {
+    // A plan has one channel for each pair, and a pattern may have an edge each way.
     let ends = [(edge.from, edge.to), (edge.to, edge.from)];
     plan.channels
         .iter()

@@ -51,6 +51,7 @@ impl MachineLinks {
 
 /// Every group with a name that holds others, the outer ones first.
 fn add_borders(group: &Group, borders: &mut Vec<(String, Vec<u32>)>) {
+    // A group of one PU has no border worth a name: all that it sends crosses it.
     if let Some(name) = group.names.first().filter(|_| !group.inside.is_empty()) {
         borders.push((name.clone(), group.pus.clone()));
     }
@@ -69,6 +70,7 @@ pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlaceme
     for edge in &pattern.edges {
         let Some(ends) = seating.ends(edge) else { continue };
         let [here, there] = ends.map(|os| around.get(&os).unwrap_or(&nowhere));
+        // Borders around both ends are not crossed; those around one end are, in or out.
         here.symmetric_difference(there).for_each(|border| loads[*border] += edge.bytes);
     }
     loads

@@ -36,6 +36,7 @@ pub fn machine(profile: &Profile) -> Group {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
+    // Groups appear in this order, which is that of the picture.
     pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
@@ -56,6 +57,7 @@ fn group(pus: &[&Pu], levels: &[Level]) -> Group {
         pus: pus.iter().map(|pu| pu.os).collect(),
         inside: Vec::new(),
     };
+    // A single PU is named for itself, and not for the cache that it has alone.
     if pus.len() == 1 {
         here.names = vec![of_pu(pus[0])];
         return here;
@@ -63,6 +65,8 @@ fn group(pus: &[&Pu], levels: &[Level]) -> Group {
     for (at, level) in levels.iter().enumerate() {
         let Some(parts) = divided(pus, *level) else { continue };
         match parts.as_slice() {
+            // The level holds all of these PUs: it divides nothing, and is one more name of the
+            // group.
             [whole] => {
                 here.names.push(name(*level, whole[0]));
                 here.level = Some(*level);
@@ -116,6 +120,7 @@ fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
                 .collect(),
         })
         .filter(|group| !group.inside.is_empty());
+    // A PU that no group holds is drawn all the same.
     let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
     several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
 }

@@ -104,6 +104,8 @@ impl Rehearsal {
                     .map(|program| Rehearsal::Cell(model, program))
                     .ok_or(RehearsalError::LongMessages)
             }
+            // Before the general case: an option that would change nothing is an error, and not
+            // silence.
             Runner::Coherent(_) if messages.packet_bytes.is_some() => {
                 Err(RehearsalError::PacketOfLines(machine.given_name().to_owned()))
             }
@@ -112,6 +114,8 @@ impl Rehearsal {
                 if handoffs.handoffs.is_empty() {
                     return Err(RehearsalError::Silent);
                 }
+                // Pizza slices keep a channel's line in the slice, and the method includes the
+                // choice of lines (Liu et al. 2015).
                 let is_pizza = matches!(request.method, PlaceMethod::Pizza(_));
                 let chooses_homes = request.homes || is_pizza;
                 Ok(Rehearsal::Coherent(OverLines { model, handoffs, chooses_homes }))
@@ -142,6 +146,7 @@ impl Rehearsal {
     fn floor_ns(&self) -> f64 {
         match self {
             Rehearsal::Cell(model, program) => {
+                // Cycles over GHz are nanoseconds.
                 program.floor_cycles(model.port_bytes_per_cycle()) / model.frequency_ghz
             }
             Rehearsal::Coherent(_) => 0.0,
@@ -155,6 +160,7 @@ impl Rehearsal {
     pub fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
         match self {
             Rehearsal::Cell(model, program) => {
+                // A run of its own: the judge's runs are many, and keep no counters.
                 let mut bed = CellBed::new(Arc::clone(model));
                 messages_ns(&mut bed, program, &seating.placement, 0)?;
                 seating.counted = Some(bed.counters().link_cycles());

@@ -90,6 +90,8 @@ impl AdviceRequest<'_> {
     pub fn advise(&self) -> Result<Advice, AdviceError> {
         let began = Instant::now();
         let mut request = self.place.clone().settled()?;
+        // The remarks search for the other use of SMT: both searches share the time that the user
+        // gave.
         request.limit = if self.with_remarks && request.has_other_way() {
             self.time.without_part(OTHER_WAY_PART)
         } else {

@@ -36,6 +36,7 @@ impl Ways {
                 })
             }
             Model::Coherent(coherent) => {
+                // A machine of levels has no shape: its links are the borders of groups.
                 let word = match coherent.shape.as_ref()? {
                     Shape::Mesh { .. } => "tile",
                     _ => "stop",
@@ -60,11 +61,13 @@ impl Ways {
     #[must_use]
     pub fn loads(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
         let links = self.fabric.links().len();
+        // A count of another machine's links would not fit this fabric.
         if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == links) {
             return counted.clone();
         }
         let mut loads = vec![0.0; links];
         for (at, edge) in pattern.edges.iter().enumerate() {
+            // A placement on file may have fewer tasks than the pattern beside it.
             if let Some([from, to]) = seating.ends(edge) {
                 let links = self.links(from, to, seating.home(at));
                 links.into_iter().for_each(|link| loads[link] += edge.bytes);
@@ -80,18 +83,21 @@ impl Ways {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
             return Vec::new();
         };
+        // Without a home, or on a machine whose homes are not nodes, data takes the direct way.
         let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
         self.between(*from, *over).chain(self.between(*over, *to)).collect()
     }
 
     fn between(&self, from: u16, to: u16) -> impl Iterator<Item = usize> {
         let step = move |at: u16| (at != to).then(|| self.fabric.next(at, to));
+        // The fabric's own routing, link by link, until the end is reached.
         std::iter::successors(step(from), move |link| step(self.fabric.links()[*link].to))
     }
 }
 
 /// The elements at both ends; of a link between chips, the chips.
 fn name_on_cell(cell: &CellModel, link: &Link) -> String {
+    // Nodes are numbered chip by chip, each along its ring.
     let elements = cell.ring.len();
     let [from, to] = [link.from, link.to].map(usize::from);
     let [chip, other] = [from, to].map(|node| node / elements);

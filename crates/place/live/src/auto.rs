@@ -106,6 +106,7 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_host::topology::reachable()?;
+        // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;
         // The counter counts what is executed next, so the program comes right after it.
         let is_command = matches!(self.subject, Subject::Command(_));

@@ -183,6 +183,7 @@ impl Ground<'_> {
         machine.core_distance = Some(CoreDistance::imported(numbers, apart));
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Some(Weight::Messages);
+        // The first of the two limits ends the search.
         request.limit =
             Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
         let answer = request.place()?;
@@ -223,6 +224,7 @@ fn busy(pattern: &Pattern) -> Vec<usize> {
 
 /// The pattern of these tasks alone.
 fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
+    // Tasks ascend, as `busy` finds them.
     let kept = pattern.edges.iter().filter_map(|edge| {
         let from = tasks.binary_search(&edge.from).ok()?;
         let to = tasks.binary_search(&edge.to).ok()?;

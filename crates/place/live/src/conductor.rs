@@ -147,6 +147,7 @@ impl<'a> Conductor<'a> {
     /// be better stay. Whatever happens, the session is handed back, for the program may live on.
     pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
         let done = self.play();
+        // Before masks are given back, after which no thread has a seat.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         if !matches!(done, Ok(End::Time | End::Program)) {
@@ -222,6 +223,7 @@ impl<'a> Conductor<'a> {
     }
 
     fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
+        // The pattern is to be the program's own, without seats.
         self.give(None);
         self.session.pause(false)?;
         self.session.forget();
@@ -302,6 +304,7 @@ impl<'a> Conductor<'a> {
             self.guard.tell(&new).map_err(LiveError::Guard)?;
             self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
+            // The end of a slice is not that of the time.
             let end =
                 if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
             if end.is_some() {

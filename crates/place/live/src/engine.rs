@@ -181,9 +181,11 @@ impl Engine {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
         if whole < self.rules.pairs {
+            // Seats that are kept were shown to be better, and a few bad pairs do not refute that.
             return (!trial.is_recheck && is_dire(&pairs)).then_some((Verdict::LeftEarly, None));
         }
         let logs: Vec<f64> = pairs.iter().map(|(free, seated)| (seated / free).ln()).collect();
+        // A recheck is one claim, whatever the number of candidates.
         let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
         let confidence = 1.0 - (1.0 - self.rules.confidence) / tried as f64;
         let Some(shift) = signed_rank::shift(&logs, confidence) else {
@@ -291,6 +293,7 @@ fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
         .filter_map(|(at, pair)| {
             let first = (*pair.first()?)?;
             let second = (*pair.get(1)?)?;
+            // In every other pair the period with seats comes first.
             let (free, seated) =
                 if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
             (free > 0.0 && seated > 0.0).then_some((free, seated))

@@ -68,6 +68,7 @@ pub fn stand(pipe: impl BufRead) {
             return;
         }
         if let Some(mask) = read(&text) {
+            // Numbers come again: the last line of one is of the latest thread.
             masks.insert(mask.tid, mask);
         }
     }

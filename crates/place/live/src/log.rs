@@ -200,6 +200,7 @@ impl Log {
 }
 
 fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug) -> LogError {
+    // Lines count from 1, and the first one is the header.
     LogError::Differs {
         line: at + 2,
         logged: format!("{logged:?}"),

@@ -101,6 +101,7 @@ impl Masks {
         let is_a_seat = self.sitters.values().any(|sitter| {
             sitter.seat.as_ref().is_some_and(|seat| affinity::is_as_given(seat, &now))
         });
+        // A process that is new was begun by one that is known.
         let of_process =
             self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
         let base = match of_process {
@@ -220,6 +221,7 @@ impl Masks {
                 self.starved.insert((*tid, sitter.started_ticks), starved);
             }
         }
+        // A program that has ended keeps the figure of the last look at it.
         if living > 0 {
             self.on_seats = on_seats;
         }

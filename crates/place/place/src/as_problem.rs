@@ -33,8 +33,12 @@ impl AsProblem {
     /// is no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
+        // Both matrices play the same part in the sum, under the inverse permutation; the searches
+        // are fast where the traffic is sparse.
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
+        // Diagonals are dropped, which is right where one of the two is zero. Bounds by nearest
+        // slots hold for amounts alone.
         if !(is_amount(a) && is_amount(b) && (is_hollow(a) || is_hollow(b))) {
             return None;
         }
@@ -58,6 +62,7 @@ impl AsProblem {
     /// Whether tasks have few partners, so that a swap changes little.
     pub(crate) fn is_sparse(&self) -> bool {
         let n = self.problem.slots();
+        // Fewer than half of the n (n - 1) / 2 pairs talk.
         4 * self.problem.traffic.pairs() < n * (n - 1)
     }
 
@@ -74,6 +79,8 @@ impl AsProblem {
     /// The assignment of the problem that gives each item this place.
     pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
         let mut slot_of_row = place_of.to_vec();
+        // The traffic's rows are places then, so that the wanted array is the inverse of the given
+        // one.
         if self.is_turned {
             place_of
                 .iter()

@@ -28,6 +28,8 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let mut delta = f64::INFINITY;
             let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
+                // The reduced cost by the potentials u and v: zero on the edges in use, and never
+                // negative.
                 let reduced = clamped(cost[(at - 1) * columns + to - 1]) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);
@@ -41,12 +43,15 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
                     u[row_of[to]] += delta;
                     v[to] -= delta;
                 } else {
+                    // Least reduced costs are kept relative to the potentials, which have just
+                    // risen by delta.
                     least[to] -= delta;
                 }
             }
             column = next;
         }
         while column != 0 {
+            // The path is walked back to column 0, and each row on it takes the next column.
             row_of[column] = row_of[way[column]];
             column = way[column];
         }
@@ -55,6 +60,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     (1..=columns)
         .filter(|column| row_of[*column] > 0)
         .for_each(|column| column_of[row_of[column] - 1] = column - 1);
+    // The sum of the cells as they are, and not of the clamped ones that the search compared.
     let sum = column_of.iter().enumerate().map(|(row, column)| cost[row * columns + column]).sum();
     (sum, column_of)
 }

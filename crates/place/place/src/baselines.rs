@@ -40,6 +40,7 @@ pub(crate) fn baselines(
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
     let mut rng = Xoshiro::new(request.seed);
+    // Without one draw the mean below would be 0/0.
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
     Baselines {
@@ -56,10 +57,12 @@ pub(crate) fn baselines(
 /// The PU (row) of each task: along the OS's numbers, compact, scattered.
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
+    // PUs may come in the order that the user typed; the OS's order is by number.
     os.sort_unstable();
     let topology = &request.profile.topology;
     [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
         .map(|order| {
+            // More tasks than PUs begin again with the first one.
             (0..tasks).map(|task| pus.index_of(order[task % order.len()]).unwrap_or(0)).collect()
         })
 }
@@ -87,6 +90,8 @@ pub(crate) fn as_good(
     cost: impl Fn(&[usize]) -> f64,
 ) -> Option<(Solution, &'static str)> {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus);
+    // Runtimes have settings for compact and scatter (`OMP_PROC_BIND=close`, `spread`), and none
+    // for the OS's numbers.
     let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
     named.into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
@@ -97,6 +102,8 @@ pub(crate) fn as_good(
 /// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does
 /// not allow it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
+    // Falling numbers, searched from the end: the lowest free slot of a PU goes first, and removing
+    // it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());
     for pu in pu_of {
@@ -105,6 +112,7 @@ pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>>
         slot_of.push(free.remove(at));
     }
     slot_of.extend(free.iter().rev());
+    // An assignment that needs no mending is one that fixed tasks and zones allow.
     (seed::lawful(problem, slot_of.clone()) == slot_of).then_some(slot_of)
 }
 

@@ -12,6 +12,7 @@ pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) ->
         let others: Vec<Option<ScopedJoinHandle<'_, T>>> = (1..count)
             .map(|at| Builder::new().spawn_scoped(scope, move || work(at)).ok())
             .collect();
+        // The others are started before this thread begins its own part.
         let first = Some(work(0));
         let ended = others.into_iter().map(|other| other?.join().ok());
         std::iter::once(first).chain(ended).collect()

@@ -34,6 +34,7 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
         .map(|slot| (!watch.is_late()).then(|| nearest(problem, slot, longest)))
         .collect();
     let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
+    // A fixed task's other slots are forbidden by a cost that is finite even if many are added up.
     let sum =
         best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), |task, slot| match problem
             .fixed[task]
@@ -56,6 +57,8 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     }
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a(), i))).collect();
     let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b(), i))).collect();
+    // The rearrangement inequality: large flows over small distances give the least sum there is,
+    // for negative numbers too.
     distances.iter_mut().for_each(|row| row.reverse());
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
         qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
@@ -75,6 +78,7 @@ fn crude(qap: &Qap) -> f64 {
         |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
     let a = cells(qap.a());
     let b = cells(qap.b());
+    // Sums of products of amounts are not negative.
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }
@@ -100,6 +104,8 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
+            // A sum for the case that time ends before the last row; the assignment is better than
+            // it.
             sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
         } else {
             sum += row.fold(f64::INFINITY, f64::min)
@@ -113,6 +119,7 @@ fn nearest(problem: &Problem, slot: usize, wanted: usize) -> Vec<f64> {
     let others = (0..problem.slots()).filter(|other| *other != slot);
     let mut all: Vec<f64> = others.map(|other| problem.between(slot, other)).collect();
     if wanted < all.len() && wanted > 0 {
+        // Only the nearest are needed in order: linear time for each slot instead of a sort of all.
         all.select_nth_unstable_by(wanted - 1, f64::total_cmp);
         all.truncate(wanted);
     }

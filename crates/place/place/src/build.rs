@@ -13,12 +13,15 @@ const MOST_SLOTS: usize = 20_000;
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
+    // Every PU has as many slots as the fullest one needs; zones see to it that none is two tasks
+    // ahead.
     let copies = tasks.div_ceil(n);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
     }
     let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
+    // Slots go round the PUs, so that the natural order fills each PU once before any twice.
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
     let mut problem = Problem {
         traffic: Traffic::new(tasks, request.edges()),
@@ -44,6 +47,7 @@ fn zones(request: &PlaceRequest, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones,
         if tasks <= n {
             return Ok(Zones::free(pu_of_slot.len()));
         }
+        // A zone is a PU here: floor to ceiling of the mean.
         return Ok(Zones::alike(pu_of_slot.to_vec(), (tasks / n) as u32, tasks.div_ceil(n) as u32));
     };
     let groups = groups(level, request.profile, pus)?;

@@ -46,7 +46,9 @@ impl PlaceRequest<'_> {
             links: Links::new(self.profile, &pus),
         };
         let best = self.place()?;
+        // One place is kept for the bad one, which is added last.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
+        // The order is the order of worth: once there are enough, the rest is left out.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()
@@ -61,6 +63,7 @@ impl PlaceRequest<'_> {
             let name = format!("draw {}", chosen.candidates.len());
             chosen.add(&name, placement.clone(), *cost);
         }
+        // A run of it shows whether placement matters for this program at all.
         if let Some((placement, cost)) = drawn.last().filter(|(_, cost)| *cost > best.cost) {
             chosen.most += 1;
             chosen.add("bad", placement.clone(), *cost);
@@ -159,6 +162,7 @@ impl Chosen {
 /// Whether at least a quarter of the tasks, and two of them, sit elsewhere.
 fn is_far(a: &[u32], b: &[u32]) -> bool {
     let moved = a.iter().zip(b).filter(|(a, b)| a != b).count();
+    // One task alone elsewhere is a swap with a free PU; of one task in all, that is a difference.
     moved >= 2.max(a.len() / 4).min(a.len())
 }
 

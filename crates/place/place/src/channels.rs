@@ -18,6 +18,7 @@ pub(crate) fn choose(
     let homes = homes(request)?;
     let lines = request.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
     let mut free: Vec<Vec<usize>> = vec![Vec::new(); homes];
+    // From the last line on, so that `pop` hands out the lowest numbers first.
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }
@@ -32,9 +33,13 @@ pub(crate) fn choose(
             .flat_map(|all| all.each_home(i, j))
             .map(|(home, distance_ns)| {
                 let is_forbidden = !allowed(placement[from], placement[to], home);
+                // A machine without candidate lines has a model alone: every home serves, and the
+                // program looks for a line.
                 let is_used_up = lines.is_some() && free[home].is_empty();
                 ((is_forbidden, is_used_up), home, distance_ns)
             })
+            // Allowed before free before near: a forbidden home carries traffic out of its section,
+            // and a used-up one has no line to give.
             .min_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
         if let Some((_, home, distance_ns)) = best {
             chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });
@@ -64,6 +69,7 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
 pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks())
         .flat_map(|task| {
+            // Both rows hold the pair; it is taken from the lower task's.
             let later = traffic.of(task).filter(move |(with, _)| *with > task);
             later.map(move |(with, weight)| (weight, task, with))
         })

@@ -20,6 +20,7 @@ pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, se
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
     let begin = std::time::Instant::now();
+    // Hot enough to accept a swap that raises the value by 30 % with a probability of 1/e.
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {
@@ -83,6 +84,8 @@ impl<'a> State<'a> {
             in_zone: problem.zones.count(&item_at, problem.tasks()),
             loads: links.loads(&problem.traffic, &pu_of),
             distance,
+            // In units of load: the distance term is about a ten-thousandth of the total volume,
+            // whatever the unit of the distances.
             scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),
             value: 0.0,
             slot_of: slot_of.to_vec(),
@@ -108,6 +111,7 @@ impl<'a> State<'a> {
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
+        // The first is always a task: a swap of two holes changes nothing.
         let task = rng.below(self.problem.tasks());
         let other = rng.below(self.slot_of.len());
         if !self.may_swap(task, other) {
@@ -116,14 +120,20 @@ impl<'a> State<'a> {
         let before = (self.value, self.distance);
         self.exchange(task, other);
         self.value = self.value();
+        // Metropolis et al. 1953: a worse state is kept with probability exp(-difference /
+        // temperature).
         if self.value > before.0 && rng.unit() >= ((before.0 - self.value) / temperature).exp() {
             self.exchange(task, other);
+            // The old sums and not the recomputed ones, so that a rejected proposal leaves no
+            // rounding behind.
             (self.value, self.distance) = before;
         }
     }
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
+        // Two tasks that exchange leave each zone's count as it is; only a move to a hole changes
+        // it.
         if b >= self.problem.tasks() {
             self.in_zone[self.problem.zone(self.slot_of[a]) as usize] -= 1;
             self.in_zone[self.problem.zone(self.slot_of[b]) as usize] += 1;
@@ -137,6 +147,7 @@ impl<'a> State<'a> {
     /// Adds or takes away all that two items send and receive.
     fn account(&mut self, a: usize, b: usize, sign: f64) {
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
+            // The edge between the two is in both rows, and is counted with `a` alone.
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {

@@ -58,6 +58,7 @@ fn cycle(
             let is_fixed = [a, b]
                 .iter()
                 .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
+            // Pair k of the items sits on pair k of the slots now: a fixed task keeps both there.
             *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
@@ -67,6 +68,8 @@ fn cycle(
             (slot_of[item.0 as usize], slot_of[item.1 as usize]) = seat;
         }
     }
+    // Kicks grow with the square of the items that a pair stands for: coarse levels are cheap, and
+    // there whole tiles move.
     let larger = (finest / problem.slots().max(1)) as u64;
     let kicks = (larger * larger).clamp(1, MOST_KICKS);
     let level = Limit { kicks, ..*limit };
@@ -103,6 +106,7 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs
         (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
     left.sort_by_key(|item| (pu_of[*item as usize], *item >= tasks));
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
+    // The coarse problem numbers its tasks first and its holes behind them.
     pairs.sort_by_key(|(a, b)| *a.min(b) >= tasks);
     let slots = pairs.iter().map(|(a, b)| (slot_of[*a as usize], slot_of[*b as usize])).collect();
     (pairs, slots)
@@ -120,6 +124,8 @@ fn heaviest(
     let mut alike = 0;
     for (with, weight) in traffic.of(task as usize).filter(|(with, _)| will_do(*with as u32)) {
         alike = if weight == best { alike + 1 } else { 1 };
+        // Reservoir sampling: of k equal edges, each is kept with probability 1/k, without a list
+        // of them.
         if weight > best || (weight == best && rng.below(alike) == 0) {
             (best, found) = (weight, Some(with as u32));
         }

@@ -18,6 +18,8 @@ pub fn exact(problem: &Problem, known: &Solution, limit: &Limit) -> Option<Solut
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
+        // Fixed tasks first, as they have one choice; then the heaviest, whose costs cut branches
+        // off early.
         fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
     });
     let tasks = problem.tasks();
@@ -66,6 +68,7 @@ impl Tree<'_> {
         let task = self.order[depth];
         let mut tries: Vec<(f64, usize)> =
             self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
+        // The cheapest first: a good placement found early makes more branches hopeless.
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut tried: Vec<usize> = Vec::new();
         for (added, slot) in tries {

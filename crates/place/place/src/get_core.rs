@@ -23,6 +23,8 @@ pub(crate) fn get_core(
         (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
     let pairs = heaviest_first(&problem.traffic).into_iter().enumerate();
     let seats = pairs.flat_map(|(channel, (from, to))| {
+        // With fewer candidate lines than channels, lines are used again; a model without lines
+        // takes the homes in turn.
         let home = match &model.lines {
             Some(lines) if !lines.home_of_line.is_empty() => {
                 lines.home_of_line[channel % lines.home_of_line.len()] as usize
@@ -31,12 +33,14 @@ pub(crate) fn get_core(
         };
         [(from, home), (to, home)]
     });
+    // Tasks without a channel come last, next to home 0 for want of another.
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])
             .map(|slot| {
                 let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
                 let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
+                // A PU whose offset is unknown is taken when nothing else is free.
                 (offset.copied().unwrap_or(f64::INFINITY), slot)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));

@@ -35,6 +35,7 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
+        // Cores first: equal seats are for barriers, and SMT siblings slow each other down.
         let mut fitting = [true, false].into_iter().filter_map(|by_core| {
             let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
             Some((group.clone(), by_core))
@@ -60,6 +61,7 @@ impl PlaceRequest<'_> {
         starts
             .into_iter()
             .map(|(fastest, kind)| {
+                // A group begins at its fastest member: each speed that occurs is tried as such.
                 let equal = fastest * (1.0 - EQUAL)..=fastest;
                 all.iter()
                     .copied()

@@ -71,6 +71,8 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
 /// Cholesky factor.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
+    // The constant vector's eigenvalue moves above all others, so that the smallest one left is the
+    // second of the Laplacian.
     let raised = 2.0 * most / n as f64;
     let mut factor = vec![0.0; n * n];
     for i in 0..n {
@@ -85,6 +87,7 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
             row[j] = (row[j] - dot) / above[j];
         }
         let square: f64 = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
+        // Cholesky's factor exists exactly for positive definite matrices.
         if square <= 0.0 {
             return false;
         }
@@ -106,8 +109,11 @@ fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
         if watch.is_late() {
             return None;
         }
+        // Stoer & Wagner's phase: the last task's ties are the smallest cut between the last two,
+        // which may then be joined.
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
+        // Both tasks are one from here on, with the ties of both.
         for other in &alive {
             weight[before * n + other] += weight[last * n + other];
             weight[other * n + before] = weight[before * n + other];

@@ -51,6 +51,7 @@ impl Links {
 
     fn add(&mut self, level: &str, groups: &[u32]) {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        // One group has no border, and a group of one PU is the PU itself.
         if count < 2 || count == groups.len() {
             return;
         }
@@ -89,6 +90,8 @@ impl Links {
 
     /// Adds the traffic of a pair to the loads of all links between its PUs.
     pub(crate) fn load(&self, loads: &mut [f64], a: usize, b: usize, weight: f64) {
+        // Level by level: where both PUs are in one group the traffic stays inside, and elsewhere
+        // it leaves one group and enters the other.
         for (a, b) in self.of_pu[a].iter().zip(&self.of_pu[b]).filter(|(a, b)| a != b) {
             loads[*a as usize] += weight;
             loads[*b as usize] += weight;

@@ -18,6 +18,7 @@ const SMALL: usize = 600;
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let mut rng = Xoshiro::new(seed);
+    // A third for the cycle; the rest of the time goes to kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) =
         Sparse::new(problem, lawful(problem, best.solution.slot_of.clone()), limit)
@@ -28,6 +29,7 @@ pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
 }
 
 fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+    // An odd number leaves a slot without a partner.
     if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) || limit.is_late() {
         return portfolio(problem, limit, seed);
     }
@@ -53,6 +55,7 @@ fn pairs_of_items(problem: &Problem) -> Pairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
+    // Tasks with few partners choose first: those with many still find one.
     order.sort_by_key(|task| problem.traffic.degree(*task));
     for task in order {
         let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);

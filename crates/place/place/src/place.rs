@@ -24,6 +24,7 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<Answer, PlaceError> {
+        // A maximum over seats has a search of its own; all below are sums over pairs, or links.
         if self.objective == Objective::Time {
             return self.place_by_time();
         }
@@ -37,6 +38,7 @@ impl PlaceRequest<'_> {
                 return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
+            // Time has returned above.
             Objective::Simulated | Objective::Measured | Objective::Time => {
                 return Err(PlaceError::NeedsRuns);
             }
@@ -47,7 +49,10 @@ impl PlaceRequest<'_> {
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
         let Cheapest { mut solution, is_optimal, mut method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        // The search may have paid for crossings between sections, and in single precision.
         solution.cost = cost(&rows_of(&problem, &solution));
+        // Of the other methods the user asked for the method itself, and not for the cheapest
+        // placement.
         if self.method == PlaceMethod::Auto
             && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, solution.cost, cost)
         {
@@ -56,6 +61,8 @@ impl PlaceRequest<'_> {
         let mut lower_bound = lower_bound;
         let mut optimal = is_optimal;
         if self.prefers_cache {
+            // The proof is about the cost before big caches are preferred, which may raise the cost
+            // by a hundredth.
             let before = solution.cost;
             let pu_of = rows_of(&problem, &solution);
             let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
@@ -109,6 +116,8 @@ impl PlaceRequest<'_> {
             |pu_of| {
                 let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
                 let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
+                    // The baselines take no errors: the first one is kept, and returned as soon as
+                    // they are done.
                     failure.get_or_init(|| error);
                     f64::NAN
                 });
@@ -126,6 +135,7 @@ impl PlaceRequest<'_> {
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
+            // Baselines that the constraints allow have been run already, and need no second run.
             starts.extend(
                 baselines::assignment(searched, pu_of)
                     .inspect(|slot_of| trials.know(slot_of, *time_ns)),
@@ -136,6 +146,7 @@ impl PlaceRequest<'_> {
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
+            // All placements of a divided problem are only those that keep to its sections.
             optimal: all && divided.is_none(),
             method,
             agreement,
@@ -156,6 +167,7 @@ impl PlaceRequest<'_> {
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
             cost: solution.cost,
+            // Bounds in single precision may come out a rounding above the cost.
             lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
             optimal,
             baselines,
@@ -189,6 +201,7 @@ impl PlaceRequest<'_> {
         Agreement {
             placements: run.len(),
             distance,
+            // Without links all loads are 0, and their ranks say nothing.
             congestion: congestion.filter(|_| !links.is_empty()),
         }
     }
@@ -217,6 +230,8 @@ impl PlaceRequest<'_> {
             let later = problem.traffic.of(task).filter(|(with, _)| *with > task);
             later
                 .map(|(with, weight)| match (pu_of[task], pu_of[with]) {
+                    // Tasks on one PU: the distance of two PUs is zero there, and the problem's
+                    // diagonal has what sharing costs.
                     (a, b) if a == b => weight * f64::from(problem.distance[(a, a)]),
                     (a, b) => weight * pus.message_ns(a, b),
                 })
@@ -244,6 +259,8 @@ impl PlaceRequest<'_> {
             .transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
+            // Distance first: near partners cross few borders, and annealing from there starts
+            // close to a good load.
             let start = side_by_side(self.threads, self.seed, |seed| {
                 portfolio(searched, &self.limit.part(4), seed)
             });
@@ -275,6 +292,7 @@ impl PlaceRequest<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
+        // Pizza slices and GetCore are about lines; the others name lines only if the user asks.
         let is_wanted = self.homes
             || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {

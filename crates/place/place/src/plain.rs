@@ -70,10 +70,12 @@ impl PlaceRequest<'_> {
         let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else {
             return Vec::new();
         };
+        // All places and not only the tasks': a setting deals from the whole list.
         let [_, compact, _] = usual(self, places, pus);
         let along = [compact, numbered];
         let close =
             along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
+        // Tasks may share cores, and a runtime's places are then hardware threads.
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
@@ -114,6 +116,8 @@ impl PlaceRequest<'_> {
         let mut keyed = (0..pus.os.len())
             .map(|row| {
                 let pu = topology.pu(pus.os[row])?;
+                // A core goes by its lowest hardware thread: Linux often numbers the second threads
+                // of all cores behind the first ones.
                 let siblings = pus
                     .os
                     .iter()

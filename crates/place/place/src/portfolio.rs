@@ -39,6 +39,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
         }
     }
     alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
+    // Successive halving: all starts, then the better two, then the best.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
         let mut part = if keep > 2 { limit.part(2) } else { *limit };
@@ -49,6 +50,8 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             if has_enough(&alive, limit) {
                 break;
             }
+            // By the clock the first of k takes a k-th of the time, the next a (k-1)-th of what is
+            // left: equal parts, and time that one does not use goes to the others.
             let slice = part.part((alive.len() - at) as u32);
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
@@ -109,6 +112,7 @@ pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro
             None => return,
         },
     };
+    // An engine that was out of time may come back with no more than it was given.
     if found.cost < started.solution.cost {
         started.solution = found;
     }

@@ -34,6 +34,8 @@ impl PlaceRequest<'_> {
             for change in changes(&best, &self.dies(pus), pus.os.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
+                // The cheap test first: the cost adds up all edges. The grain keeps rounding from
+                // looking like progress for ever.
                 if value > value_of_best * (1.0 + 1e-12)
                     && cost(&changed) <= found * TIE
                     && is_allowed(&changed)
@@ -111,6 +113,7 @@ impl Change {
 /// Whole L3s first: single tasks cannot leave their neighbours without a cost.
 fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
     let pairs = (0..dies.len()).flat_map(|a| (a + 1..dies.len()).map(move |b| (a, b)));
+    // Dies of unequal size have no PU for each task of the other.
     let equal = pairs.filter(|(a, b)| dies[*a].len() == dies[*b].len());
     let whole = equal.map(|(a, b)| Change::Dies(dies[a].clone(), dies[b].clone()));
     let single = (0..pu_of.len()).flat_map(|task| (0..pus).map(move |to| Change::Seat(task, to)));

@@ -48,6 +48,7 @@ impl Pus {
         if os.is_empty() {
             return Err(PlaceError::NoDistances(profile.name.clone()));
         }
+        // Not a number fails this test as well, and is told apart below.
         let other = distance_ns
             .pairs()
             .find(|(_, _, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(*ns))
@@ -110,6 +111,7 @@ impl<'a> Predictions<'a> {
     /// model has no prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
+        // SMT siblings share the innermost cache: their line does not travel by its home.
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
         let groups = [self.group[i]?, self.group[j]?];
         self.model.of_groups_ns(groups, [i, j], home).filter(|_| !are_siblings)

@@ -5,7 +5,7 @@ use crate::smt::OTHER_WAY_PART;
 use crate::{Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest};
 use seatmap_machine::{CoreKind, Nearness, PairStatus};
 use seatmap_plan::{Agreement, Objective, Plan};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// A busiest link is worth a remark from this many times its load without a plan on.
 const CLEARLY_MORE: f64 = 1.1;
@@ -134,6 +134,7 @@ impl PlacementRemark {
         }
         let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
         let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
+            // Congestion needs no runs, so that it is proposed first.
             (false, _) => LinkObjective::Congestion,
             (true, true) => LinkObjective::Simulated,
             (true, false) => LinkObjective::Unknown,
@@ -186,6 +187,8 @@ impl PlaceRequest<'_> {
     /// The costs of messages to tasks that sleep, or why distances stand for them.
     fn wakeups(&self) -> Option<PlacementRemark> {
         if !self.counts_wakeups() {
+            // Congestion counts bytes and a simulation counts its own waits: neither uses the cost
+            // of a wakeup.
             let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
             let is_unknown = is_sum
                 && self.pattern.waits()
@@ -225,7 +228,7 @@ impl PlaceRequest<'_> {
         let cores = sharing.cores;
         let shared = sharing.shared_cores;
         if tasks > cores {
-            let least = (tasks - cores).min(cores);
+            let least = self.least_shared(tasks - cores, cores);
             return Ok(Some(PlacementRemark::TooFewCores { shared, least, tasks, cores }));
         }
         if self.smt_cores().is_none() {
@@ -246,6 +249,28 @@ impl PlaceRequest<'_> {
         }))
     }
 
+    /// The least number of cores that carry several tasks where so many tasks find all cores taken.
+    fn least_shared(&self, beyond: usize, cores: usize) -> usize {
+        let topology = &self.profile.topology;
+        let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for os in self.allowed().unwrap_or_default() {
+            if let Some(core) = topology.pu(os).and_then(|pu| pu.core) {
+                *threads_of.entry(core).or_default() += 1;
+            }
+        }
+        let mut threads: Vec<usize> = threads_of.into_values().collect();
+        threads.sort_unstable_by(|a, b| b.cmp(a));
+        let mut rest = beyond;
+        // The cores with the most threads take the most tasks.
+        for (shared, threads) in threads.into_iter().enumerate() {
+            if rest == 0 {
+                return shared;
+            }
+            rest = rest.saturating_sub(threads - 1);
+        }
+        cores
+    }
+
     /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks
     /// on them do not run at the same time.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
@@ -264,6 +289,7 @@ impl PlaceRequest<'_> {
 
 fn without_line(answer: &Answer) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+    // No line at all is a machine without candidate lines, and not a shortage of them.
     let is_some = without > 0 && without < answer.channels.len();
     is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }

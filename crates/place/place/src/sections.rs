@@ -20,6 +20,7 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
         .into_iter()
         .filter_map(|level| groups(level, request.profile, pus).ok())
         .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
+        // A level with a single group divides nothing: the next one is tried.
         .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
 }
@@ -61,6 +62,7 @@ pub(crate) fn divided(
     let distance = Square::from_fn(n, |i, j| {
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
+    // A slot is in one zone only, and zones of shared PUs have taken that.
     if !problem.zones.are_free() {
         return Err(PlaceError::SharedSections);
     }
@@ -85,6 +87,8 @@ fn shares(
     let tasks = problem.tasks();
     let largest = components(problem).into_iter().max().unwrap_or(0);
     let even = tasks.div_ceil(sections);
+    // A partition is even; slices may be as large as the largest component, which then need not be
+    // cut.
     let wanted = if is_partition { even } else { even.max(largest) };
     let most: Vec<u32> = room.iter().map(|room| (*room).min(wanted as u32)).collect();
     if most.iter().sum::<u32>() < tasks as u32 {

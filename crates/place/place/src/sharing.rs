@@ -89,6 +89,7 @@ impl PlaceRequest<'_> {
             vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
+            // Two tasks fixed on the same PU are judged when slots are given out.
             let taken = first[groups[at] as usize].replace(*os);
             if taken.is_some_and(|taken| taken != *os) {
                 return Err(PlaceError::Crowded(*os));

@@ -57,6 +57,8 @@ impl PlaceRequest<'_> {
     /// a level.
     #[must_use]
     pub fn has_other_way(&self) -> bool {
+        // The other way would need runs of its own where a simulation judges, and the named methods
+        // have none.
         let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;
         let is_named = matches!(self.smt, SmtUse::OnePer(_));
         is_sum && !is_named && self.has_core_each() && !self.fixes_share_a_core()

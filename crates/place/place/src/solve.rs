@@ -180,7 +180,9 @@ fn in_turns(
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
+        // Changes unless the method has just helped; the first turn is tabu search.
         is_tabu = is_tabu == has_helped;
+        // An eighth, then a seventh of the rest, and so on: equal turns.
         let part = limit.part(TURNS - turn);
         let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
             (true, _) => (walked(qap, &best.solution, &part, &mut rng), "tabu search"),
@@ -216,6 +218,7 @@ impl AsProblem {
     /// are better searched as such.
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
+            // Few tasks end in a proof, which leaves no time over only where it fails.
             (true, _) => *limit,
             (_, true) => limit.part(2),
             (_, false) => limit.part(TURNS),

@@ -121,6 +121,8 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
+        // With more tasks than PUs zones spread them evenly, and a time does not need that: fast PUs
+        // may carry more.
         let is_grouped = tasks <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
@@ -132,6 +134,7 @@ impl<'a> TimeModel<'a> {
             speed: pus
                 .os
                 .iter()
+                // Speeds that were not measured count as equal.
                 .map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0))
                 .collect(),
             core,
@@ -227,6 +230,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
+    // Noise may measure that a full core does less than one thread, or more than all of them alone.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 
@@ -305,11 +309,14 @@ impl PlaceRequest<'_> {
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
+        // A name that people know is worth more than a method's; the cost is the same.
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..solution };
         }
+        // Before big caches are preferred: that may raise the cost, and the proof is about the cost
+        // before.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self
@@ -338,6 +345,7 @@ impl PlaceRequest<'_> {
         let is_small = model.tasks() <= MOST_TASKS;
         let part = if is_small { until.part(SMALL_PART) } else { until };
         let starts = start::starts(self, model, problem, pus, &part);
+        // Few tasks are proven in one tree, and the search only gives it a good first bound.
         let threads = if is_small { 1 } else { self.threads };
         let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
         let method = format!("local search from {name}");

@@ -51,6 +51,8 @@ impl Traffic {
         let mut leaving = leaving.peekable();
         let mut arriving = arriving.peekable();
         let start = self.with.len();
+        // A merge of two sorted rows, so that both directions of a pair come one after the other
+        // and add up.
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
             (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
             (Some(_), _) => leaving.next(),
@@ -116,6 +118,8 @@ impl Traffic {
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
+    // A counting sort: after this sum, `end_of[task]` is where the task's part begins, and each
+    // insertion moves it on until it is where the part ends.
     (0..tasks).for_each(|task| end_of[task + 1] += end_of[task]);
     let mut arriving = vec![(0, 0.0); edges.len()];
     for (from, to, weight) in edges {

@@ -75,6 +75,7 @@ impl<'a> Trials<'a> {
     ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
+            // In batches, so that a deadline is seen between them.
             for some in all.chunks(BATCH) {
                 if self.is_over(&best) {
                     return Ok((best, false));
@@ -88,6 +89,7 @@ impl<'a> Trials<'a> {
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
             best = better(best, here);
+            // From the best and not from here: runs are dear, and few.
             here = self.kicked(&best, &mut rng)?;
         }
         Ok((best, false))
@@ -159,6 +161,7 @@ impl<'a> Trials<'a> {
     fn all(&self) -> Option<Vec<Vec<u32>>> {
         let tasks = self.problem.tasks();
         let slots = self.problem.slots();
+        // The number of orders, slots! / (slots - tasks)!, is given up as soon as it is too large.
         (slots - tasks + 1..=slots).try_fold(1_usize, |all, choices| {
             all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE)
         })?;
@@ -176,6 +179,7 @@ impl<'a> Trials<'a> {
             candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
+        // Kicks are not time: this one is never late, and the first run of all is made.
         let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);

@@ -31,6 +31,8 @@ impl RankRequest<'_> {
         let mut all: Vec<Candidate> =
             known.next().map(|(name, order)| self.candidate(name, order)).into_iter().collect();
         all.push(Candidate { name: "measured".to_owned(), plan: measured });
+        // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
+        // already.
         if self.fixed.is_empty() && !self.in_blocks {
             let plan = RankRequest { in_blocks: true, ..self.clone() }.place()?;
             all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
@@ -43,6 +45,8 @@ impl RankRequest<'_> {
         }
         let mut kept: Vec<Candidate> = Vec::new();
         for candidate in all {
+            // The first of equal orders keeps its name: block before the search's own, which a user
+            // finds harder to set.
             let is_new =
                 kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
             if is_new && self.allows(&candidate.plan.node_of_rank) {

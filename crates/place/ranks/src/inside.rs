@@ -34,6 +34,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &Limit) -> Vec<Vec<
         let seats = match alike {
             Some((_, _, seats)) => seats.clone(),
             None => {
+                // Nodes that need no search leave their time to the others.
                 let part = limit.part((ranks_of.len() - at) as u32);
                 let seats = on_node(request, own, ranks.len(), &talk, &part);
                 known.push((*node, talk, seats.clone()));
@@ -53,6 +54,8 @@ fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
     let edges = ranks.iter().enumerate().flat_map(|(at, rank)| {
         let inside = traffic.of(*rank).filter(|(with, _)| with > rank);
         inside.filter_map(move |(with, weight)| {
+            // A node's ranks ascend. Bits can be compared where floating-point numbers only can be
+            // ordered in part.
             Some((at, ranks.binary_search(&with).ok()?, weight.to_bits()))
         })
     });
@@ -67,6 +70,7 @@ fn on_node(
     limit: &Limit,
 ) -> Vec<Vec<u32>> {
     let seats = seats(node, request.cpus_per_rank, ranks);
+    // Ranks that do not talk to each other on the node may sit in any order.
     let Some(profile) = node.profile.as_ref().filter(|_| !talk.is_empty()) else {
         return seats.into_iter().take(ranks).collect();
     };
@@ -94,6 +98,7 @@ fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
             pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
         })
         .collect();
+    // One hardware thread of each core as long as that suffices for all ranks of the node.
     let cpus = if cores.len() >= per_rank * ranks { cores } else { all };
     cpus.chunks_exact(per_rank.max(1)).map(<[u32]>::to_vec).collect()
 }
@@ -104,6 +109,7 @@ fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let [a, b] =
         [a, b].map(|seat| seat.iter().filter_map(|os| known.index_of(*os)).collect::<Vec<usize>>());
     let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
+    // Pairs that a measurement left out have no distance.
     let distances: Vec<f64> =
         pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     distances.iter().sum::<f64>() / distances.len().max(1) as f64

@@ -42,6 +42,7 @@ impl Node {
             Some((profile, known)) => {
                 seatmap_place::orders::compact(&profile.topology, &known.pus, &known.median_ns)
             }
+            // A plan needs numbers; the kernel counts CPUs from 0 without holes on most computers.
             None => (0..self.cpus as u32).collect(),
         }
     }

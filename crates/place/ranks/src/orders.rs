@@ -23,6 +23,7 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(ranks);
     while order.len() < ranks {
         for (node, free) in free.iter_mut().enumerate() {
+            // A full node is passed over, and the last turn takes only the ranks that are left.
             let taken = at_once.min(*free).min(ranks - order.len());
             *free -= taken;
             order.extend(std::iter::repeat_n(node, taken));
@@ -39,6 +40,7 @@ pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
         .enumerate()
         .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
         .collect();
+    // Seats are shuffled, and not nodes drawn, so that no node has more ranks than seats.
     rng.shuffle(&mut all);
     all.truncate(ranks);
     all

@@ -61,6 +61,7 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
     } else {
         rank_by_rank(request, &judge, &seats)
     };
+    // In double precision and with the shares, so that orders and what was found are judged alike.
     found.costs = judge.costs(&found.node_of);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
@@ -76,6 +77,7 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
+    // A plane as large as the largest node is the block order.
     let planes =
         (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
     let mut orders = vec![
@@ -153,6 +155,7 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
 
 /// A node for each block of consecutive ranks: as many as the smallest node has seats for.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksError> {
+    // Any block must fit on any node, since the search only chooses the order of the nodes.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
@@ -168,8 +171,11 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
     let whole = request.traffic();
     let edges = (0..ranks).flat_map(|rank| {
         let later = whole.of(rank).filter(move |(with, _)| *with > rank);
+        // Traffic inside a block costs the same wherever the block goes, and falls away as a self
+        // edge.
         later.map(move |(with, messages)| (rank / size, with / size, messages))
     });
+    // A block is one task of the smaller problem, and a node is one slot.
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
@@ -200,6 +206,7 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
         let first = node
             .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
         if let Some((node, first)) = first {
+            // A node's slots are alike: each fixed rank has the next one.
             fixed[*rank] = Some((first + taken[node]) as u32);
             taken[node] += 1;
         }
@@ -221,6 +228,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &Limit) -> f64 {
         used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
     let mut sum = 0.0;
     for rank in 0..problem.tasks() {
+        // A rank that is left out adds nothing, so that the rest is a bound as well, a weaker one.
         if limit.is_late() {
             break;
         }

@@ -117,6 +117,7 @@ impl RankRequest<'_> {
     pub fn place(&self) -> Result<RankPlan, RanksError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
+        // Without core distances the CPUs on a node take no time, and all of it goes to the nodes.
         if has_profiles {
             over.limit = self.limit.part(SPREAD_PART);
         }
@@ -214,6 +215,8 @@ impl RankPlan {
                 ranks = counted(ranks, "rank")
             ));
         }
+        // Names go into files of launchers and into a shell script: nothing but letters of names
+        // may get there.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not the name of a host"));
         }
@@ -243,6 +246,8 @@ impl RankPlan {
 
 /// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.
 fn is_host_name(name: &str) -> bool {
+    // 253 bytes are the longest name of a host that DNS knows (RFC 1035: 255 bytes with the lengths
+    // of its labels).
     !name.is_empty()
         && name.len() <= 253
         && !name.starts_with('-')

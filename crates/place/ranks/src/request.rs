@@ -54,6 +54,8 @@ impl<'a> RankRequest<'a> {
 
     /// Messages between ranks. One that is longer than those that were measured counts as several.
     pub(crate) fn traffic(&self) -> Traffic {
+        // The round trip is that of one message of the measured size; smaller messages cost about
+        // as much.
         let whole = f64::from(self.nodes.message_bytes.max(1));
         let edges = self.pattern.edges.iter();
         Traffic::new(
@@ -107,6 +109,7 @@ impl<'a> RankRequest<'a> {
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
+        // A fixed rank would fix its whole block, which the user did not ask for.
         if self.in_blocks && !self.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }

@@ -37,6 +37,7 @@ pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
     let began = Instant::now();
     std::thread::sleep(time);
     let now = Counts::read();
+    // The time that has passed and not the one asked for: a busy computer wakes a sleeper late.
     let seconds = began.elapsed().as_secs_f64();
     cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
 }

@@ -63,6 +63,7 @@ pub fn complete(runs: &[Run], commands: usize) -> Vec<Vec<f64>> {
             (_, true) => continue,
         };
         let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);
+        // A file may claim a command that it does not list, or a run twice: the first one counts.
         if let Some(reading) = readings.get_mut(place) {
             reading.get_or_insert(run.value);
         }

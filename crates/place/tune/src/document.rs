@@ -125,6 +125,7 @@ impl Results {
             "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset or a taskset was \
              changed, or one went offline)"
         );
+        // A cpuset that keeps changing would fill the report with one sentence.
         if !self.seats.notes.contains(&note) {
             self.seats.notes.push(note);
         }
@@ -156,6 +157,8 @@ impl Results {
     /// the same blocks, so that the drift between the two days is in it.
     pub fn compare_with(&mut self, then: &Results) {
         let differences = self.fingerprint.differences(&then.fingerprint);
+        // Another kernel or governor explains any difference; a figure beside it would be taken for
+        // the command's.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
         let name = then.commands[0].name.clone();
         let begun = then.begun.clone();
@@ -163,6 +166,7 @@ impl Results {
     }
 
     fn since(&self, then: &Results) -> Option<Comparison> {
+        // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
         let [then, now] = [then, self]
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
         let shift = signed_rank::between(&then, &now, self.confidence)?;
@@ -176,6 +180,8 @@ impl Results {
     /// # Errors
     /// [`WorseThanLimit`], which names the commands.
     pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
+        // A figure that the command prints may be a time or a rate: without a direction nothing is
+        // worse.
         let Some(better) = self.better else { return Ok(()) };
         let earlier = self.baseline.as_ref();
         let earlier =
@@ -237,6 +243,8 @@ impl Results {
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
+            // Blocks are counted from 0, and each has a run: a larger number is not one that this
+            // program wrote.
             if run.block > self.runs.len() {
                 return wrong(format!(
                     "runs[{at}].block: {} of {}",

@@ -43,6 +43,7 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
     let mut order: Vec<usize> = (0..costs.len()).collect();
     order.sort_by(|a, b| {
         let means = mean(a).partial_cmp(&mean(b)).unwrap_or(std::cmp::Ordering::Equal);
+        // A candidate that the test rejects may still have a smaller mean, by one lucky run.
         rejected.contains(a).cmp(&rejected.contains(b)).then(means)
     });
     let winner = order[0];

@@ -67,6 +67,8 @@ impl Fingerprint {
             turbo: environment.turbo,
             smt: environment.smt,
             thp: environment.thp,
+            // A digest is enough to see that something has changed, and kernels list more faults
+            // every year.
             mitigations: (!mitigations.is_empty())
                 .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
             quota: environment.quota,

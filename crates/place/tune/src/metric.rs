@@ -117,6 +117,7 @@ fn printed(pattern: &str) -> Result<Metric, MetricError> {
     let built = RegexBuilder::new(pattern).multi_line(true).build();
     let regex =
         built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
+    // The whole match is group 0: one group means that the user wrote no parentheses.
     match regex.captures_len() {
         1 => Err(MetricError::NoGroup(pattern.to_owned())),
         _ => Ok(Metric::Printed(regex)),

@@ -124,6 +124,7 @@ impl ModelRace {
         let mut times_ns = vec![0.0; jobs.len()];
         let mut known = 0;
         let mut take = |part: &[NumberedJob], ns: &[f64]| {
+            // Rounded as a file has them, so that the verdict is that of the times on file.
             part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded_ns(*ns));
             known += part.len();
             show(known, jobs.len());
@@ -175,6 +176,8 @@ impl ModelRace {
                 let skew = skew(self.seed, run);
                 let seats = match &entrant.seats {
                     Seats::Placement(placement) => placement.clone(),
+                    // Without a plan threads land anywhere: the default is another draw in each
+                    // run.
                     _ => drawn(&pus, self.pattern.tasks, skew),
                 };
                 jobs.push((jobs.len(), Job { seats, skew }));
@@ -185,6 +188,7 @@ impl ModelRace {
 
     /// Makes the runs on the CPUs of this computer.
     fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
+        // In parts, so that Ctrl-C is seen and progress shown between them.
         for part in jobs.chunks(AT_ONCE) {
             let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
             if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {
@@ -197,6 +201,7 @@ impl ModelRace {
     /// The race with all its runs and its verdict.
     fn judged(&self, candidates: Vec<Entrant>, runs: usize, times_ns: &[f64]) -> Tuned {
         let all = candidates.len();
+        // An odd run goes to the confirmation, whose interval is what is claimed.
         let choosing = runs / 2;
         let mut made = Vec::with_capacity(all * runs);
         for number in 0..runs {

@@ -93,6 +93,7 @@ impl OnModel {
     pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
         let time_ns = match self {
             OnModel::Cell(model, messages) => {
+                // A machine that has run nothing before: no run depends on an earlier one.
                 messages_ns(&mut CellBed::new(Arc::clone(model)), messages, &job.seats, job.skew)
             }
             OnModel::Coherent(model, handoffs) => {
@@ -113,6 +114,7 @@ impl OnModel {
             jobs,
             || (),
             |_, job| {
+                // A flag alone, which orders no other memory.
                 if is_over.load(Ordering::Relaxed) {
                     return Err("nobody wants the result any more".to_owned());
                 }

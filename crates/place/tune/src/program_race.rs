@@ -63,6 +63,7 @@ pub fn run(
     }
     let mut tuned = begun(request, &field);
     let rules = tuned.rules();
+    // After candidates were left out for time: the budget must do for those that are left.
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
@@ -77,6 +78,7 @@ pub fn run(
     let outcome = racing.run(&rules)?;
     tuned.judge(&outcome);
     limit::tell_excess(request, &tuned, hear);
+    // The verdict is on file before its plan is made, which may find that there is none.
     keep(request, &tuned)?;
     let plan = field.winners_plan(&tuned, request)?;
     Ok(RaceEnd { tuned, plan })
@@ -102,6 +104,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
         confidence: request.confidence,
         seed: request.seed,
         budget_runs: match request.time {
+            // Time and a number of runs exclude each other, and time was named.
             Some(_) => None,
             None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
         },
@@ -179,6 +182,7 @@ impl Racing<'_> {
                 error
             }
             Cut::Unkept(error) => {
+                // The last run is in memory alone.
                 (self.hear)(RaceEvent::RunLost { before: runs.saturating_sub(1) });
                 error
             }
@@ -222,6 +226,8 @@ impl Racing<'_> {
                 None => return Err(Cut::Failed(error)),
             }
             tries += 1;
+            // CPUs that were taken away and a cluster's failed start mend themselves after a
+            // moment, if at all.
             std::thread::sleep(PAUSE);
         }
     }
@@ -236,6 +242,7 @@ impl Racing<'_> {
                 (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
             })
         })??;
+        // Nobody stopped it: the limit did.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
             return Err(RaceError::Late { command: contestant.line(), limit });

@@ -155,6 +155,7 @@ impl Outcome {
     #[must_use]
     pub fn is_safe(&self, share: f64) -> bool {
         let shift = self.against_default().and_then(|found| found.shift.as_ref());
+        // Costs are logarithms: a share of 2 % is ln 1.02 there.
         shift.is_some_and(|shift| shift.centre <= 0.0 && shift.high < share.ln_1p())
     }
 }
@@ -243,10 +244,15 @@ impl<E> Race<'_, E> {
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
+        // Cuts until one is left, if each keeps two thirds; they are spread evenly over the race's
+        // part of the budget.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
+        // Warm-ups are paid for already, and do not belong to the race.
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {
+            // Anew in each round: where time is the budget, the mean length of a run becomes known
+            // better.
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
             // Two blocks are run whatever they take, because nothing can be said by fewer.
@@ -257,6 +263,7 @@ impl<E> Race<'_, E> {
             self.block()?;
             self.reject();
             let spent = self.runs as f64 - begun;
+            // A block of many candidates may pass several shares at once.
             while self.alive.len() > 2 && spent >= race * round / rounds {
                 self.cut();
                 round += 1.0;
@@ -293,6 +300,7 @@ impl<E> Race<'_, E> {
         self.rejected.extend(worse.iter().map(|at| self.alive[*at]));
         let mut at = 0;
         self.alive.retain(|_| {
+            // `retain` tells no places, and the test's answer is by place among those alive.
             at += 1;
             !worse.contains(&(at - 1))
         });
@@ -303,6 +311,8 @@ impl<E> Race<'_, E> {
     fn cut(&mut self) {
         let order = self.in_order();
         let kept = (KEPT * order.len() as f64).ceil() as usize;
+        // At least one leaves, however the share rounds; two stay, since the winner needs a
+        // runner-up.
         self.alive = order[..kept.clamp(2, order.len() - 1)].to_vec();
         self.alive.sort_unstable();
     }
@@ -353,6 +363,7 @@ impl<E> Race<'_, E> {
                 .then(costs.unwrap_or(std::cmp::Ordering::Equal))
         });
         let runner_up = others[0];
+        // The default may be the runner-up, or the winner.
         let mut with = vec![DEFAULT, runner_up];
         with.dedup();
         with.retain(|candidate| *candidate != winner);
@@ -388,6 +399,7 @@ impl<E> Race<'_, E> {
         for candidate in [first, second, second, first] {
             sums[usize::from(candidate == other)] += self.once(Phase::Confirm, block, candidate)?;
         }
+        // Each ran twice.
         Ok(0.5 * (sums[0] - sums[1]))
     }
 }

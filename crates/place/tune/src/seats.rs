@@ -74,6 +74,7 @@ pub fn choose(
     // of a system's work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
+    // A stable sort after the other: quiet cores first, and among each sort the least busy ones.
     cores.sort_by_key(|core| !core.activity.is_quiet());
     let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
@@ -85,12 +86,15 @@ pub fn choose(
 fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
+        // On a computer that is busy everywhere all cores are as good, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
     let mut left = requested;
+    // The first hardware thread of every core, then the second ones: tasks share a core only when
+    // none is left.
     for rank in 0..widest {
         for (core, taken) in cores.iter().zip(&mut taken) {
             if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
@@ -129,6 +133,7 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
     topology
         .pus
         .iter()
+        // A sibling outside the process's mask slows the core down as much as one inside.
         .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core))
         .map(|pu| activity.get(&pu.os).copied().unwrap_or_default())
         .fold(Activity::default(), |most, one| Activity {
@@ -164,6 +169,8 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
         .map(|core| {
             let Activity { busy_percent, interrupts_per_s } = core.activity;
             let cpus = CpuList(core.pus.clone());
+            // One sentence a core: a program that runs there disturbs more than the interrupts that
+            // it causes.
             if busy_percent > QUIET_PERCENT {
                 return format!(
                     "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"

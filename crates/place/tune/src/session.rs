@@ -130,6 +130,8 @@ impl Session<'_> {
             "results are of the commands that run"
         );
         let quotas = QuotaWatch::begin();
+        // An early end travels as an error, so that `?` leaves the loops; both ends are judged
+        // alike.
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
         results.throttled = quotas.used_up();
         results.complete = matches!(end, End::Complete);
@@ -149,6 +151,7 @@ impl Session<'_> {
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0..length.most_blocks {
+            // The next block takes about as long as the mean of those before.
             if block >= length.least_blocks
                 && begun.elapsed() + per_block(warm, block) > length.time
             {

@@ -252,6 +252,8 @@ impl Runner {
             return Err(needed.error(contestant));
         }
         let reading = self.once(contestant, &|| stop() || needed.are_short());
+        // Looked at again after the end: a CPU may have gone since the last look, and the reading
+        // is void.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
 
@@ -265,6 +267,8 @@ impl Runner {
             return Ok(None);
         }
         let printed = Printed::new().map_err(TrialError::Output)?;
+        // Before the start: a child inherits only a counter that is there when it is created
+        // (perf_event_open(2), `inherit`).
         let mut counter = self.counter()?;
         let started = Started::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
@@ -272,6 +276,8 @@ impl Runner {
             .wait(stop)
             .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
         let Some(ended) = ended else { return Ok(None) };
+        // A failed run is an error before its metric is read: a figure that it printed says
+        // nothing.
         self.check(contestant, &ended, &printed)?;
         let read = match &self.metric {
             Metric::Command(line) => self.by_command(line, contestant, stop)?,
@@ -410,6 +416,7 @@ pub(crate) struct Printed {
 /// The end of a file, no more of it than this.
 fn end_of(mut file: &File, most: u64) -> io::Result<String> {
     let length = file.seek(SeekFrom::End(0))?;
+    // The end of a long output: the last match counts.
     file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
     let mut bytes = Vec::new();
     file.take(most).read_to_end(&mut bytes)?;

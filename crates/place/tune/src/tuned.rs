@@ -239,6 +239,7 @@ impl Tuned {
     /// The cost of a reading.
     #[must_use]
     pub fn cost(&self, value: f64, seconds: f64) -> Cost {
+        // A race looks for the least cost; the logarithm of the reciprocal turns a rate into one.
         let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
         Cost { log, seconds }
     }
@@ -321,6 +322,7 @@ impl Tuned {
             .zip(measured)
             .filter_map(|(entrant, log)| Some((entrant.predicted?, *log)));
         let (predicted, measured): (Vec<f64>, Vec<f64>) = known.unzip();
+        // Two ranks always agree or disagree wholly.
         spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
     }
 

@@ -50,10 +50,12 @@ impl Varied {
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
+        // Started before anything is turned: from here on nothing can stay turned.
         let mut guard = session_of_its_own(command).spawn()?;
         let mut pipe = guard.stdin.take();
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
+        // The guard knows what it must write before the first switch is turned.
         pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
         Ok(Varied { root, positions, guard, pipe })
     }
@@ -79,6 +81,7 @@ impl Varied {
         let Some((switch, position)) =
             self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
         else {
+            // For a word from a file that no switch has, the error needs some switch to name.
             return Err(VariedError::Absent(
                 Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
             ));
@@ -95,6 +98,7 @@ impl Varied {
 impl Drop for Varied {
     /// Everything is put back by now; the guard does it once more, where a panic came between.
     fn drop(&mut self) {
+        // The end of the pipe is the guard's sign to look once more, and to end.
         drop(self.pipe.take());
         let _ = self.guard.wait();
     }

@@ -45,6 +45,8 @@ pub struct Comparison {
 
 impl Comparison {
     fn of(with: usize, logs: &[f64], confidence: f64, better: Option<Better>) -> Option<Self> {
+        // So few blocks have no interval of this confidence: the ratio is shown, and claims
+        // nothing.
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(Comparison {
@@ -84,6 +86,7 @@ impl Comparison {
 fn verdict(shift: &Shift, better: Option<Better>) -> Verdict {
     let is_higher = shift.low > 0.0;
     match better {
+        // The interval holds 0, a ratio of 1.
         _ if !is_higher && shift.high >= 0.0 => Verdict::NotShown,
         None => Verdict::Different,
         Some(better) if is_higher == (better == Better::Higher) => Verdict::Better,
@@ -110,6 +113,7 @@ pub fn comparisons(
         .filter_map(|with| {
             let logs: Vec<f64> = blocks
                 .iter()
+                // The first command ran twice, and the mean of two readings is less noisy than one.
                 .map(|block| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln())
                 .collect();
             Comparison::of(with, &logs, confidence, better)
@@ -135,6 +139,7 @@ pub struct Floor {
 #[must_use]
 pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<Floor> {
     let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
+    // 99 % and not the user's confidence: a false alarm would discredit a good result.
     let shift = signed_rank::shift(&logs, 0.99);
     Some(Floor {
         floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),

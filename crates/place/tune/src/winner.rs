@@ -90,7 +90,9 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersPlan, NoPlan> {
     let placement = match &winner.seats {
         Seats::Placement(placement) => placement.clone(),
+        // An order of CPUs is a placement: task k on the k-th CPU.
         Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
+        // A plan seats each task on a CPU of its own, and a mask leaves that to the kernel.
         Seats::Within(list) => return Err(NoPlan::Mask(list.clone())),
         Seats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
         Seats::Free | Seats::Ranks(_) => return Err(NoPlan::DefaultWon),

@@ -25,6 +25,7 @@ impl Session {
         means: Means,
         subject: &Subject,
     ) -> Result<Self, ObserveError> {
+        // Only a command gets this process's environment, and can load the library.
         let spins =
             matches!(subject, Subject::Command(_)).then(|| told_to_spin(own_variable)).flatten();
         let Some(setting) = spins else { return Session::begin(None, means, subject) };
@@ -51,6 +52,7 @@ fn own_variable(name: &str) -> Option<String> {
 /// The setting by which an environment makes threads spin instead of wait, as `NAME=word`.
 fn told_to_spin(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     SPINS.iter().find_map(|(name, words)| {
+        // Case and blanks around a value do not count (OpenMP 5.2, chapter 21).
         let value = variable(name)?.trim().to_lowercase();
         words.contains(&value.as_str()).then(|| format!("{name}={value}"))
     })

@@ -128,6 +128,7 @@ impl Seen {
 
     /// Gives threads their names, in the order of time.
     fn name(&mut self) {
+        // The sort is stable: changes of one time stay in the order of the file.
         self.changes.sort_by_key(|(time_ns, _)| *time_ns);
         for (_, change) in std::mem::take(&mut self.changes) {
             let (tid, name) = match change {
@@ -223,6 +224,7 @@ fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(TaskPath, Thread)> {
     let mut order: Vec<Thread> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
     let paths = lineage::paths(&order, |thread| {
+        // A thread of which no creation was recorded has the creator 0.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
         // Other threads of a process that was there before are its first one's children.
@@ -257,6 +259,7 @@ fn shared_lines(transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Vec<
             accessed: String::new(),
         });
         let count = transfer.messages.round() as u64;
+        // False sharing: no word that the one writes is one that the other accesses.
         let is_false = transfer.written & transfer.accessed == 0;
         let sum = if is_false { &mut line.falsely } else { &mut line.truly };
         *sum = sum.saturating_add(count);
@@ -275,6 +278,7 @@ fn shared_lines(transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Vec<
 
 /// The first of the words as an address.
 fn bytes(line: u64, words: u8) -> String {
+    // Without a word there are eight trailing zeros, and the line's own address stands for it.
     format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)
 }
 

@@ -45,6 +45,8 @@ impl SubjectCommand {
     fn direct(&self, command: &mut Command) {
         if self.leaves_stdout {
             let stderr = io::stderr().as_fd().try_clone_to_owned();
+            // Without a descriptor for it the command's output is lost, and the document stays
+            // whole.
             command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
         }
     }
@@ -66,6 +68,8 @@ pub fn attend(
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
+        // Ctrl-C reaches the command as well, which shares the terminal, so that it mostly ends by
+        // itself.
         if !is_to_end && stop() {
             is_to_end = true;
             since = Instant::now();

@@ -98,6 +98,7 @@ pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
     for trace in traces {
         let rank = rank(trace)?;
         size = size.max(rank.head.ranks).max(rank.head.rank.saturating_add(1));
+        // A damaged file may claim any number of ranks: nothing is made of it before this check.
         if size > MAX_TASKS {
             let what = format!(
                 "{size}, and a pattern has no more than {MAX_TASKS}",
@@ -115,6 +116,7 @@ fn rank(trace: &Trace) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
+        // A file counts as cut off until its last line says otherwise.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {
@@ -137,6 +139,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
         methods: vec![Method::Mpi],
         means: "libseatmap_trace".to_owned(),
         shares: Share::of_edges(&edges, Kind::Message),
+        // A rank without a trace is a task as well, so that tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,

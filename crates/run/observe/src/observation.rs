@@ -147,6 +147,8 @@ impl Observation {
             .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
             .fold(0.0, |sum, share| sum + share.messages);
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
+        // These methods see threads that share memory, or ranks, themselves: there is nothing to
+        // advise.
         (is_odd && !self.methods.iter().any(|method| {
             matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
         })).then(|| {

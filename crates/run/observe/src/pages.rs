@@ -87,11 +87,14 @@ impl Pages {
         let Ok(watcher) = &self.watcher else { return };
         for watched in watcher.watched() {
             let senders = &mut self.listener.senders;
+            // A process's number can be given again: the latest process with it is the one that was
+            // watched.
             let own = senders.iter_mut().rev().find(|sender| sender.pid == watched.word.pid);
             own.into_iter().for_each(|sender| sender.take_watched(&watched));
         }
         let senders = self.listener.senders.iter();
         let mut words: Vec<Word> = senders.flat_map(Sender::words_to_watch).collect();
+        // Chance keeps the words of one process from taking every turn.
         fastrand::shuffle(&mut words);
         watcher.watch_first(words);
     }
@@ -138,6 +141,7 @@ impl Source for Pages {
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut preload = self.library.clone().into_os_string();
+        // Libraries that the user preloads stay.
         if let Some(others) = std::env::var_os(PRELOAD).filter(|others| !others.is_empty()) {
             preload.push(" ");
             preload.push(others);
@@ -159,6 +163,7 @@ impl Source for Pages {
     }
 
     fn look(&mut self) -> io::Result<Look> {
+        // The threads come first, as senders are judged by the processes that are known.
         let look = self.threads.look()?;
         self.followed.extend(look.threads.iter().map(|thread| thread.pid));
         self.listener.look(&self.followed)?;
@@ -176,6 +181,7 @@ impl Source for Pages {
     }
 
     fn failure(&self) -> Option<String> {
+        // Where other methods see talk as well, blindness is a remark (`unseen`).
         self.blindness().filter(|_| !self.combines)
     }
 

@@ -73,12 +73,14 @@ impl Stretch {
 
     /// 1 less the cosine of the angle between the two vectors.
     fn distance(&self, other: &Stretch) -> f64 {
+        // Pairs that only one of both has add nothing to the product.
         let (few, many) =
             if self.pairs.len() < other.pairs.len() { (self, other) } else { (other, self) };
         let lengths = (self.square() * other.square()).sqrt();
         let products = few.pairs.iter().map(|(ends, edge)| {
             many.pairs.get(ends).map_or(0.0, |other| edge.messages * other.messages)
         });
+        // A stretch without messages is like any other.
         if lengths > 0.0 { 1.0 - products.sum::<f64>() / lengths } else { 0.0 }
     }
 
@@ -92,6 +94,7 @@ impl Stretch {
 #[must_use]
 pub fn phases(windows: &[Window]) -> Vec<Phase> {
     let mut stretches = thick(windows.iter().map(Stretch::of));
+    // Agglomerative clustering of neighbours only, as a phase is a stretch of time.
     while let Some(at) = nearest(&stretches) {
         let next = stretches.remove(at + 1);
         stretches[at].join(next);

@@ -74,6 +74,7 @@ impl WatchRequest {
         } else {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
+        // The user's Ctrl-C has asked the command to end as well.
         let is_to_end = matches!(watched, Ok(End::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
@@ -113,6 +114,8 @@ pub fn one_run(
         .map(|child| command::attend(child, is_to_end, stop))
         .transpose()
         .map_err(ObserveError::System)?;
+    // A command runs on when a look fails, so that its end is waited for before the failure is
+    // told.
     watched?;
     match status {
         _ if is_to_end => Err(ObserveError::Interrupted),

@@ -37,9 +37,12 @@ pub(crate) struct Roster {
 impl Roster {
     /// Takes in the threads of a look, in the order of their creation.
     pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
+        // Of threads that were all there before, a process's first one comes first, as others take
+        // it for their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
             let known = self.places.get(&born.tid).copied();
+            // A number that was given again has another time of birth: this is a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
             // A number that is given again has another time of birth, and with it another place.
@@ -54,6 +57,7 @@ impl Roster {
             );
             if let Some((name, run_ns)) = &born.end {
                 let member = &mut self.members[place];
+                // perf tells a CPU time of 0 at the end: the last reading stays.
                 member.run_ns = member.run_ns.max(*run_ns);
                 if !name.is_empty() {
                     member.name.clone_from(name);
@@ -65,6 +69,8 @@ impl Roster {
 
     fn arrive(&mut self, born: &Born) -> usize {
         let was_there = born.born_ns == 0;
+        // Of threads that were there before, nobody knows who created them: the first of the
+        // process stands in.
         let creator =
             if !was_there { born.creator } else { if born.tid == born.pid { 0 } else { born.pid } };
         let mut member = Member {
@@ -85,6 +91,7 @@ impl Roster {
     pub(crate) fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
+            // A thread that no source reported: the kernel's table may have had no room for it.
             None => self.arrive(&Born {
                 tid,
                 pid: Process::of(tid).map_or(tid, |task| task.pid),

@@ -164,6 +164,7 @@ impl Session {
     ) -> Result<End, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
+            // A last look comes after the end was seen, so that nothing before it is missed.
             if self.begun.elapsed() >= self.looked + WINDOW || end.is_some() {
                 self.look()?;
             }
@@ -210,6 +211,7 @@ impl Session {
         let placed =
             talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
+        // Where the source does not tell it, a thread that ends takes its CPU time with it.
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
         }
@@ -419,6 +421,7 @@ fn unavailable(method: Method, reason: &str) -> Result<(), ObserveError> {
 
 /// Each reason once.
 fn joined(mut reasons: Vec<String>) -> Option<String> {
+    // The parts are tried one after the other and often fail for one reason.
     reasons.dedup();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }

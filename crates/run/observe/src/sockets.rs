@@ -49,6 +49,8 @@ impl Sockets {
     pub(crate) fn begin(btf: &Btf, layout: &Layout, tables: &Tables) -> Result<Self, SocketsError> {
         let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, ENTRIES)?;
         let ground = Ground { btf, layout, tables, table: &table };
+        // Newer kernels read fields by a cast, older ones by copying. Without the tracepoints of
+        // sockets, the program at all system calls counts these as well.
         let of_sockets =
             ground.of_sockets(true).or_else(|_| ground.of_sockets(false)).unwrap_or_default();
         let has_sockets = of_sockets.is_empty();

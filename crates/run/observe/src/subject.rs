@@ -81,6 +81,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, &folder).map_err(|error| error.source)?;
+        // The group may hold this process itself, and threads of the kernel, which run no program.
         pids.extend(
             tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
         );
@@ -92,6 +93,8 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
     prepared.envs(source.environment());
+    // Everything that this process starts meanwhile is followed, so that this is on for the start
+    // only.
     source.follow_own_children(true)?;
     let child = prepared.spawn();
     source.follow_own_children(false)?;

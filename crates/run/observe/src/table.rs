@@ -38,6 +38,7 @@ impl Observation {
         let mut order: Vec<usize> = (0..self.tasks.len()).collect();
         order.sort_by(|a, b| self.tasks[*b].cpu_s.total_cmp(&self.tasks[*a].cpu_s));
         order.truncate(MOST_TASKS);
+        // The busiest are chosen, and shown in the order of their numbers.
         order.sort_unstable();
         let rows = order
             .iter()

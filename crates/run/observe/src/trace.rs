@@ -129,6 +129,7 @@ impl Trace {
     /// The first line, if the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();
+        // The format is read on its own first, as another version may have another first line.
         let format: Format = self.value(0, line)?;
         if format.format != FORMAT {
             return Err(TraceError::Format { path: self.path.clone(), found: format.format });

@@ -124,6 +124,7 @@ pub fn read(folder: &Path) -> Result<Sharing, TraceError> {
 /// [`TraceError`] for a file that is not a trace of threads.
 pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
+    // Paths number the processes in the order in which they began.
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
@@ -151,6 +152,7 @@ fn process(trace: &Trace) -> Result<Process, TraceError> {
         }
     }
     threads.sort_by_key(|thread: &Thread| thread.task);
+    // A damaged file may have a thread twice.
     threads.dedup_by_key(|thread| thread.task);
     Ok(Process { head, threads, pairs, lines, cut_off })
 }
@@ -182,6 +184,7 @@ fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     let mut creators: BTreeMap<Key, Option<Key>> = BTreeMap::new();
     for (at, process) in processes.iter().enumerate() {
         for thread in &process.threads {
+            // Thread 0 is the process's first, which no thread of the process created.
             let creator = (thread.task != 0).then_some((at, thread.parent));
             creators.insert((at, thread.task), creator);
         }

@@ -36,6 +36,7 @@ impl WakeCounter {
     /// a look.
     pub fn take(&mut self) -> Option<Vec<WakeRate>> {
         let session = &mut self.0;
+        // The time is over at once: one look is taken, without a wait.
         session.watch(Some(session.elapsed()), &|| false).ok()?;
         let seen = session.seen();
         session.forget();

@@ -63,6 +63,7 @@ impl Stretches {
             self.taken,
             self.looks
         );
+        // It is 0 before the first look.
         self.looks = self.looks.max(1);
         if self.all.is_empty() || self.taken == self.looks {
             self.thin();

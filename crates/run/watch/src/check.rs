@@ -121,6 +121,7 @@ impl CheckRequest {
         };
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
+            // That nobody has bound a program is a good state, and not an error.
             Err(ChoiceError::Empty(_)) if choice == Choice::Bound => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -152,11 +153,13 @@ impl RunningCheck<'_> {
             self.seating = Seating { format: FORMAT.to_owned(), machine, ..Seating::default() };
             return self.without_programs();
         };
+        // A user may end a check that repeats within its first window.
         match request.again_every {
             Some(_) => watch(watcher, request.window, stop),
             None => watcher.watch(request.window),
         }
         self.seating = watcher.seating();
+        // A check that repeats ends by itself where the programs have ended.
         let is_once = request.again_every.is_none();
         if is_once && self.seating.processes.is_empty() && !request.may_be_empty {
             return Err(CheckError::Nothing(self.seating.why_empty()));

@@ -141,6 +141,7 @@ impl Expected {
         let texts = published::read_above(root, pids, published::SEATING)?;
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
+            // A launcher of another version may show another format: its seats are left out.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };

@@ -102,6 +102,7 @@ impl Files {
     /// Notes that a thing was not seen.
     pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
         let pids = self.unseen.entry((what, why.into())).or_default();
+        // The threads of a process come one after the other, and it is noted once.
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
     }
 

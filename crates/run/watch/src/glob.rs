@@ -24,6 +24,8 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
             }
             Some(one) if *one == '?' || *one == name[inside] => (at, inside) = (at + 1, inside + 1),
             _ => match &mut star {
+                // The last star takes one more character, and the rest of the pattern is tried
+                // again behind it.
                 Some((star_at, taken)) => {
                     *taken += 1;
                     (at, inside) = (*star_at + 1, *taken);

@@ -169,6 +169,7 @@ impl Limiting {
         }
         let mut brakes: Vec<GroupBrake> = by_file.into_values().collect();
         let real_time: HashSet<Tid> = threads
+            // A limit on real-time threads holds those of these two policies, sched(7).
             .filter(|thread| ["fifo", "rr"].contains(&thread.policy.as_str()))
             .map(|thread| thread.tid)
             .collect();
@@ -224,6 +225,7 @@ impl Limiting {
 
 /// The periods that a quota was used up since the first look.
 fn since(at_first: &HashMap<String, u64>, quota: &seatmap_os::quota::Quota) -> Option<u64> {
+    // A count that went back is that of a group which was made anew.
     quota.throttled?.checked_sub(*at_first.get(&quota.file)?)
 }
 

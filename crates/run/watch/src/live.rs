@@ -433,6 +433,7 @@ impl Seen {
                 percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
+            // The mask is asked for apart (`read_thread`), and changes there.
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
@@ -490,6 +491,7 @@ impl Seen {
         self.thread.wait_s = times.wait_ns.map(seconds);
         self.thread.age_s += seconds(watched_ns);
         self.has_run |= times.run_ns > self.times.run_ns;
+        // A thread that has not run has left no CPU and come to none.
         if !self.has_run {
             self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
         }

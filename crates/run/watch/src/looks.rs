@@ -206,6 +206,7 @@ impl Looks {
         let same =
             self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
         let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
+        // It has run since the latest look, and was on this CPU at the end.
         if times.run_ns > seen.run_ns {
             seen.count(last.cpu);
         }

@@ -69,6 +69,7 @@ impl RankSeats {
         Expected::of_ranks(
             seating,
             &here,
+            // A process's variable may claim a rank that the plan does not have.
             |pid| (self.rank_of)(pid).filter(|rank| *rank < self.seats.len()),
             |rank| match &self.seats[rank] {
                 RankPlace::Here(cpus) => Ok(cpus.clone()),

@@ -142,6 +142,7 @@ impl Counting {
     fn tell(&mut self, threads: &mut [Thread]) -> io::Result<()> {
         let (now, now_ns) = self.times()?;
         let is_whole = self.has_kept_all()?;
+        // A count with gaps would show a thread on fewer CPUs than it ran on.
         if is_whole {
             self.mark(threads, &now, now_ns.saturating_sub(self.before_ns));
         }

@@ -47,6 +47,7 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
     let outcome = match runner {
         Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
         Runner::Coherent(model) => on_model(model, &options)?,
+        // SPEs share no lines, so that the capability above has refused these models.
         Runner::CellBe(model) => {
             unreachable!("{} does not run programs that share lines", model.name)
         }
@@ -69,6 +70,7 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
 fn page_of(outcome: &Outcome) -> String {
     let name = outcome.machine();
     let Outcome { found, topology, model } = outcome;
+    // The page draws the topology alone; the origin of its profile is not shown.
     let origin = Origin { kind: OriginKind::Model, source: name.clone(), date: None, tool: None };
     let profile = Profile::new(&name, origin, topology.clone());
     let Some(seated) = found.seated() else { return html::channels(found, &name, None) };

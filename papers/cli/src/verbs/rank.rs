@@ -60,9 +60,11 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         _ => None,
     };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
-    if counters.is_some() && bed.is_some() {
+    // Only this host has a bed here; models make theirs for each run.
+    if counters.is_some() && !matches!(runner, Runner::CellBe(_)) {
         return Err(CliError::input(
-            "--counters needs a model: this computer's are perf's to read",
+            "--counters needs a model of a Cell: only such a chip's simulator counts; this \
+             computer's counters are perf's to read",
         ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
@@ -85,6 +87,8 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         interrupt: &interrupt,
         start,
     };
+    // Interrupted: what is known stays in the journal, and a part is never ranked as if it were
+    // all.
     if !study.timed(&runner, bed.as_mut())? {
         return Err(CliError::work(farewell(typed.resume.as_deref(), &times)));
     }
@@ -95,6 +99,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
     if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
     }
+    // All results are written, so that nothing is left to go on with.
     journal.map_or(Ok(()), |journal| journal.remove().map_err(CliError::work))
 }
 

@@ -65,6 +65,7 @@ pub fn run(typed: &Stats) -> Result<(), CliError> {
 }
 
 fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
+    // Package is the default, and fits a Cell: another class was typed.
     if typed.class != LevelChoice::Package {
         return Err(CliError::input(
             "--class is for machines whose CPUs share caches: the chips of a Cell are its own",
@@ -202,6 +203,7 @@ fn options(typed: &Stats, function: Function) -> StatsOptions {
         module: typed.module.unwrap_or(usual.module),
         iterations: typed.iterations.unwrap_or(usual.iterations),
         warm_up: typed.warm_up.unwrap_or(usual.warm_up),
+        // Transfers move a line of the Cell by default; the usual 4 bytes are for atomics.
         size_bytes: typed.size.unwrap_or(if function.transfer().is_some() {
             128
         } else {

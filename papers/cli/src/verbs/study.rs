@@ -106,6 +106,7 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliErr
     for (done, figure) in study.figure.iter().enumerate() {
         bar.show(done, study.figure.len());
         let mut ours = runs.value(&figure.command, &figure.value)?;
+        // A ratio: of another command, of another value of the same command, or of both.
         if figure.over.is_some() || figure.over_value.is_some() {
             let over = figure.over.as_ref();
             let value = figure.over_value.as_ref();
@@ -145,6 +146,7 @@ fn write(
     Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
+        // Replaced after the words are split, because a folder's name may hold blanks.
         let words: Vec<String> =
             picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
         printed_by(&words)?;

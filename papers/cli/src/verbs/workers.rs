@@ -53,6 +53,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if let Some(page) = &page {
         page.write(&html::workers(&document))?;
     }
+    // A text below the page would be a part of its file.
     if page == Some(Destination::Stdout) {
         return Ok(());
     }
@@ -108,6 +109,7 @@ fn counted(
     workers: usize,
     turns: u32,
 ) -> Result<Vec<seatmap_experiments::cellule::costs::Costs>, CelluleError> {
+    // Each number has seats of its own: the last of them may share the controller's CPU.
     (1..=workers).map(|workers| costs(&Seats::new(cpus, workers)?, turns)).collect()
 }
 

@@ -308,6 +308,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
         .map(|(pu, task)| {
             let latency_ns =
                 (task.ended - task.began) as f64 * ns_per_cycle / task.operations as f64;
+            // Bytes a nanosecond are GB/s of 10^9 bytes.
             let bandwidth_gbps = (bytes > 0).then(|| bytes as f64 / latency_ns);
             PerTask { pu: *pu, latency_ns, bandwidth_gbps, ticks: task.ticks }
         })

@@ -35,6 +35,7 @@ pub fn measure_many<B: Bed>(
     if beginning < LITTLE {
         return Ok(longer);
     }
+    // Less time for the same bytes.
     let bandwidth_gbps = longer.bandwidth_gbps.map(|gbps| gbps / (1.0 - beginning));
     Ok(Outcome { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
 }
@@ -42,6 +43,7 @@ pub fn measure_many<B: Bed>(
 /// The share of the longer run that is beginning: both runs begin alike, and the longer has twice
 /// the operations.
 fn beginning(shorter_ns: f64, longer_ns: f64) -> f64 {
+    // Per operation: (b + n t) / n over (b + 2 n t) / 2 n, less 1, is b / (b + 2 n t).
     shorter_ns / longer_ns - 1.0
 }
 

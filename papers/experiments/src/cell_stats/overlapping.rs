@@ -29,6 +29,7 @@ pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
 ) -> Result<T, StatsError<E>> {
     let mut largest = 0.0_f64;
     for times in 0..=LENGTHENED {
+        // A start that is late by a time slice is a smaller part of a longer run.
         let found = attempt(1 << times)?;
         match found.overlap().filter(|overlap| *overlap < ENOUGH_OVERLAP) {
             None => return Ok(found),

@@ -62,6 +62,8 @@ fn together<B: Bed>(
     rooms: &Rooms,
     found: &mut Survey,
 ) -> Result<(), StatsError<B::Error>> {
+    // A signal register has 32 bits: one for each task, and two for the answers of barriers by
+    // turns.
     let tasks = rooms.count().min(30);
     let first_chip = rooms.chips[0].len();
     let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(()) };

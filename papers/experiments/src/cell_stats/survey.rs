@@ -303,6 +303,8 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
                     iterations,
                     ..StatsOptions::new(Function::FetchAdd)
                 };
+                // A line of the Cell for each private counter: on one line they would be shared
+                // after all.
                 let points = counts.iter().map(|count| {
                     (
                         *count as u64,

@@ -36,6 +36,8 @@ impl BlackScholes {
         let ranges = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.1, 0.6)];
         let mut inputs = Vec::with_capacity(count * INPUTS);
         for _ in 0..blocks {
+            // Structure of arrays: all prices of a block, then all strikes, and so on, as vectors
+            // want them.
             for (low, high) in ranges {
                 inputs.extend((0..OPTIONS).map(|_| low + (high - low) * random.f32()));
             }
@@ -121,6 +123,7 @@ impl Problem for BlackScholes {
     fn check(&self) -> Result<(), CelluleError> {
         let got = self.0.prices.values();
         match got.iter().zip(&self.0.expected).position(|(got, expected)| {
+            // A comparison that a result which is not a number fails as well.
             (got - expected).abs().partial_cmp(&TOLERANCE) != Some(std::cmp::Ordering::Less)
         }) {
             None => Ok(()),

@@ -155,12 +155,14 @@ fn turn(
     problem: &dyn Problem,
     mut run: impl FnMut() -> Result<(), CelluleError>,
 ) -> Result<(Vec<f64>, Usage), CelluleError> {
+    // So that a result which is found was computed in this run.
     problem.clear();
     run()?;
     problem.check()?;
     let before = Usage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
+    // At least one run, however long it takes; then as many as fit.
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;
@@ -180,6 +182,7 @@ fn by_worker<C: Calls>(
         context.load(problem.program());
         context.start(Part { first, step }.argument())?;
     }
+    // All are started before the first is told to begin, as their programs wait for this message.
     contexts.iter_mut().try_for_each(|context| context.write(iterations))?;
     ended(contexts)
 }

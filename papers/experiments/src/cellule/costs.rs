@@ -113,6 +113,7 @@ pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
         }
         Ok(())
     })?;
+    // Both ways count up the same numbers.
     bench.check(2 * turns.max(1) as usize * ROUNDS)?;
     let mut calls = BTreeMap::new();
     for (call, _, _) in CALLS {
@@ -177,6 +178,8 @@ impl CallCosts {
         self.timed(&mut round, Call::ThrCreate, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))
         })?;
+        // The program waits for this message, so that the start before it is timed without its
+        // work.
         self.timed(&mut round, Call::MBoxWr, || {
             contexts.iter_mut().try_for_each(|context| context.write(1))
         })?;
@@ -190,6 +193,7 @@ impl CallCosts {
             contexts.iter_mut().try_for_each(|context| context.read().map(drop))
         })?;
         self.timed(&mut round, Call::ThrJoin, || waited(&mut contexts))?;
+        // Loaded before the clock: only the run of an empty program is `CtxRun`.
         contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
         self.timed(&mut round, Call::CtxRun, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))?;

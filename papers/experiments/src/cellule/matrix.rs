@@ -74,6 +74,7 @@ impl Data {
     fn compute(&self, inside: &mut Inside, task: usize) -> bool {
         let row = task / self.blocks();
         let column = task % self.blocks();
+        // The store holds three blocks: of A, of B, and of C behind them.
         let Some(c) = floats(inside.store()).get_mut(2 * NUMBERS..3 * NUMBERS) else {
             return false;
         };

@@ -108,6 +108,8 @@ pub fn on<T: Send>(
             affinity::pin(cpus)
                 .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
             let done = work()?;
+            // A cpuset that changed meanwhile has moved the thread: the figures would be those of
+            // other CPUs.
             match affinity::current() {
                 Ok(mask) if mask != sorted => Err(Loss::moved(cpus).into()),
                 _ => Ok(done),

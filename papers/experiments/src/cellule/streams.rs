@@ -118,6 +118,7 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
     let count = configuration.streams();
     let pairs =
         (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    // The first half of the connections comes in, the other half goes out.
     let (mut outer, mut inner): (Vec<TcpStream>, Vec<TcpStream>) = pairs.into_iter().unzip();
     let sinks = outer.split_off(count);
     let egress = inner.split_off(count);

@@ -52,6 +52,7 @@ impl FromStr for Workload {
     fn from_str(text: &str) -> Result<Self, CelluleError> {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
+            // Only whole blocks of 64 rows are computed.
             ["matrix", _] | ["matrix", _, _] if number(text, &parts, 1, 4096)? % 64 == 0 => {
                 Ok(Workload::Matrix {
                     size: number(text, &parts, 1, 4096)?,

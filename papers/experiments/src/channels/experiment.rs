@@ -195,6 +195,7 @@ impl ExperimentOptions {
             most_iterations: MOST_ITERATIONS,
             view: View {
                 centre: CENTRE,
+                // Wide enough for the whole set, which spans -2 to 0.47 on the real axis.
                 width: 3.0,
                 // Fewer frames zoom further each, over the same way.
                 zoom: ZOOM.powf(f64::from(IMAGES) / f64::from(frames.max(1))),
@@ -203,6 +204,7 @@ impl ExperimentOptions {
             cycles_per_iteration: CYCLES_PER_ITERATION,
             channels: Vec::new(),
         };
+        // The images that were left out, times the points that were left out of each image.
         let times = f64::from(IMAGES) / f64::from(frames.max(1))
             * (f64::from(side) / f64::from(shrunk)).powi(2);
         let lines = lines.unwrap_or_else(|| with_spares(2 * tasks.0 * tasks.1));
@@ -233,6 +235,7 @@ impl ExperimentOptions {
     pub fn lines_needed(&self) -> u32 {
         match self {
             ExperimentOptions::Curve(options) => curve::lines_needed(options),
+            // A line of each page: 64 lines of 64 bytes are 4 KiB.
             ExperimentOptions::Slices(options) => FIRST_LINE + 64 * (options.lines as u32 + 1),
             ExperimentOptions::Pairs(options) => FIRST_LINE + options.iterations,
             ExperimentOptions::Renderer(options) => {

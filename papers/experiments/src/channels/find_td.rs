@@ -33,6 +33,7 @@ pub fn find_td<T: Testbed>(
             round_trips(bed, &[chip.first(stays), chip.first(core)], &[line], batches)?;
         let round_trip = pairs.first().map_or(f64::INFINITY, |pair| pair.mean);
         ticks += took;
+        // The first of equal cores: on a machine without homes that is always the same one.
         if nearest.is_none_or(|(least, _)| round_trip < least) {
             nearest = Some((round_trip, core));
         }

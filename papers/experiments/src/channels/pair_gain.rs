@@ -64,6 +64,7 @@ fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsErr
         (Seats::SameCore, _) => Err(ChannelsError::Unfit(
             "two threads on one core take SMT, and this machine has none".to_owned(),
         )),
+        // The next core around the ring; behind the last one comes the first.
         (Seats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }
 }

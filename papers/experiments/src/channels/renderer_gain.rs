@@ -60,6 +60,7 @@ pub fn renderer_gain<T: Testbed>(
             pus: chip.spread(renderer.coordinators * threads, &mut rng)?,
             lines: lines.clone(),
         };
+        // T1 to T2 of figure 11: the usual run comes first, before the search has warmed any line.
         let usual = ticks(bed, &before.pus, renderer, &lines)?;
         // Spare lines are searched as well: which are spare is known only afterwards.
         let mut search = 0;
@@ -135,6 +136,7 @@ fn ticks<T: Testbed>(
     renderer: &Mandelbrot,
     lines: &[u32],
 ) -> Result<u64, ChannelsError> {
+    // Two lines a worker, there and back, in the order in which `talk` lists them.
     let channels = lines.chunks_exact(2).take(renderer.coordinators * renderer.workers);
     let channels = channels.map(|two| [Addr::line(two[0]), Addr::line(two[1])]).collect();
     let rendered =

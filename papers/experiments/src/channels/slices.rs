@@ -159,6 +159,8 @@ fn seated(
         .collect::<Result<Vec<Vec<u32>>, _>>()?;
     Ok((0..pairs)
         .flat_map(|pair| {
+            // Pairs are dealt over the sections in turn: this one is so many turns into its
+            // section's list.
             let at = 2 * (pair / sections.len());
             each[pair % sections.len()][at..at + 2].to_vec()
         })

@@ -87,6 +87,7 @@ fn fill(
     })?;
     let other_part = (head.shard != shard).then_some("another --shard");
     let other_format = (head.format != FORMAT).then_some("another format");
+    // The format first: nothing else of another one can be trusted.
     if let Some(what) = other_format.or(head.setup.difference(setup)).or(other_part) {
         return Err(JournalError::OtherRun { path: path.to_owned(), what: what.to_owned() });
     }

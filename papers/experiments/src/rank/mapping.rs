@@ -92,6 +92,7 @@ impl Mapping {
     #[must_use]
     pub fn mirrored(&self) -> Self {
         let tasks = self.0.len() as u8;
+        // Task t becomes task -t on the ring, and task 0 stays.
         Mapping(self.0.iter().map(|task| (tasks - task) % tasks).collect())
     }
 }

@@ -42,6 +42,7 @@ pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
     let logs: Vec<Vec<f64>> =
         times.rows().map(|row| row.iter().map(|ns| ns.ln()).collect()).collect();
     let means: Vec<f64> = logs.iter().map(|row| mean(row)).collect();
+    // Degrees of freedom of a two-way layout without repetition.
     let freedom = ((mappings - 1) * (runs - 1)) as f64;
     // The scatter that remains once mappings and runs have been accounted for.
     let sigma = (residual(&logs, &means) / freedom).sqrt();
@@ -100,6 +101,8 @@ fn confidence(value: f64, others: usize, freedom: f64) -> f64 {
         // than the critical value; and that over all estimates of sigma.
         chi_density(sigma, freedom)
             * simpson(-TAIL, TAIL, |own| {
+                // The difference of two means has the square root of two times the deviation of
+                // one.
                 density(own) * below(own + SQRT_2 * value * sigma).powf(others as f64)
             })
     })
@@ -112,6 +115,7 @@ fn simpson(from: f64, to: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 fn simpson_weight(at: u32) -> f64 {
+    // Simpson's weights: 1 4 2 4 ... 4 1.
     if at == 0 || at == STEPS { 1.0 } else { f64::from(2 + 2 * (at % 2)) }
 }
 

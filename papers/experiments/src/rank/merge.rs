@@ -19,6 +19,8 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     let mut missing: BTreeSet<u32> = (1..=of).collect();
     for (at, part) in parts.iter().enumerate() {
         add(part, &first.setup, of, &mut missing)
+            // Only once the part is known to be of this study: its places mean nothing in another
+            // one.
             .and_then(|()| part.fill(&mut times))
             .map_err(|error| (Some(at), error))?;
     }

@@ -86,6 +86,8 @@ impl Ranking {
         let means: Vec<f64> = ranking.iter().map(|row| row.mean_ns).collect();
         let mean_ns = decimals(means.iter().sum::<f64>() / means.len() as f64);
         let quantiles_ns = Quantiles::of(&means);
+        // The middle of the range, and not the median: it shows to which side the curve of means
+        // bends.
         let middle = 0.5 * (first.mean_ns + last.mean_ns);
         let below = means.iter().filter(|mean| **mean < middle).count();
         let named = names(&setup, &ranking);

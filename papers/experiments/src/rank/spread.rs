@@ -112,6 +112,8 @@ fn note(
 ) -> Result<ControlFlow<()>, SpreadStudyError> {
     for (job, ns) in jobs.iter().zip(ns) {
         match keeper.note(*job, *ns)? {
+            // A time that cannot be, or of a run that is known: a rank of another version, or a
+            // damaged message.
             None => return Err(SpreadError::Numbers.into()),
             Some(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
             Some(ControlFlow::Continue(())) => {}

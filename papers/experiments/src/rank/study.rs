@@ -38,6 +38,7 @@ pub fn in_parallel<B: Bed>(
             jobs.into_iter().try_for_each(|job| keeper.keep(job, time(&mut bed, setup, job))),
         );
     };
+    // Times come back over a channel: the journal is written by this thread alone.
     let (sender, receiver) = mpsc::channel();
     pool.in_place_scope(|scope| {
         let jobs = &jobs;
@@ -52,6 +53,7 @@ pub fn in_parallel<B: Bed>(
             });
         });
         let kept = receiver.into_iter().try_for_each(|(job, timed)| keeper.keep(job, timed));
+        // Runs that have not begun are left out; those under way end, and nobody takes their times.
         stop.store(true, Ordering::Relaxed);
         ended(kept)
     })

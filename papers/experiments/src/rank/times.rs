@@ -39,6 +39,7 @@ impl Times {
         // Indices are ascending.
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
+        // A second time for one run would hide that two files overlap.
         if run >= self.runs
             || !(0.0..=LONGEST_NS).contains(&ns)
             || !self.ns[row * self.runs + run].is_nan()

@@ -112,6 +112,7 @@ fn first(ranking: &Ranking) -> Markup {
                     tr {
                         th scope="row" { (row.rank) } td.wide { (row.mapping) } td { (duration(row.mean_ns)) }
                         td { (format!("{:.3}", row.mean_ns / ranking.best_mean_ns)) }
+                        // Empty where one run, or a single mapping, leaves it open.
                         td { (match row.may_be_best { Some(true) => "yes", Some(false) => "no", None => "" }) }
                     }
                 }

@@ -78,6 +78,7 @@ fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) ->
             )
         })
         .collect();
+    // Bytes are written with Ki and Mi; elements and workers are doubled, but are only counts.
     let unit = if figure.across == "bytes" { Unit::Bytes } else { Unit::Doublings };
     curves(&them, Title { text: figure.across, unit }, up)
 }

@@ -80,6 +80,7 @@ fn of_calls(all: &[Costs]) -> String {
 
 fn of_gains(figures: &[Figure]) -> String {
     let points = figures.iter().flat_map(|figure| &figure.series).flat_map(|series| &series.points);
+    // The largest gain, and the gain at the largest size: a reader sees that it fades.
     let best = points.clone().max_by(|a, b| {
         a.gain_percent.thread_per_worker.total_cmp(&b.gain_percent.thread_per_worker)
     });

@@ -101,6 +101,7 @@ impl Table {
         let mut rows = Vec::with_capacity(self.row.len());
         for row in &self.row {
             let commands = self.commands(row);
+            // Figures of a whole run may be shown by the packet, of which the run has this many.
             let ours = commands.iter().map(|command| Ok(run(command)? / self.per.unwrap_or(1.0)));
             rows.push(FoundRow {
                 what: row.what.clone(),
@@ -150,6 +151,7 @@ impl FilledTable {
             }
             _ => [("published", published)]
                 .into_iter()
+                // A table without published figures has no row for them.
                 .filter(|(_, all)| all.iter().any(Option::is_some))
                 .chain(ours)
                 .collect(),
@@ -158,6 +160,7 @@ impl FilledTable {
 
     /// The last column over the first.
     fn growth(figures: &[Option<f64>]) -> Option<f64> {
+        // Two questions: whether there is a column, and whether its figure is known.
         let first = figures.first().copied()??;
         let last = figures.last().copied()??;
         (figures.len() > 1).then_some(last / first)

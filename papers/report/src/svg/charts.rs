@@ -55,6 +55,7 @@ pub fn charts(charts: &[Chart]) -> String {
     for chart in charts {
         let [across, up] = chart.titles();
         let curves = chart.drawn();
+        // A chart without a point leaves no gap in the column.
         if let Some(picture) = drawing(&curves, across, up) {
             drawn.push((below, &chart.title, picture));
             below += TITLE + height(&curves);

@@ -98,5 +98,6 @@ fn drawn(ranking: &Ranking) -> Vec<Curve> {
 fn points(ranking: &Ranking, ns: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
     // More points than these are not told apart on paper, and make large files.
     let step = ranking.mappings.div_ceil(MOST_POINTS).max(1);
+    // Ranks are counted from 1.
     (0..ranking.mappings).step_by(step).map(|row| ((row + 1) as f64, ns(row))).collect()
 }

@@ -95,6 +95,7 @@ impl<S: Read + Write> FileClient<S> {
         let mut offset = 0;
         let listed = loop {
             match self.list_from(folder.0, offset, &mut names) {
+                // A server that stays at one offset would be asked for ever.
                 Ok(Some(last)) if last != offset => offset = last,
                 Ok(_) => break Ok(names),
                 Err(error) => break Err(error),

@@ -40,6 +40,7 @@ impl<S: Read + Write> FileClient<S> {
     pub fn post(&mut self, file: &File, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {
+                // Half of the replies at once, so that both ends have work meanwhile.
                 self.hear_posted(MOST_POSTED / 2)?;
             }
             // Tag 0 is that of requests that are waited for.
@@ -91,6 +92,8 @@ impl<S: Read + Write> FileClient<S> {
         let head = head.ok_or_else(frame::closed)?;
         match Reply::parse(head.number, &self.body) {
             Ok(Reply::Write { count }) if count as usize == length => Ok(None),
+            // A shorter count is a failure: the data behind it was posted at its own offset
+            // already.
             Ok(Reply::Write { count }) if (count as usize) < length => {
                 Ok(Some(ErrorKind::WriteZero.into()))
             }

@@ -117,6 +117,7 @@ fn list_root(
     all.into_iter()
         .flatten()
         .filter(|entry| entry.offset > offset)
+        // The first entry that does not fit ends the list.
         .all(|entry| entry.fits_into(out, most_bytes));
 }
 
@@ -130,6 +131,7 @@ fn list_folder(
     most_bytes: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Refusal> {
+    // Offsets are the file system's own, and mean something to it alone.
     fs::seek(folder, SeekFrom::Start(offset))?;
     let device = qid::device(&host::stat(folder)?);
     let mut buffer = [MaybeUninit::uninit(); LISTED_BYTES];

@@ -124,11 +124,13 @@ pub(super) fn session(text: &str) -> Result<Duration, String> {
 /// A name ends at a `=` before the first blank, slash or quote.
 fn other(text: &str) -> Result<Other, String> {
     let (name, line) = match text.split_once('=') {
+        // `./a --port=7`, `'A=1' cmd` and `env A=1 cmd` are commands, and no names.
         Some((name, line)) if !name.is_empty() && !name.contains([' ', '/', '\'', '"']) => {
             (Some(name), line)
         }
         _ => (None, text),
     };
+    // Words and quotes as in a shell, but no shell: nothing in them is expanded.
     let words = shlex::split(line).ok_or_else(|| format!("'{line}' ends within quotes"))?;
     if words.is_empty() {
         Err("there is no command; write 'NAME=program and its arguments'".to_owned())
@@ -148,9 +150,12 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub(super) fn confidence(text: &str) -> Result<f64, String> {
     let number: Option<f64> = match text.strip_suffix('%') {
+        // People write both `95%` and `0.95`.
         Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
         None => text.parse().ok(),
     };
+    // Below a half an interval misses more often than it holds; beyond 0.999 it needs more blocks
+    // than anybody waits for.
     let share = number.filter(|share| (0.5..=0.999).contains(share));
     share.ok_or_else(|| format!("'{text}' is not a confidence from 0.5 to 0.999; 0.95 is usual"))
 }

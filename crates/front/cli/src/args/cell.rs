@@ -190,8 +190,11 @@ impl CellRun {
         words: &[OsString],
     ) -> Result<(Name, Vec<OsString>), CellRunError> {
         let Some(first) = &self.name else { return Err(CellRunError::NoCommand) };
+        // The cell's place and the command are the last words of the line, so that a `--` stands
+        // right before them or nowhere.
         let own_words = self.command.len() + 1;
         let before = words.len().checked_sub(own_words + 1).and_then(|at| words.get(at));
+        // `seatmap cell run -- app` puts `app` where the name belongs: the command begins there.
         let is_unnamed = before.is_some_and(|word| word == "--")
             && words.get(words.len() - own_words) == Some(first);
         if is_unnamed {
@@ -214,6 +217,7 @@ pub(super) fn name(text: &str) -> Result<Name, NameError> {
 /// A list as everywhere. Earlier versions took a word and a number as well.
 fn listed(text: &str) -> Result<CpuList, String> {
     match text {
+        // The word of an earlier version, with the way to say it now.
         "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
         text => seatmap_console::values::cpus(text).map_err(|error| error.to_string()),
     }
@@ -224,15 +228,18 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    // A size beyond 64 bits is refused, and not wrapped around.
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
+    // Memory comes in multiples of 1024.
     let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
     with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
 }
 
 pub(super) fn seconds(text: &str) -> Result<u64, String> {
+    // Leases end at whole seconds; 0 would undo the cell while it is made.
     let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
     let seconds = whole.map(|time| time.as_secs());
     seconds.ok_or_else(|| {

@@ -52,6 +52,7 @@ impl Place {
     /// An option that means something only on one machine.
     pub fn of_one_machine(&self) -> Option<&'static str> {
         let given = [
+            // Options with a default count as typed where their value is another one.
             ("--objective", self.objective != ObjectiveChoice::Distance),
             ("--method", self.method != MethodChoice::Auto),
             ("--packet", self.packet.is_some()),
@@ -83,6 +84,7 @@ impl Place {
 
 fn fix_node(text: &str) -> Result<(usize, String), String> {
     let parts = text
+        // At the first equals sign, as a rank's number holds none.
         .split_once('=')
         .and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
     parts
@@ -92,9 +94,12 @@ fn fix_node(text: &str) -> Result<(usize, String), String> {
 
 fn also(text: &str) -> Result<(f64, String), String> {
     let parts = text
+        // At the first comma: a pattern may hold more, such as a file's name.
         .split_once(',')
         .and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
     parts
+        // A weight of zero would leave the pattern out, and one that is not a number fails here as
+        // well.
         .filter(|(weight, _)| *weight > 0.0 && *weight <= 1e9)
         .ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
 }

@@ -243,6 +243,8 @@ impl Place {
 
     /// An option without the one that gives it a meaning, or beside one that takes it away.
     fn idle(&self) -> Option<String> {
+        // An option that does nothing is an error: a person who typed it believes that it did
+        // something.
         if self.threads.is_some() && self.method == MethodChoice::Getcore {
             let getcore = "--method getcore, which seats each task once and does not search";
             return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));

@@ -31,10 +31,12 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if results.runs.is_empty() {
         return ended;
     }
+    // The complete result, over the one that was kept while the commands ran.
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
     outputs.show(&results, html::bench, bench::text)?;
+    // An interrupted session shows what it has, and then fails.
     ended?;
     typed.fail_above.map_or(Ok(()), |most| results.check_limit(most).map_err(CliError::work))
 }
@@ -44,6 +46,7 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
         bar.show(*runs, *of);
     }
     if let Some(line) = under_way::of_bench(event) {
+        // A bar that is drawn on would write over the sentence.
         *bar = None;
         output::tell(&line);
     }
@@ -52,6 +55,7 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
 /// The comparison that the user means.
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     let better = typed.metric.better(typed.direction());
+    // A test in CI would otherwise pass for ever.
     if typed.fail_above.is_some() && better.is_none() {
         return Err(CliError::input(
             "--fail-above needs to know which readings are worse: add --higher-is-better or --lower-is-better",
@@ -68,6 +72,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     }
     let baseline =
         typed.baseline.as_deref().map(|path| baseline(path, &typed.metric)).transpose()?;
+    // After all errors of usage: each start on a node would report them, and this one as well.
     verbs::run::check_sole(SoleWork::Bench)?;
     let warm_ups = typed.warmup.into();
     Ok(BenchRequest {
@@ -89,6 +94,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
             cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },
         },
         kept: match &outputs.file {
+            // A stream can be written once only, at the end.
             Some(Destination::File(path)) => Some(path.clone()),
             _ => None,
         },
@@ -99,6 +105,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
 
 /// A command that can be started, with its name or, without one, its words.
 fn named(name: Option<&str>, words: &[OsString]) -> Result<NamedCommand, CliError> {
+    // Before the first run, so that a misspelt second command does not cost a block.
     Executable::find(words).map_err(CliError::input)?;
     let contestant = Contestant { command: words.to_vec(), ..Contestant::default() };
     let name = name.map_or_else(|| contestant.line(), str::to_owned);
@@ -109,6 +116,7 @@ fn baseline(path: &Path, metric: &Metric) -> Result<Results, CliError> {
     let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
     let then =
         Results::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
+    // Seconds and requests have no ratio.
     if then.metric == metric.to_string() {
         Ok(then)
     } else {

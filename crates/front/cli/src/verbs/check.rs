@@ -20,6 +20,7 @@ pub(super) use seatmap_watch::Standard;
 pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let page = Page::new(typed, colour)?;
     let request = request(typed)?;
+    // A single check leaves Ctrl-C alone, and ends at once by it.
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) =
@@ -50,6 +51,7 @@ fn choice(typed: &Check) -> Choice {
         return Choice::Processes { pids: typed.pid.clone(), with_children: typed.children };
     }
     match (&typed.cgroup, &typed.unit, &typed.name) {
+        // The parser lets one of them through only; the order decides nothing.
         (Some(path), _, _) => Choice::Group(path.clone()),
         (_, Some(unit), _) => Choice::Unit(unit.clone()),
         (_, _, Some(name)) => Choice::Name(name.clone()),
@@ -72,6 +74,7 @@ pub(super) fn standard(
 
 fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
     let bytes = input::bytes(path)?;
+    // By what the document says of itself, as the user names a file and no kind.
     if let Some(plan) = ranks::of_bytes(path, &bytes)? {
         let seats = seatmap_cluster::ranks_here::seats(&plan, &here::host_name(), any_machine);
         return Ok(SeatSource::Ranks(seats));

@@ -21,6 +21,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let topology = seatmap_host::topology::of_host().map_err(CliError::work)?;
     let mut found = examine(&topology);
     found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
+    // Last, as with `--try` it takes a CPU for a moment, which the other looks would see.
     found.extend(isolation::examine(&topology, &cpus(typed, &topology)?, typed.may_try));
     if let Some(page) = &page {
         page.write(&html::doctor(&here::host_name(), &found))?;
@@ -28,6 +29,7 @@ pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     if typed.json {
         return output::json(&Document::new(&found));
     }
+    // The page is on stdout: the lines would break it.
     if page == Some(Destination::Stdout) {
         return Ok(());
     }
@@ -100,6 +102,8 @@ fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
     let remedy = diagnosis
         .remedy
         .as_ref()
+        // 22 columns: a word of 4, a subject of 14, and two gaps of 2, so that the arrow stands
+        // below the finding.
         .map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text)))
         .unwrap_or_default();
     format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
@@ -108,6 +112,8 @@ fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
 /// Green, none, yellow, red.
 fn sgr(level: Severity) -> &'static str {
     match level {
+        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red; the word says the level as well,
+        // for those who see no colours.
         Severity::Ok => "32",
         Severity::Info => "0",
         Severity::Fix | Severity::Boot => "33",

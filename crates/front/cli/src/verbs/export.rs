@@ -25,8 +25,11 @@ pub fn run(typed: Export) -> Result<(), CliError> {
 
 fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let path = Path::new(name);
+    // Read once, as stdin can be read no second time.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     match bytes {
+        // Documents say of themselves what they are; everything else is for the readers of
+        // machines.
         Some(bytes) if plan::is_plan(&bytes) => {
             of_plan(name, &plan_input::plan_in(path, &bytes)?, format)
         }
@@ -40,6 +43,7 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
         Some(bytes) => {
             of_profile(name, &input::profile_of(&input::machine_in(name, &bytes)?)?, format)
         }
+        // The name of a bundled machine.
         None => of_profile(name, &input::profile(name)?, format),
     }
 }

@@ -19,11 +19,13 @@ pub fn run(typed: Import) -> Result<(), CliError> {
         topology: typed.topology.as_deref().map(topology).transpose()?,
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
+    // One file would take the place of the other, under one path or one name.
     if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
         return Err(CliError::input(
             "several files need a folder to go to: -o FOLDER, which must exist, and no --name",
         ));
     }
+    // All names before the first file is read: a clash must not come to light half way.
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let profile = profile(file, &typed, &options)?;
@@ -74,6 +76,7 @@ fn read(file: &Path, options: &import::ImportOptions) -> Result<Profile, CliErro
         return added(file, input::profile(&name)?, options);
     }
     let bytes = input::bytes(file)?;
+    // A model is text too, which no other tool's reader knows.
     if is_archive(&bytes) || std::str::from_utf8(&bytes).is_ok_and(is_model) {
         return added(file, input::profile_of(&input::machine_in(&name, &bytes)?)?, options);
     }

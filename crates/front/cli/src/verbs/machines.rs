@@ -83,6 +83,7 @@ fn entry(name: &'static str) -> Result<Entry, CliError> {
 }
 
 fn described(name: &str) -> Result<(&'static str, usize, String, Vec<String>), CliError> {
+    // The text once more: a profile keeps neither the summary nor the sources.
     let text = seatmap_machine::catalog::find(name).unwrap_or_default();
     let described = Description::from_toml(text).map_err(CliError::work)?;
     Ok((

@@ -24,6 +24,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let mut listener = Listener { interrupt, colour, display: None, is_waiting: false };
     let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
+    // Last: until the profile is written or remembered, the journal is what keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
 }
 
@@ -53,6 +54,7 @@ impl Listener {
                     display.show(step);
                 }
             }
+            // The picture is gone before the table is printed.
             MeasureNews::Ends => self.display = None,
             MeasureNews::Further => {}
         }
@@ -60,6 +62,7 @@ impl Listener {
     }
 
     fn wait(&mut self, process: Option<u32>) {
+        // Said once, however often the lock is looked at.
         if !std::mem::replace(&mut self.is_waiting, true) {
             let who = process.map_or(String::new(), |process| format!(" (process {process})"));
             output::tell(&format!(

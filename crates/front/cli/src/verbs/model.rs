@@ -17,6 +17,7 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 
 /// Fits a twin, and says how like its original it is.
 fn fitted(typed: &Fit) -> Result<(), CliError> {
+    // Before the fit: a folder that is not there must not cost the seconds that a fit takes.
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
     let to_stdout = destination == Some(Destination::Stdout);
     if typed.json && to_stdout {
@@ -25,6 +26,7 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
     let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;
+    // The line on the terminal is taken away before anything is printed.
     drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
     match (typed.json, to_stdout) {

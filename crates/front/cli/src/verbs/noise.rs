@@ -14,6 +14,7 @@ use seatmap_report::{html, svg};
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &Noise) -> Result<(), CliError> {
+    // Two meters on one CPU would find each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = typed.html.as_deref().map(Destination::new).transpose()?;
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
@@ -30,6 +31,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     } else {
         output::print(&seatmap_report::noise::summary(&report))?
     }
+    // Everything is written first: what was measured until Ctrl-C is good.
     if report.interrupted {
         Err(CliError::work(format!(
             "interrupted; the figures are of the first {:.2} s",
@@ -61,6 +63,7 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();
     let report = seatmap_noise::measure(cpus, &options, &mut |gone| {
+        // The meters may end a moment late, and a bar beyond its end would look broken.
         bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
         interrupt.flow()
     })?;

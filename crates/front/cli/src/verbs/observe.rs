@@ -22,6 +22,7 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
         .map_err(CliError::from)
         .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
     let ending = end.wait(&|| is_raised(&interrupt));
+    // After the wait: an error of the page must not leave the command running without its parent.
     shown?;
     match ending? {
         Ending::Exited(0) => Ok(()),

@@ -21,6 +21,8 @@ pub fn run(typed: Pattern) -> Result<(), CliError> {
             )
         }
         PatternCommand::Convert { source, output } => {
+            // The place is checked before the pattern is read, which may come from stdin and be
+            // gone then.
             let destination = Destination::new(output.as_deref().unwrap_or(Path::new("-")))?;
             destination.write(&read(&source)?.to_json())
         }
@@ -43,10 +45,12 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     let mut files = Vec::new();
     for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw)))
     {
+        // Every file is checked before the first is written.
         files.push((path, Destination::new(path)?, draw));
     }
     let wanting_stdout =
         files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
+    // Two documents one behind the other on stdout can be read by nobody.
     if wanting_stdout + usize::from(typed.json) > 1 {
         return Err(CliError::input(
             "only one of --json, --svg - and --html - can have stdout; give the others files",

@@ -16,10 +16,13 @@ pub use page::{show, tell_share, warn_of_settings, write};
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
 /// process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
+    // A replay and the guard belong to `--auto`, though it is not typed with them.
     if typed.auto || typed.live.replay.is_some() || typed.live.guard {
         return auto::run(typed);
     }
     let meant = meant::request(typed)?;
+    // Before the program starts: a report that cannot be written is an error then, and not after
+    // hours.
     let files = Files::new(typed)?;
     match meant {
         Meant::Attach(request) => {

@@ -19,6 +19,7 @@ use seatmap_report::{Order, html};
 /// Shows a machine in the terminal, as a page, or as JSON.
 pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     let destination = output::page(typed.html.as_deref(), typed.json)?;
+    // Seatmap's other documents first: the readers of machines would call them damaged profiles.
     if let Some(recording) = recording::of_file(&typed.machine)? {
         return recording::show(&recording, &typed, destination);
     }
@@ -39,7 +40,9 @@ pub fn run(typed: Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
+    // After the machine is known: only it says which CPUs and homes there are.
     check(&profile, &typed)?;
+    // Isolated CPUs are a fact of this computer now, and no part of a profile.
     let set_apart = if machine.is_host() {
         SetApart::of(&Scheduler::read(&Root::new("/")))
     } else {

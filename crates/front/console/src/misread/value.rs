@@ -53,6 +53,7 @@ fn bounds(text: &str) -> Option<(i128, i128)> {
     let (least, end) = range.split_once("..")?;
     let most = match end.strip_prefix('=') {
         Some(most) => most.parse().ok()?,
+        // A range without '=' leaves out its end.
         None => end.parse::<i128>().ok()? - 1,
     };
     Some((least.parse().ok()?, most))

@@ -78,6 +78,8 @@ impl Axis {
         let (low, high) = ends(values)?;
         let scaling = match unit {
             Unit::Whole | Unit::Cpu | Unit::Percent => Scaling::Linear,
+            // Points at each doubling are equally far apart on such an axis only, however few they
+            // are.
             Unit::Bytes | Unit::Doublings if low > 0.0 => Scaling::Log,
             _ if low > 0.0 && high / low > LOG_FROM_RATIO => Scaling::Log,
             _ => Scaling::Linear,
@@ -108,6 +110,7 @@ impl Axis {
     pub fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scaling {
             Scaling::Linear => value,
+            // A value of 0, such as a count, stands at the low end instead of at minus infinity.
             Scaling::Log => value.max(f64::MIN_POSITIVE).ln(),
             Scaling::Root => value.max(0.0).sqrt(),
         };

@@ -15,6 +15,7 @@ const MOST_DECIMALS: i32 = 15;
 /// The text of each value. A linear axis has one unit and as many decimals as its step; on a
 /// logarithmic one each value has the unit that suits it.
 pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String> {
+    // The least distance of two ticks is what their texts must tell; infinite where there is one.
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     values
@@ -39,6 +40,7 @@ fn text(value: f64, like: f64, step: f64, unit: Unit) -> String {
 
 /// The largest multiple that is at most a value over `from`, or the smallest of all.
 fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'static str) {
+    // A tick of 1 ms may come out of a product as 999999.9999 ns, and is still 1 ms.
     let fits =
         |(multiple, _): &&(f64, &str)| *multiple == 1.0 || like >= from * multiple * (1.0 - 1e-9);
     multiples.iter().find(fits).copied().unwrap_or((1.0, ""))
@@ -48,6 +50,7 @@ fn suiting(multiples: &[(f64, &'static str)], like: f64, from: f64) -> (f64, &'s
 /// step's first digit.
 fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
+    // The first digit of 0.02 is its second decimal.
     let places = (-smallest.log10().floor()).clamp(0.0, f64::from(MOST_DECIMALS)) as usize;
     let text = format!("{value:.places$}");
     if text.contains('.') {

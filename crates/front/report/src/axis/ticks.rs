@@ -15,6 +15,7 @@ impl Axis {
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let low = self.low;
         let high = self.high;
+        // One tick does not show a scale.
         let most = most.max(2);
         if !(low.is_finite() && high.is_finite() && high >= low) {
             return Vec::new();
@@ -33,10 +34,12 @@ impl Axis {
     /// The nearest round values outside of the ends.
     pub(super) fn round_ends(&self, most: usize) -> [f64; 2] {
         if self.scaling == Scaling::Log {
+            // Sizes that are doubled from point to point are round at both ends already.
             return if self.doubles() { [self.low, self.high] } else { self.factors_around() };
         }
         let step = self.step(most.max(2));
         let [low, high] = [(self.low / step).floor() * step, (self.high / step).ceil() * step];
+        // A single round value is both ends: the axis gets one step of extent.
         if high > low { [low, high] } else { [low, low + step] }
     }
 
@@ -48,6 +51,8 @@ impl Axis {
         if self.doubles() {
             return self.doublings(most);
         }
+        // The densest set that has room is taken: 1, 2, 5 of each decade, then 1, then each second
+        // decade.
         let sets = FACTORS.iter().map(|factors| self.in_decades(factors, 1));
         let decades = (2..=12).map(|every| self.in_decades(&[1.0], every));
         sets.chain(decades).find(|values| values.len() <= most).unwrap_or_default()
@@ -55,6 +60,7 @@ impl Axis {
 
     /// These factors times each power of ten, or each second, third... of them.
     fn in_decades(&self, factors: &[f64], every: i32) -> Vec<f64> {
+        // Of 3 to 40 the decade of 1 has the tick at 5, though it begins below the axis.
         let first = if factors.len() > 1 {
             self.low.log10().floor()
         } else {
@@ -95,6 +101,7 @@ impl Axis {
         let count = (last - first + 1).max(0) as usize;
         let every = count.div_ceil(most).max(1) as i32;
         (first..=last)
+            // Counted from the largest, so that the end of the axis has a tick.
             .filter(|power| (last - power) % every == 0)
             .map(|power| f64::from(power).exp2())
             .collect()
@@ -106,8 +113,11 @@ impl Axis {
         let step = self.step(most);
         let first = (self.low / step - SLACK).ceil() as i64;
         let last = (self.high / step + SLACK).floor() as i64;
+        // A bound against rounding: a step too small by a little could have one tick more than
+        // fits.
         let mut values: Vec<f64> =
             (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
+        // A label that is nearer than this to the next would touch it.
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
         if self.unit == Unit::Whole && has_room {
             values.insert(0, self.low);
@@ -122,11 +132,15 @@ impl Axis {
             Unit::Whole | Unit::Cpu | Unit::Doublings | Unit::Bytes => 1.0,
             _ => 0.0,
         };
+        // Between so many ticks there is one interval fewer.
         let wanted = (range / (most.max(2) - 1) as f64).max(least);
+        // An axis without extent, or one whose length no double holds: a step of the value's own
+        // decade.
         if wanted <= 0.0 || !wanted.is_finite() {
             return if self.low == 0.0 { 1.0 } else { 10f64.powf(self.low.abs().log10().floor()) };
         }
         let decade = 10f64.powf((wanted * (1.0 + SLACK)).log10().floor());
+        // Below about 1e-308 a power of ten loses its digits, and its multiples would be uneven.
         if !decade.is_normal() {
             return range;
         }

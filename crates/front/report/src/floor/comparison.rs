@@ -3,13 +3,15 @@
 use super::draw::Drawing;
 use super::flow::{Flow, parts};
 use super::marks::Most;
+use super::parts::Area;
 use super::{DrawnPlacement, Floor};
 use crate::traffic::short;
 use maud::Markup;
 use seatmap_machine::Profile;
-use seatmap_pattern::Pattern;
+use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::{Objective, Plan};
 use seatmap_sim::catalog::Model;
+use std::collections::BTreeMap;
 
 /// Two seatings of a pattern in one scale.
 #[derive(Clone, Debug)]
@@ -43,6 +45,7 @@ impl<'a> Comparison<'a> {
     ) -> Self {
         let floor = Floor::of(profile, model);
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
+        // Loads are divided by it: the least positive number stands for a largest load of 0.
         let most =
             |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
         let has_wires = !floor.wires.is_empty();
@@ -52,6 +55,7 @@ impl<'a> Comparison<'a> {
             most(|flow| flow.borders.clone())
         };
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
+        // Both or none: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
         let title =
             format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
@@ -130,27 +134,46 @@ impl<'a> Comparison<'a> {
 
     /// The traffic that leaves the groups of each level, on a machine of nested levels.
     fn levels(&self) -> Vec<Row> {
-        let mut levels: Vec<(&str, [f64; 2])> = Vec::new();
-        let borders = self.floor.areas.iter().enumerate().filter(|(_, area)| area.border > 0.0);
-        for (at, area) in borders {
+        let mut boxes: Vec<(&str, Vec<&Area>)> = Vec::new();
+        for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
+            // A box may be a package, a cache and a core at once; among its like it is a core.
             let core = area.names.iter().find(|name| name.starts_with("core "));
             let word = core
                 .unwrap_or(&area.names[0])
                 .trim_end_matches(|c: char| c.is_ascii_digit())
                 .trim_end();
-            let loads = [0, 1].map(|side: usize| self.flows[side].borders[at] / 2.0);
-            match levels.iter_mut().find(|(known, _)| *known == word) {
-                Some((_, sum)) => *sum = [sum[0] + loads[0], sum[1] + loads[1]],
-                None => levels.push((word, loads)),
+            match boxes.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, alike)) => alike.push(area),
+                None => boxes.push((word, vec![area])),
             }
         }
-        let moved = levels.into_iter().filter(|(_, [before, after])| before + after > 0.0);
+        let levels = boxes.into_iter().map(|(word, alike)| (word, self.between(&alike)));
+        let moved = levels.filter(|(_, [before, after])| before + after > 0.0);
         let several = |word: &str| {
             if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") }
         };
         moved
             .map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads))
             .collect()
+    }
+
+    /// The bytes between tasks that are not in the same box, before and after.
+    fn between(&self, boxes: &[&Area]) -> [f64; 2] {
+        let mut box_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for (at, area) in boxes.iter().enumerate() {
+            box_of.extend(area.pus.iter().map(|os| (*os, at)));
+        }
+        // Edge by edge, since a part with one CPU has no box: traffic to it crosses one border
+        // instead of two, and between two of them none.
+        [0, 1].map(|side: usize| {
+            let leaves = |edge: &&Edge| {
+                self.seatings[side].ends(edge).is_some_and(|[here, there]| {
+                    let is_inside = box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
+                    here != there && !is_inside
+                })
+            };
+            self.pattern.edges.iter().filter(leaves).map(|edge| edge.bytes).sum()
+        })
     }
 
     fn name(&self, at: usize) -> &str {

@@ -66,6 +66,7 @@ impl Drawing<'_> {
     }
 
     fn opacity(&self) -> f64 {
+        // By the root: many faint bows still show where they are dense.
         (0.6 * (FEW_PAIRS / self.flow.pairs.len().max(1) as f64).sqrt()).clamp(0.15, 0.6)
     }
 
@@ -90,6 +91,7 @@ impl Drawing<'_> {
     /// seats no threads.
     fn caption(area: &Area) -> Markup {
         let room = (area.width / LETTER) as usize;
+        // Outer names first: those of inner levels give way where the box is narrow.
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
         let shown = (1..=area.names.len())
             .rev()
@@ -123,6 +125,7 @@ impl Drawing<'_> {
     }
 
     fn seat(&self, seat: &Seat) -> Markup {
+        // Several tasks of a seat that belong to different parts have the colour of the first.
         let tasks = self.tasks(seat.os);
         let fill = tasks.first().map(|task| self.colours(*task).0);
         let class = if tasks.is_empty() { "free" } else { "taken" };
@@ -171,6 +174,8 @@ impl Drawing<'_> {
             [task] => task.to_string(),
             [first, others @ ..] => format!("{first}+{}", others.len()),
         };
+        // Letters are about 0.7 times as wide as high, the inverse of 1.45. The T must leave the
+        // others their smallest size.
         let has_mark = !tasks.is_empty() && 1.45 * seat.size >= SMALLEST * (plain.len() + 1) as f64;
         let text = if has_mark { format!("T{plain}") } else { plain };
         let widest = if tasks.is_empty() { 9.0 } else { 13.0 };
@@ -237,6 +242,7 @@ impl Drawing<'_> {
     fn home(&self, at: usize) -> Markup {
         let home = &self.floor.homes[at];
         let lines = self.flow.lines.get(&at).map_or(&[][..], Vec::as_slice);
+        // The first for a home with lines, the second for one without.
         let half = HOMES[usize::from(lines.is_empty())];
         let (x, y) = home.at;
         let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
@@ -265,6 +271,7 @@ fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String 
         [Some(a), Some(b)] => {
             let hub_x = (a.0 + b.0) / 2.0;
             let hub_y = (a.1 + b.1) / 2.0;
+            // A chord as long as the diameter has the full pull; short ones stay near the rim.
             let pull = PULL
                 * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
             (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))

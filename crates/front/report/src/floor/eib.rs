@@ -26,6 +26,7 @@ pub(super) fn floor(model: &CellModel, ways: Ways) -> Floor {
     let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };
     let mut floor = Floor {
         width: side * model.chips as f64,
+        // The link between the chips hangs below both, so that it crosses no element.
         height: side + if model.chips > 1 { BRIDGE } else { 0.0 },
         lane: WIDEST,
         ..Floor::default()
@@ -53,6 +54,7 @@ impl Chip<'_> {
         for (place, element) in self.model.ring.iter().enumerate() {
             let share = place as f64 / places as f64;
             let at = on_circle(middle, radius, share);
+            // Nodes are numbered along the ring, chip by chip.
             let node = (self.number * places + place) as u16;
             match ways.node_of_pu.iter().find(|(_, of)| **of == node) {
                 Some((os, _)) => floor.seats.push(Seat {
@@ -65,6 +67,7 @@ impl Chip<'_> {
                     anchor: on_circle(middle, self.ring() - 2.0 * LANE, share),
                     hub: Some(middle),
                 }),
+                // Elements on which no thread can sit, such as the memory controller.
                 None => floor.areas.push(element_without_seat(element, at, size)),
             }
         }
@@ -102,6 +105,7 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
 
 /// The wires from the first chip to the second and back, below both.
 fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
+    // The chips are joined at their bus interface (BIF).
     let Some(place) =
         model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1)
     else {
@@ -114,6 +118,7 @@ fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
         (x + aside, y + side * ELEMENT / 2.0 + STUB)
     };
     let wire = |from: usize, to: usize, deep: f64| {
+        // The two directions end side by side at an interface, each with a bow of its own depth.
         let aside = |number: usize| if number == 0 { -deep / 3.0 } else { deep / 3.0 };
         let (x, y) = end(from, aside(from));
         let (to_x, to_y) = end(to, aside(to));

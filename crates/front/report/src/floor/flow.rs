@@ -52,12 +52,14 @@ impl Flow {
             .enumerate()
             .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
+            // An edge of a task that has no seat is not drawn.
             if seating.ends(edge).is_none() {
                 continue;
             }
             let home = seating.home(at);
             home.into_iter()
                 .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
+            // Whichever of the two sends: there and back over one line is one pair.
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
@@ -78,8 +80,10 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
     let mut weights: Vec<f64> = all.values().copied().collect();
     weights.sort_by(|a, b| b.total_cmp(a));
+    // The weight of the first pair beyond the limit: it and all that weigh as much are left out.
     let least =
         weights.get(MOST_PAIRS).filter(|weight| **weight < weights[0]).copied().unwrap_or(0.0);
+    // By the sum over all lines of the two tasks, so that a pair is not shown in part.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
     let bow = |((from, to, home), bytes)| Pair { from, to, bytes, home };
@@ -90,6 +94,7 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
 /// over others, are one part. `None` for tasks without any traffic.
 pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
+    // Union-find: two tasks that talk get the same first task.
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
         let a = first_of(&mut above, edge.from);
         let b = first_of(&mut above, edge.to);

@@ -14,6 +14,7 @@ const STEP: f64 = 46.0;
 /// One line of marks, one of loads; in a width of at least 560 units.
 pub(super) fn legend(comparison: &Comparison) -> Markup {
     let many = comparison.talking_parts() > 1;
+    // Three colours of the tasks' are enough to show that colours differ.
     let colours: Vec<String> =
         (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
     let wide = 16.0 * colours.len() as f64;
@@ -23,6 +24,7 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
         (_, true) => format!("{}s on a link, clockwise outside", comparison.unit),
         (_, false) => format!("{}s on a link, each way on its right", comparison.unit),
     };
+    // The least positive number stands for no load at all, of which there is no scale to draw.
     let steps = if comparison.most.load > f64::MIN_POSITIVE { STEPS } else { 0 };
     html! {
         g.word fill="#57606a" font-size="10" {
@@ -32,6 +34,7 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
             text x=(number(wide + 4.0)) y="12.5" {
                 @if many { "T3: task 3; tasks that talk share a colour" } @else { "T3: task 3" }
             }
+            // The room that either text takes at this size of letters.
             @let next = wide + if many { 230.0 } else { 80.0 };
             rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff" stroke="#c4cad1" {}
             text x=(number(next + 18.0)) y="12.5" { "3: CPU 3, free" }

@@ -30,6 +30,7 @@ pub(super) fn floor(profile: &Profile) -> Floor {
     let steps: Vec<u32> = (0..=STEPS).collect();
     // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
+    // A machine that fits at no size is drawn at the smallest, larger than the floor.
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
     let mut floor = Floor {
@@ -74,6 +75,7 @@ fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
         let width = packed.width;
         let height = packed.height;
         let caption = packed.caption;
+        // A box of two seats or four has no room for a wide border.
         let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
         let names = names.clone();
         let pus = pus.clone();
@@ -91,6 +93,7 @@ fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
         .filter(|lines| lines.resolvable);
     let home = |(at, os): (usize, &u32)| {
         let seat = floor.seat(*os)?;
+        // In the upper right corner, so that the seat's number stays free.
         let aside = 0.5 * seat.size - 1.0;
         let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
         Some(Home { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })

@@ -1,6 +1,6 @@
 //! Colours and widths of what is drawn: one scale for both pictures of a comparison.
 
-use crate::palette::{Rgb, VIRIDIS, colour, hex, is_light};
+use crate::palette::{Rgb, colour, hex, is_light};
 
 /// Steps in which loads are coloured; widths are not rounded.
 pub(super) const STEPS: usize = 6;
@@ -41,11 +41,13 @@ pub(super) struct Most {
 impl Most {
     /// The class and colour of a load: dark is much. `None` where nothing flows.
     pub fn step(self, load: f64) -> Option<(String, String)> {
+        // Rounded up, so that the least load has the first step and the largest the last.
         (load > 0.0).then(|| step_at((load / self.load * STEPS as f64).ceil() as usize))
     }
 
     /// How wide a load is drawn.
     pub fn width(self, load: f64, widest: f64) -> f64 {
+        // Thinner lines than one unit are hard to see and to point at.
         (widest * load / self.load).max(1.0)
     }
 
@@ -59,7 +61,7 @@ impl Most {
 pub(super) fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
-    (format!("load-{step}"), if step == STEPS { hex(VIRIDIS[0]) } else { hex(colour(light)) })
+    (format!("load-{step}"), hex(colour(light)))
 }
 
 /// The colours of a part of the pattern, or of a task without any traffic, and of text on it. There

@@ -32,6 +32,7 @@ struct Tiles {
 
 /// The floor of a mesh with this many tiles in a row.
 pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
+    // Controllers stand left and right of the tiles, and without them nothing does.
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
     let pitch = ((SIDE - 2.0 * margin) / f64::from(columns))
@@ -41,6 +42,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16
     let mut floor = Floor {
         width: 2.0 * margin + pitch * f64::from(columns),
         height: pitch * f64::from(rows),
+        // The two directions of a link are twice LANE apart: this leaves some air between them.
         lane: (1.7 * LANE * pitch).min(WIDEST),
         wires: ways.fabric.links().iter().map(|link| tiles.wire(link)).collect(),
         homes: ways.node_of_home.iter().map(|node| tiles.home(*node)).collect(),
@@ -139,6 +141,7 @@ impl Tiles {
     fn wire(&self, link: &Link) -> Wire {
         let (x, y) = self.middle(link.from);
         let (to_x, to_y) = self.middle(link.to);
+        // The signum of 0.0 is 1 in Rust, which would turn straight links aside.
         let sign =
             |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let right = sign(to_x - x);
@@ -164,6 +167,7 @@ impl Tiles {
 
     fn memory(&self, tile: u16) -> Area {
         let (_, y) = self.middle(tile);
+        // A controller stands at the edge that is nearer to its tile.
         let is_left = tile % self.columns < self.columns / 2;
         let right = 2.0 * self.margin + self.pitch * f64::from(self.columns);
         Area {

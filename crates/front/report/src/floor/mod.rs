@@ -64,6 +64,8 @@ impl Floor {
     /// The floor of a machine: of its model's fabric, where it has one, else of its topology.
     #[must_use]
     pub fn of(profile: &Profile, model: Option<&Model>) -> Self {
+        // Only a machine whose fabric routes messages has wires; a model without one lies as its
+        // topology.
         let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
         let floor = match (model, ways) {
             (Some(Model::Cell(cell)), Some(ways)) => eib::floor(cell, ways),

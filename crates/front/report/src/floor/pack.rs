@@ -38,15 +38,18 @@ pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }
+    // From the inside to the outside: a box is as large as its parts need.
     let inside: Vec<Packed> = group.inside.iter().map(|part| packed(part, size, ratio)).collect();
     let (air, gap) = room(group);
     let shape = |columns: usize| {
         let (width, height) = extent(&rows(&inside, columns), gap);
+        // The height of the smallest box of this ratio that holds the rows.
         (width / ratio).max(height)
     };
     let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
     let rows = filled(in_rows(inside, columns), size, ratio, gap);
     let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
+    // A name that is wider than its box would run into the next one.
     let fits =
         group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
@@ -81,6 +84,7 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
 
 /// Air around what is inside a group, and between its parts: borders with names may be drawn wide.
 fn room(group: &Group) -> (f64, f64) {
+    // Borders of inner boxes are drawn too: the deeper they are nested, the more air there must be.
     let inner = group.inside.iter().map(depth).max().unwrap_or(0) as f64;
     let has_cores = group.inside.iter().any(|part| part.level == Some(Level::Core));
     let air = match group.level {
@@ -131,6 +135,7 @@ fn filled<'a>(
     ratio: f64,
     gap: f64,
 ) -> Vec<Vec<Packed<'a>>> {
+    // The other rows decide on the width; a short one is filled up to it.
     let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
     for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
         for wider in WIDER.map(|factor| factor * ratio) {

@@ -80,6 +80,7 @@ pub(super) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let (x, y) = on_circle(middle, radius, from);
     let (to_x, to_y) = on_circle(middle, radius, to);
     let radius = number(radius);
+    // SVG's sweep flag: 1 is the direction of growing angles, which on a screen is clockwise.
     let is_clockwise = u8::from(to > from);
     format!(
         "M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}",

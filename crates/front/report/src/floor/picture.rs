@@ -25,6 +25,7 @@ const FIGURES: f64 = 800.0;
 pub fn svg(comparison: &Comparison) -> String {
     let floor = &comparison.floor;
     let rows = comparison.rows();
+    // A small machine's halves are narrower than the table of figures below them.
     let width = (2.0 * floor.width + 3.0 * MARGIN).max(FIGURES + 2.0 * MARGIN);
     let below = TOP + floor.height + MARGIN;
     let figures = ROW * (rows.len() as f64 + 1.0);

@@ -24,7 +24,9 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
     let at_stop: Vec<Vec<&Pu>> =
         (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
+    // In seats: the radius of a circle on which one seat of each stop has room.
     let around = stops as f64 * AIR / std::f64::consts::TAU;
+    // That radius and the seats outwards of it fill half the side, less the margin.
     let size = ((SIDE / 2.0 - MARGIN) / (around + deep * AIR)).min(LARGEST);
     let inner = SIDE / 2.0 - MARGIN - (deep - 0.5) * size * AIR;
     let middle = (SIDE / 2.0, SIDE / 2.0);
@@ -38,6 +40,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
         is_round: true,
         name: name(pu, stop),
         element: String::new(),
+        // Inside of both directions: pairs bend from here to the middle and cross no wire.
         anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
         hub: Some(middle),
     };
@@ -88,6 +91,7 @@ pub(super) fn wires(
     name: impl Fn(usize) -> String,
 ) -> Vec<Wire> {
     let wire = |radius: f64, stop: usize, step: f64| {
+        // One step down from the first stop is the last one; a plain remainder would be negative.
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
         let share = |at: f64| at / stops as f64;
         let along =
@@ -95,6 +99,7 @@ pub(super) fn wires(
         let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
         Wire { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
     };
+    // In the order of the fabric's links: all links up, then all links down.
     let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
     up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
 }

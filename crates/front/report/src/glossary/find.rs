@@ -12,6 +12,8 @@ pub(super) struct Occurrence {
 /// Each term where it first stands, from left to right; where two begin alike the longer one.
 pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
+    // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
+    // other.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
     let mut free_from = 0;
     found.retain(|one| {
@@ -31,12 +33,14 @@ fn first(term: Term, text: &str) -> Option<Occurrence> {
         let mut wanted = word.chars();
         let first = here.next()?;
         let letter = wanted.next()?;
+        // A term of small letters may begin a sentence; 'PU' never stands for 'pu'.
         let alike =
             first == letter || (letter.is_lowercase() && first.to_ascii_lowercase() == letter);
         (alike && here.as_str().starts_with(wanted.as_str())).then_some(at)
     };
     let ends = |at: usize| {
         let end = at + word.len();
+        // Both plurals of English words: 'classes', 'cores'.
         let plural = ["es", "s"].into_iter().find(|plural| text[end..].starts_with(plural));
         let plural = end + plural.map_or(0, str::len);
         let is_word =

@@ -36,6 +36,7 @@ pub(crate) fn explained(body: &Markup) -> Markup {
     for piece in pieces(&body.0) {
         page.take(piece);
     }
+    // The body has been escaped when it was made; a second time would show its tags.
     html! { (PreEscaped(page.text)) (list(&page.used)) }
 }
 
@@ -70,6 +71,7 @@ fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
                 (Piece::Tag(&rest[..end]), &rest[end..])
             }
             Some(at) if rest.as_bytes()[at] == b'<' => (Piece::Text(&rest[..at]), &rest[at..]),
+            // A text behind the last tag, or one with a stray '>', which ends the search for terms.
             _ => (Piece::Text(rest), ""),
         };
         rest = after;
@@ -108,6 +110,8 @@ impl ExplainedPage {
         if tag.starts_with("</") {
             self.end(&name)
         } else if tag.ends_with("/>") {
+            // An element without content opens nothing. Others that never end, such as <input>, are
+            // in neither list.
         } else {
             self.begin(&name)
         }
@@ -125,6 +129,7 @@ impl ExplainedPage {
     }
 
     fn end(&mut self, name: &str) {
+        // Looked at first: an element that is left alone stands inside the scope that is open.
         if self.left_alone.last().is_some_and(|open| open == name) {
             self.left_alone.pop();
         } else if self.scopes.last().is_some_and(|(open, _)| open == name) {
@@ -132,6 +137,8 @@ impl ExplainedPage {
         } else if name == "text"
             && let Some(Some(term)) = self.in_text.take()
         {
+            // Pictures know no <abbr>. Their tooltip is a title inside the element, before its end
+            // tag.
             self.text += &html! { title { (term.word) ": " (term.meaning) } }.0;
         }
     }
@@ -142,6 +149,7 @@ impl ExplainedPage {
             if !self.is_new(term) {
                 continue;
             }
+            // An element has one tooltip: that of its first term.
             if let Some(in_text) = &mut self.in_text {
                 *in_text = in_text.or(Some(term));
                 continue;
@@ -155,6 +163,7 @@ impl ExplainedPage {
 
     /// Whether a term is not explained yet where it stands.
     fn is_new(&mut self, term: Term) -> bool {
+        // The list at the end has the term even where the tooltip stands in another section.
         self.used.insert(term);
         self.scopes.last_mut().is_none_or(|(_, explained)| explained.insert(term))
     }

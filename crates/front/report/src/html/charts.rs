@@ -72,6 +72,7 @@ fn row(
 fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
     let mut counts = vec![0u32; BINS];
     for value in values_ns.iter().filter(|value| value.is_finite()) {
+        // The far end itself belongs to the last bar.
         counts[((axis.position(*value) * BINS as f64) as usize).min(BINS - 1)] += 1;
     }
     let most = counts.iter().max().copied().unwrap_or(0).max(1);

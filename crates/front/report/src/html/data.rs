@@ -71,6 +71,7 @@ pub(super) fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);
+    // With one home the prediction is about the lines that were measured.
     let several = (0..homes).step_by(step).filter(|_| homes > 1);
     let predictions = several.filter_map(|home| predicted(profile, home));
     let pairs = |matrix: &Matrix| matrix.pairs().map(|(_, _, value)| *value).collect::<Vec<f64>>();
@@ -83,6 +84,7 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
     let against = |matrix: &Option<Matrix>| {
         matrix.as_ref().map(|matrix| differences(matrix, &distance.median_ns))
     };
+    // The number that stands for 'in no group' is too large for JavaScript; null says the same.
     let known = |group: usize| (group != usize::MAX).then_some(group);
     Data {
         pus: distance.pus.clone(),
@@ -119,6 +121,7 @@ fn all(matrix: &Matrix) -> Vec<Option<i64>> {
 fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
     matrix
         .pairs()
+        // Differences of rounded figures: the script's sums are the rounded figures again.
         .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
         .collect()
 }
@@ -134,6 +137,7 @@ fn statuses(distance: &CoreDistance) -> String {
         None => '-',
     };
     let all: String = distance.status.pairs().map(|(_, _, status)| letter(status)).collect();
+    // Often all pairs have one status, as those of imported files do.
     match all.chars().next() {
         Some(first) if all.chars().all(|letter| letter == first) => first.to_string(),
         _ => all,

@@ -50,17 +50,22 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
         html lang="en" {
             head {
                 meta charset="utf-8";
+                // The policy stands before everything that could load something.
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
+                // An empty icon, or the browser would ask the server for favicon.ico.
                 link rel="icon" href="data:,";
                 title { (title) }
                 style { (PreEscaped(CSS)) }
+                // In the head: the theme is set before the body is painted, so that a dark page
+                // does not flash.
                 script { (PreEscaped(THEME)) }
                 noscript { style { ".js { display: none !important }" } }
             }
             body {
                 (glossary::explained(body))
+                // Not a script to the browser because of its type: it is read by the next one.
                 script type="application/json" id="data" { (PreEscaped(inert(data))) }
                 script { (PreEscaped(script)) }
             }
@@ -76,6 +81,7 @@ fn inert(json: &str) -> String {
     for c in json.chars() {
         match c {
             '<' => inert.push_str("\\u003c"),
+            // JSON escapes UTF-16 units: a character outside of the first 65536 is a pair of them.
             c if c != '\n' && is_hidden(c) => c
                 .encode_utf16(&mut [0; 2])
                 .iter()

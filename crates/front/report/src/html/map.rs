@@ -28,6 +28,7 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
                 @if homes > 1 {
                     label.home {
                         "Home"
+                        // Zero is the measurement, and each further step a home.
                         input #home type="range" min="0" max=(homes) value="0" aria-describedby="home-name";
                         output #home-name for="home" { "measured" }
                     }
@@ -46,6 +47,8 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
 fn plot() -> Markup {
     html! {
         div.canvas.js {
+            // The keys move a cell in the canvas, so that it takes the focus and tells readers that
+            // it is more than a picture.
             canvas #map tabindex="0" role="application" aria-roledescription="heatmap" aria-describedby="keys"
                 aria-label="Core distances of every pair of PUs" {}
             div #tip hidden {}
@@ -63,6 +66,8 @@ fn cursor() -> Markup {
                     "Click or press Enter to pin its row; Escape lets go."
                 }
             }
+            // Screen readers say the pair under the keys from here, which the canvas cannot tell
+            // them.
             p.visually-hidden #spoken role="status" aria-live="polite" {}
         }
     }

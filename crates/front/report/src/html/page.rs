@@ -25,6 +25,7 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
+    // A profile without distances, such as an imported topology, has a page all the same.
     let none = Section::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
     let sections = [
         in_figures(&classes, digits),

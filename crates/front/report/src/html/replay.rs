@@ -118,6 +118,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     let mut before_s = 0.0;
     for moment in &recording.moments {
         let at_s = moment.at_s;
+        // The ended come first: the kernel may have given a number to another thread since.
         for tid in &moment.ended {
             living.remove(tid).into_iter().for_each(|at| stories[at].to_s = before_s);
         }
@@ -134,14 +135,17 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             let story = &mut stories[at];
             (story.program, story.name) =
                 (visible(&known.program).to_string(), visible(&known.name).to_string());
+            // Only changes are kept: a thread has mostly one mask for all of its life.
             if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
                 story.masks.push((at_s, visible(&known.mask).to_string()));
             }
         }
         let mut ran = Vec::new();
         for one in &moment.ran {
+            // A file that was cut or edited may name threads that it never introduced.
             let Some(at) = living.get(&one.tid).copied() else { continue };
             let story = &mut stories[at];
+            // The share is one of the time since the look before.
             story.run_s += one.run_percent / 100.0 * (at_s - before_s);
             if let Some(cpu) =
                 one.cpu.filter(|cpu| story.seats.last().is_none_or(|(_, last)| last != cpu))
@@ -151,6 +155,7 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
             ran.push((at, one.cpu, one.run_percent));
         }
         living.values().for_each(|at| stories[*at].to_s = at_s);
+        // The most frequent come first in a recording.
         let wakes = moment.wakes.iter().flatten().take(MOST_WAKES);
         let wakes = wakes
             .filter_map(|(from, to, per_s)| Some((*living.get(from)?, *living.get(to)?, *per_s)));

@@ -81,6 +81,7 @@ fn sentence(page: &SeatingPage) -> String {
     let of = |verdict| page.threads.iter().filter(move |thread| thread.verdict == verdict);
     let all = page.threads.len();
     let seated = of(Verdict::Verified).count();
+    // One thread elsewhere spoils a run's figures, however many sat where they should.
     if let Some(first) = of(Verdict::Elsewhere).next() {
         let count = of(Verdict::Elsewhere).count();
         let trouble =

@@ -31,6 +31,7 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
         .takers
         .iter()
         .take(TAKERS)
+        // Always named where it took anything: it is the part that no cell can prevent.
         .chain(once(&trace.unexplained))
         .filter(|taker| taker.gaps > 0);
     let mut text: String = named.map(|taker| row(noise.cpu, taker)).collect();
@@ -38,6 +39,7 @@ fn of_cpu(noise: &CpuNoise, trace: &Traced) -> String {
         text = format!("  {:>3}        0\n", noise.cpu);
     }
     if trace.takers.len() > TAKERS {
+        // Below the names: CPU, gaps and both times with their blanks take 40 letters.
         text += &format!("{:40}and {} more\n", "", trace.takers.len() - TAKERS);
     }
     for found in trace.longest.iter().take(GAPS) {
@@ -79,6 +81,7 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
         gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
     parts.push(("nobody".to_owned(), gap.unexplained_us));
+    // Sorted after the unexplained part has joined, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let parts: Vec<String> =
         parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();

@@ -45,6 +45,7 @@ impl PairTimes {
 
     /// The times in milliseconds; predicted ones in brackets.
     pub(super) fn text(&self) -> String {
+        // Seven letters hold a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let n = self.short.len();
         let mut text = format!("{}, ms{}\n  {:>width$}", self.title, self.brackets, "");
@@ -74,6 +75,7 @@ impl PairTimes {
             return html! {};
         };
         let is_whole = self.is_measured.pairs().all(|(_, _, measured)| *measured);
+        // The ticks bear their unit; only a logarithmic scale must be said.
         let unit = if scale.log { "log" } else { "" };
         let map = HeatMap {
             title: self.title,
@@ -97,6 +99,7 @@ impl PairTimes {
 
     fn fill(&self, scale: Scale, row: usize, column: usize) -> Option<Fill> {
         let fill = Fill::at(scale.position(self.times_ns[(row, column)]));
+        // The diagonal stays empty: a node has no way to itself.
         (row != column).then(|| if self.is_measured[(row, column)] { fill } else { fill.pale() })
     }
 

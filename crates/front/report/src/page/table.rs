@@ -35,6 +35,7 @@ impl Table {
 
     /// With the least width of its first columns in a terminal, in letters.
     pub fn least<const N: usize>(mut self, widths: [usize; N]) -> Self {
+        // Columns behind the last of these widths are as narrow as their cells allow.
         self.columns.iter_mut().zip(widths).for_each(|(column, width)| column.least = width);
         self
     }

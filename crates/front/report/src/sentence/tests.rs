@@ -63,6 +63,8 @@ fn a_plan_is_held_against_what_is_usual() {
     As planned (compact costs the same) the pattern costs 20.0 % less than as the OS numbers CPUs; how much cheaper a placement could be is not known.
     This plan says nothing of its cost: judge it by running it.
     ");
+    let of_nothing = Plan { lower_bound: Some(0.0), ..plan(0.0, 0.0, 0.0) };
+    assert!(of_plan(&of_nothing).starts_with("No placement was found"), "{of_nothing:?}");
 }
 
 #[test]

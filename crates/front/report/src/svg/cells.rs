@@ -63,6 +63,7 @@ impl Fill {
 
     /// The colour of text on it.
     pub fn ink(self) -> &'static str {
+        // A pale colour lets the light ground through, whatever it is at full strength.
         let is_light = self.opacity().is_some() || is_light(self.rgb());
         if is_light { "#1b1f24" } else { "#ffffff" }
     }

@@ -91,12 +91,14 @@ fn frame(curves: &[Curve], across: Unit, up: Unit) -> Option<Frame> {
         top: legend + ABOVE,
         width,
         height: PLOT,
+        // Shares end at a round value such as 100; other axes end where the data do.
         x: if across == Unit::Percent { x.widened(across_most(width)) } else { x },
         y: Axis::of(all().map(|point| point.1), up)?.widened(up_most(PLOT)),
     })
 }
 
 fn line(curve: &Curve, frame: &Frame) -> Markup {
+    // Points that are not known are left out, and the line joins their neighbours.
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
     let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();
@@ -104,6 +106,7 @@ fn line(curve: &Curve, frame: &Frame) -> Markup {
     let colour = COLOURS[curve.colour];
     html! {
         polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width)) points=(points.join(" ")) {}
+        // Marks show where few points were measured; many would cover the line.
         @if points.len() <= MOST_MARKS {
             @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour) stroke="none" {} }
         }

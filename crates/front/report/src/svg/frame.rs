@@ -35,6 +35,7 @@ pub struct Title<'a> {
 pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
     let [width, height] = size.map(number);
     html! {
+        // A view box without width and height: the page decides how wide the picture is.
         svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) role="img"
             aria-label=(label) font-family="system-ui, sans-serif" font-size="12" { (inside) }
     }
@@ -57,6 +58,7 @@ pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
 /// The title of such a picture.
 pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
     html! {
+        // Screen readers read the title element; the text below is for those who see.
         title { (text) }
         text x=(x) y=(y) font-size="16" font-weight="600" fill="#1b1f24" { (text) }
     }
@@ -69,6 +71,7 @@ pub(crate) fn across_most(width: f64) -> usize {
 
 /// The vertical ticks that have room in a plot of this height.
 pub(crate) fn up_most(height: f64) -> usize {
+    // So many intervals fit, and there is one tick more than these.
     (height / TICK_HEIGHT) as usize + 1
 }
 
@@ -98,6 +101,8 @@ impl Frame {
             @for tick in self.y.ticks(up_most(self.height)) {
                 @let y = self.y(tick.value);
                 line.rule x1=(number(self.left)) x2=(number(self.right())) y1=(number(y)) y2=(number(y)) stroke="#d0d7de" {}
+                // Text hangs on its baseline; a third of its height below the line puts its middle
+                // there.
                 text.tick x=(number(self.left - 6.0)) y=(number(y + 4.0)) text-anchor="end" fill="#57606a" { (tick.text) }
             }
         }

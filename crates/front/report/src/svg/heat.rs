@@ -64,6 +64,7 @@ impl HeatMap<'_> {
         let left = names.max(LABELS[0]);
         // Names that are wider than a column are turned.
         let is_turned = names > LABELS[0] && self.n > 1;
+        // Labels turned by 60 degrees are as high as the sine of that, 0.87, times their length.
         let top = TITLE + if is_turned { 0.87 * names } else { LABELS[1] };
         let width = number(left + SIDE + RIGHT);
         let height = number(top + SIDE + BOTTOM);
@@ -89,18 +90,25 @@ impl HeatMap<'_> {
         let n = self.n;
         html! {
             @if let Some(ground) = self.ground { rect width=(SIDE) height=(SIDE) fill=(ground) {} }
+            // Crisp edges: smoothed ones would let the ground shine through between equal
+            // neighbours.
             g transform=(format!("scale({cell:.6})")) shape-rendering="crispEdges" {
                 @for (fill, path) in paths(n, self.fill) {
                     path fill=(fill.hex()) fill-opacity=[fill.opacity()] d=(path) {}
                 }
+                // Two units wide, whatever the squares are scaled by. White lines would vanish on a
+                // light ground.
                 g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e")) stroke-width=(number(2.0 / cell)) {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
                 }
                 @if n <= MOST_TIPS {
+                    // Squares that are painted, if invisibly, receive the pointer; a path of many
+                    // squares has one tip.
                     g fill-opacity="0" { @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
                 }
             }
             @if cell > LEAST_SQUARE {
+                // The pointer passes through the figures to the squares with the tips.
                 g.figure font-size="13" text-anchor="middle" pointer-events="none" {
                     @for row in 0..n { @for column in 0..n { (self.in_square(row, column, cell)) } }
                 }
@@ -120,6 +128,7 @@ impl HeatMap<'_> {
         let has_room = figure.chars().count() as f64 * LETTER + AIR < cell;
         html! {
             @if let Some(fill) = (self.fill)(row, column).filter(|_| has_room && !figure.is_empty()) {
+                // On a pale square the page's own ink is used, since its ground may be dark.
                 text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell)) y=(number((row as f64 + 0.5) * cell + 4.5))
                     fill=(fill.ink()) { (figure) }
             }
@@ -155,6 +164,7 @@ impl HeatMap<'_> {
             (*first..firsts.get(at + 1).copied().unwrap_or(self.n)).step_by(step)
         });
         let mut taken: Vec<usize> = Vec::new();
+        // Firsts of groups take their places before others can be too near.
         for row in firsts.iter().copied().chain(others) {
             if row < self.n && taken.iter().all(|other| other.abs_diff(row) >= apart) {
                 taken.push(row);
@@ -171,6 +181,7 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
         defs {
+            // From the bottom to the top, where the far end or the largest stands.
             linearGradient id=(name) x1="0" y1="1" x2="0" y2="0" {
                 @for at in 0..=10 {
                     @let share = f64::from(at) / 10.0;

@@ -26,6 +26,7 @@ pub(crate) struct Interval {
 
 /// The intervals, each with its name above it.
 pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
+    // Zero is always on the axis, even where all intervals are far from it.
     let values =
         rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
     let width = WIDTH - 2.0 * SIDE;
@@ -33,6 +34,7 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
         return html! { p { "Nothing to draw." } };
     };
     let height = ROW * rows.len() as f64;
+    // Rows have no vertical axis; the frame takes any.
     let frame = Frame { left: SIDE, top: 0.0, width, height, x, y: x };
     let drawn = html! {
         (frame.ticks_across())

@@ -21,6 +21,8 @@ pub(super) fn height(curves: &[Curve], width: f64) -> f64 {
 pub(super) fn legend(curves: &[Curve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
+            // A class beside the colour: the page's dark style has colours of its own, a picture
+            // alone has none.
             line.(curve.class()) x1=(number(x)) x2=(number(x + LINE - 6.0)) y1=(number(y + 8.0)) y2=(number(y + 8.0))
                 stroke=(COLOURS[curve.colour]) stroke-width=(number(curve.width + 0.6)) {}
             text x=(number(x + LINE)) y=(number(y + 12.0)) fill="#1b1f24" { (curve.name) }
@@ -35,6 +37,7 @@ fn places(curves: &[Curve], width: f64) -> Vec<(f64, f64)> {
     let mut places = Vec::new();
     for curve in curves {
         let wide = LINE + LETTER * curve.name.chars().count() as f64;
+        // A name longer than a whole row begins one, and is not moved further.
         if x > 0.0 && x + wide > width {
             (x, y) = (0.0, y + ROW);
         }

@@ -92,6 +92,7 @@ pub(crate) fn bar_ticks(
     let above = if scale.above { "\u{2265}\u{2009}" } else { "" };
     let mut ticks = vec![(0.0, format!("{below}{}", word(scale.low_ns)))];
     for Tick { position, text, .. } in Axis::of_scale(scale, unit).ticks(BAR_TICKS) {
+        // The text at the high end comes last, so that room is kept for it here.
         let has_room = ticks.last().is_some_and(|(last, _)| position - last >= apart)
             && 1.0 - position >= apart;
         ticks.extend(has_room.then_some((position, text)));

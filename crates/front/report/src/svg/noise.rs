@@ -61,6 +61,7 @@ pub(crate) fn lengths(report: &NoiseReport) -> Half<'_> {
 
 /// The times at which the longest gaps came.
 pub(crate) fn timeline(report: &NoiseReport) -> Half<'_> {
+    // A report of no time has an axis all the same.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     Half {
         report,
@@ -110,6 +111,8 @@ impl Half<'_> {
     fn drawing(&self) -> Markup {
         let last = self.report.cpus.len().saturating_sub(1);
         html! {
+            // All rows have the same axes, so that one title above the first and one below the last
+            // do.
             (self.frame(0).title_up(self.titles[0]))
             @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
             (self.frame(last).title_across(self.titles[1]))

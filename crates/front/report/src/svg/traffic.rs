@@ -37,6 +37,7 @@ pub(crate) struct Labelled<'a> {
 
 /// The picture itself.
 pub(crate) fn picture(pattern: &Pattern) -> Markup {
+    // Names of files can be longer than the picture is wide, and SVG does not break lines.
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();
     labelled(
         pattern,
@@ -56,6 +57,7 @@ pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
         // Dark for much: the scale of distances, where dark is near, read from its other end.
         fill: &|row, column| traffic.strength(row, column).map(|share| Fill::at(1.0 - share)),
         ground: Some(NOTHING),
+        // The same figure in every square tells no more than the legend does.
         figure: &|row, column| {
             if is_even { String::new() } else { short(traffic.cells[(row, column)]) }
         },
@@ -84,6 +86,7 @@ fn legend(traffic: &Traffic) -> Markup {
 /// (position, text) beside the bar: the most bytes of any cell, and round values below it.
 fn bar_ticks(traffic: &Traffic) -> Vec<(f64, String)> {
     let axis = Axis::new(0.0, traffic.most, Scaling::Root, Unit::Number);
+    // Nearer to the top a text would touch that of the largest.
     let below = axis.ticks(BAR_TICKS).into_iter().filter(|tick| tick.position <= 1.0 - APART);
     below.map(|tick| (tick.position, tick.text)).chain([(1.0, short(traffic.most))]).collect()
 }

@@ -17,11 +17,13 @@ pub(super) fn thin(ticks: &[Tick], apart: usize, length: impl Fn(&Tick) -> usize
     let mut chosen: Vec<&Tick> = Vec::new();
     for (index, tick) in ticks.iter().enumerate() {
         let end = tick.at + length(tick);
+        // Beginnings of groups need no air, as long as their texts do not meet.
         let room = if tick.begins_group { 0 } else { apart };
         let after_last = chosen
             .last()
             .is_none_or(|last| tick.at >= (last.at + length(last)).max(last.at + room));
         let next_group = ticks[index + 1..].iter().find(|next| next.begins_group);
+        // A label in between must not take the place of the next group's.
         let before_next = tick.begins_group || next_group.is_none_or(|next| end <= next.at);
         if after_last && before_next {
             chosen.push(tick);

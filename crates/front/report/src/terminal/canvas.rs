@@ -39,6 +39,7 @@ impl Point {
         match self {
             Point::Blank => ' ',
             Point::Unknown => '?',
+            // Ten classes of equal width; the far end itself belongs to the last.
             Point::At(position) => char::from(b'0' + (position * 10.0).clamp(0.0, 9.0) as u8),
         }
     }
@@ -67,6 +68,7 @@ pub(super) fn draw(
     let labels = row_labels(grid, small, layout);
     for (line, rows) in layout.rows.chunks(layout.rows_a_line).enumerate() {
         let points = layout.columns.iter().map(|column| {
+            // The last line of an odd number of rows has no lower half.
             let at = |row: usize| rows.get(row).map_or(Point::Blank, |row| point(*row, *column));
             [at(0), at(1)]
         });
@@ -104,6 +106,7 @@ fn ticks(
     points: &[Option<usize>],
     points_a_place: usize,
 ) -> Vec<Tick> {
+    // A widened block takes two points, and its label stands at the first.
     let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
     let tick = |at: usize| {
         let block = points[at].unwrap_or_default();

@@ -35,7 +35,9 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
 /// The colours from near to far.
 fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     let (low, high) = ends(scale, digits);
+    // Both ends with a blank each come first; the bar has the rest.
     let length = BAR.min(options.width.saturating_sub(low.len() + high.len() + 2));
+    // Figures are worth more than colours where there is room for one of them.
     if length == 0 {
         return cut(&format!("{low} {high}"), options.width) + "\n";
     }
@@ -54,6 +56,7 @@ fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
     let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
     let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
+    // The line with the most steps that fits: the legend has a fixed number of lines.
     let fits = lines.iter().find(|line| line.len() <= width);
     fits.cloned().unwrap_or_else(|| cut(&lines[2], width))
 }

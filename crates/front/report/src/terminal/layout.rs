@@ -33,6 +33,7 @@ impl Layout {
         let columns = options.width.saturating_sub(label_width).max(1);
         let rows = lines.saturating_mul(rows_a_line).max(1);
         let gaps = gaps(grid, columns.min(rows));
+        // A matrix has as many columns as rows, so that the smaller side decides on both.
         let small = Reduced::new(grid, columns.min(rows).saturating_sub(gaps));
         let wide = small.blocks.len() <= WIDEN_UP_TO && 2 * small.blocks.len() + gaps <= columns;
         let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
@@ -58,6 +59,7 @@ pub(super) fn label_width(grid: &Grid) -> usize {
 /// Gaps to draw: one between every two groups, or none at all.
 fn gaps(grid: &Grid, room: usize) -> usize {
     let gaps = (0..grid.os.len()).filter(|row| grid.ends_group(*row)).count();
+    // So many gaps divide the rows into one part more.
     if (gaps + 1) * CELLS_FOR_A_GAP <= room.min(grid.os.len()) { gaps } else { 0 }
 }
 

@@ -70,6 +70,7 @@ pub fn heatmap(profile: &Profile, options: &DrawOptions) -> String {
 pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: usize) -> String {
     let options = DrawOptions { width: options.width.max(LEAST_WIDTH), ..*options };
     let scale = Scale::of(grid.values_ns());
+    // The table has a line of labels above and the legend's two below.
     let numbers = (grid.os.len() <= NUMBERS_UP_TO && grid.os.len() + 3 <= lines)
         .then(|| numbers::table(grid, scale, digits, &options))
         .flatten();

@@ -17,6 +17,7 @@ pub(super) fn table(
     options: &DrawOptions,
 ) -> Option<String> {
     let room = options.width - label_width(grid).min(options.width);
+    // Decimals give way before the figures do.
     let digits = [digits, digits.whole()]
         .into_iter()
         .find(|digits| widest(grid, *digits) * grid.os.len() <= room)?;
@@ -35,6 +36,7 @@ pub(super) fn table(
 
 /// The room of a cell: its number, its mark, and a blank to the left.
 fn widest(grid: &Grid, digits: Digits) -> usize {
+    // The diagonal shows a dash, which is never the widest.
     let numbers = grid.values_ns().map(|value| digits.show(value).len());
     let labels = grid.os.iter().map(|os| os.to_string().len());
     numbers.chain(labels).max().unwrap_or(1) + 2

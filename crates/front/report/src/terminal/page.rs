@@ -40,6 +40,7 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         ("Under load, round trip in ns", text_table(&tables::loaded(&profile.loaded, digits))),
     ];
     let titled = |(title, body): (&str, String)| {
+        // A profile holds only some of these, and a title alone would look like a failure.
         if body.is_empty() {
             String::new()
         } else {
@@ -70,6 +71,7 @@ fn head(profile: &Profile, options: &DrawOptions) -> String {
 
 fn bullet(text: &str, options: &DrawOptions) -> String {
     let mut lines = wrap(&visible(text), options.width, 4);
+    // The text is indented by four blanks, of which the third becomes the mark.
     lines.replace_range(2..3, "-");
     lines
 }
@@ -126,6 +128,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> String {
 fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     let line = |(at, group): (usize, &Vec<u32>)| {
+        // A group of one PU has no pair inside.
         let inside = match group.len() {
             1 => "alone".to_owned(),
             _ => format!("inside {}", digits.show(model.between_ns[(at, at)])),
@@ -136,6 +139,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> String {
         let nearest = nearest.map_or(String::new(), |other| {
             format!("nearest {other} at {}", digits.show(to(&other)))
         });
+        // Long lists of CPUs leave the other half of the line to the distances.
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
         [at.to_string(), pus, inside, nearest]
     };

@@ -48,6 +48,7 @@ impl Line {
 
     /// The line without trailing blanks, with its end.
     pub fn end(mut self) -> String {
+        // The reset comes first: blanks on a coloured ground are a part of the picture, and stay.
         self.push(Style::new(), "");
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text + "\n"

@@ -28,6 +28,7 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     };
     let mut text = String::new();
     for (number, members) in grouped(pus, level) {
+        // PUs that do not name this level stand together below a question mark.
         let number = number.map_or("?".to_owned(), |number| number.to_string());
         text += &match inner {
             [] => format!("{indent}{name} {number}: PUs {}\n", cores(&members)),
@@ -58,6 +59,7 @@ fn grouped<'a>(
 /// cores are unknown.
 fn cores(pus: &[&Pu]) -> String {
     let cores = grouped(pus, |pu| pu.core);
+    // PUs whose core is unknown are grouped together, and are not one core for that.
     let smt = cores.iter().any(|(core, members)| core.is_some() && members.len() > 1);
     if !smt {
         return CpuList(pus.iter().map(|pu| pu.os).collect()).to_string();

@@ -61,6 +61,8 @@ impl Class {
     /// The classes that lie inside this one, and so should not be farther.
     pub(super) fn inside(self, hybrid: bool) -> &'static [Class] {
         match (self, hybrid) {
+            // On a hybrid processor the SMT siblings are performance cores, and only efficiency
+            // cores stand in clusters.
             (Class::Smt, _) | (Class::SameCluster, true) | (Class::MixedKinds, _) => &[],
             (Class::SameCluster, false) | (Class::SameL3, true) => &[Class::Smt],
             (Class::SameL3, false) => &[Class::Smt, Class::SameCluster],

@@ -17,6 +17,7 @@ impl Seat {
     pub fn class(&self, other: &Seat) -> Class {
         let a = &self.pu;
         let b = &other.pu;
+        // From the largest part inwards: the first test that holds names the class.
         match () {
             () if a.package != b.package => Class::OtherPackage,
             () if a.die != b.die => Class::SamePackage,

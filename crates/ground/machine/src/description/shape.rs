@@ -138,6 +138,7 @@ impl Shape {
             Class::SameCluster => more_than_one(
                 hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
             ),
+            // Cores of one cluster belong to a nearer class.
             Class::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
             Class::EfficiencyClusters => hybrid.is_some_and(|hybrid| {
                 hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster

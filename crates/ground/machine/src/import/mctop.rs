@@ -88,6 +88,7 @@ impl Header {
     fn read(text: &str) -> Result<Self, ImportError> {
         let start = text.len() - text.trim_start().len();
         let line = text[start..].split('\n').next().unwrap_or_default();
+        // One word more than the header has; a hostile line may have millions.
         let words: Vec<&str> = line.split_whitespace().take(8).collect();
         let (Some("#HWCs"), Some("#Nodes"), Some("SMT")) =
             (words.get(1).copied(), words.get(3).copied(), words.get(5).copied())
@@ -150,6 +151,7 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Im
 
 /// One line; `None` if blank.
 fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
+    // A fourth word shows that the line has too many.
     let words: Vec<&str> = line.split_whitespace().take(4).collect();
     let [i, j, cycles] = words[..] else {
         return if words.is_empty() {

@@ -94,6 +94,7 @@ pub fn read_with(
 ) -> Result<Imported, ImportError> {
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
+    // Before the formats: by its name alone, a foreign output could pass for one of them.
     if let Some(foreign) = foreign::recognised(text) {
         return Err(foreign);
     }

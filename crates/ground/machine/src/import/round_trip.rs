@@ -29,6 +29,7 @@ pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (
             (Some(one), None) | (None, Some(one)) => 2.0 * one,
             (None, None) => f64::NAN,
         };
+        // Two figures of 0 make it NaN, which neither comparison below counts.
         let difference = there.zip(back).map_or(0.0, |(there, back)| (there - back).abs() / sum);
         unknown += usize::from(sum.is_nan());
         asymmetric += usize::from(difference > EQUAL_SHARE);

@@ -18,6 +18,7 @@ pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> 
         }
         "pairs" => (0..n / 2).flat_map(|at| pair(2 * at, 2 * at + 1)).collect(),
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),
+        // `task & (task - 1)` clears the lowest bit of the number, which gives the parent's.
         "binomial-tree" => (1..n).map(|task| Edge::unit(task & (task - 1), task)).collect(),
         "recursive-doubling" => recursive_doubling(n)?,
         "butterfly" if !n.is_power_of_two() => return Err(format!("{n} is not a power of two")),
@@ -33,6 +34,7 @@ fn pair(a: usize, b: usize) -> [Edge; 2] {
 }
 
 fn ring(n: usize, both: bool) -> Vec<Edge> {
+    // A task alone does not send to itself.
     let links = (0..if n > 1 { n } else { 0 }).map(|at| (at, (at + 1) % n));
     let back = links.clone().filter(|_| both).map(|(at, next)| Edge::unit(next, at));
     links.map(|(at, next)| Edge::unit(at, next)).chain(back).collect()
@@ -61,6 +63,7 @@ fn recursive_doubling(n: usize) -> Result<Vec<Edge>, String> {
 }
 
 fn task_of_rank(excess: usize, rank: usize) -> usize {
+    // The even ones of the first tasks stand aside: the odd ones have the lowest ranks.
     if rank < excess { 2 * rank + 1 } else { rank + excess }
 }
 

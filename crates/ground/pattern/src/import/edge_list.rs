@@ -134,6 +134,7 @@ impl Tasks {
     fn number(&mut self, field: &Field) -> Result<usize, ImportError> {
         let wrong = |problem: String, remedy| Err(ImportError::new(field.place, problem, remedy));
         let number = field.text.parse::<usize>();
+        // A fraction is neither the number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
             return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
         }
@@ -182,6 +183,7 @@ impl Tasks {
                 (count, Vec::new(), (least > 0).then_some(Note::FromOne))
             }
             Tasks::Names(names) => {
+                // The map has lost the order of the names.
                 let mut by_number: Vec<(usize, String)> =
                     names.into_iter().map(|(name, at)| (at, name)).collect();
                 by_number.sort_unstable();

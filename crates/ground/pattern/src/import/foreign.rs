@@ -34,6 +34,7 @@ fn unpack(command: &str) -> String {
 /// The error that names the format of a file that is not read, if it is a known one.
 pub(super) fn recognised(bytes: &[u8]) -> Option<ImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    // The cut may fall inside a character.
     let (format, remedy) = binary(head).or_else(|| text(&String::from_utf8_lossy(head)))?;
     Some(ImportError::Foreign { format, remedy })
 }
@@ -77,6 +78,7 @@ fn markup(lower: &str) -> Option<Format> {
             .map(|(_, name, reader)| (*name, networkx(reader)))
             .or_else(|| trace.map(|(_, name)| (name, TRACE.to_owned())));
     }
+    // Seatmap's own patterns are JSON as well, and name their format.
     let is_json_graph = lower.starts_with('{')
         && !lower.contains("\"format\"")
         && lower.contains("\"nodes\"")

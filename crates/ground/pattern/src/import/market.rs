@@ -244,6 +244,7 @@ impl Matrix {
         to: usize,
         bytes: f64,
     ) -> Result<(), ImportError> {
+        // A cell of 0 stands for silence.
         let messages = f64::from(u8::from(bytes > 0.0));
         // The file has the lower half of a symmetric matrix only; the diagonal stands there once.
         if self.header.is_symmetric && from != to {

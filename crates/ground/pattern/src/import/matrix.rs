@@ -76,6 +76,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 fn shape(text: &str) -> Result<Shape, ImportError> {
     let mut rows = rows(text);
     let first = rows.next().ok_or(ImportError::Empty)??;
+    // The first row may lack the corner; the second is as wide as all others.
     let width = rows.next().transpose()?.map_or(0, |second| second.fields.len());
     let count = rows::count(text);
     let Some((corner, rest)) = first.fields.split_first() else { return Err(ImportError::Empty) };
@@ -89,6 +90,7 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
         names_are_numbers: false,
     };
     let shape = if !corner.text.is_empty() && !corner.is_word() {
+        // A number in the corner is a cell, so that nothing is named.
         none
     } else if rest.iter().any(Field::is_word) {
         let has_labels = width == count;
@@ -100,6 +102,7 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
             ..none
         }
     } else if first.fields.len() == count + 1 {
+        // The first row has one field more than there are rows: names stand before the cells only.
         Shape { has_labels: true, ..none }
     } else if let Some(names) = counted(rest) {
         let names_are_numbers = corner.text.is_empty();

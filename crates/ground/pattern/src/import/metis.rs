@@ -222,6 +222,7 @@ impl Graph {
                     )
                 })?)?;
             }
+            // At each edge: the first line says how much memory the file may take.
             if self.ends.len() == 2 * self.header.edges {
                 let problem =
                     format!("more edges than the {} of the first line", self.header.edges);
@@ -251,6 +252,7 @@ impl Graph {
     }
 
     fn imported(mut self, name: &str) -> Result<Imported, ImportError> {
+        // The sizes of one or two vertices may count them by chance.
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
             return Err(ImportError::new(
                 self.header.place,
@@ -284,6 +286,7 @@ impl Graph {
 
     /// Each end has one on the other side, of the same weight.
     fn check_ends(&mut self) -> Result<(), ImportError> {
+        // Sorted, so that the other end of each is found by halving.
         self.ends.sort_by_key(|end| (end.from, end.to));
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))

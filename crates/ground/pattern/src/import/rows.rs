@@ -74,9 +74,11 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     let mut start = 0;
     let mut is_quoted = false;
     for (at, c) in line.char_indices() {
+        // A mark that is written twice turns it twice, which changes nothing.
         is_quoted ^= c == '"';
         if c == separator && !is_quoted {
             parts.push((start, &line[start..at]));
+            // All separators take one byte.
             start = at + 1;
         }
     }
@@ -86,6 +88,7 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
 
 fn field(line: usize, offset: usize, part: &str) -> Field<'_> {
     let blanks = part.len() - part.trim_start().len();
+    // A field of blanks alone has its place at its start.
     let blanks = if blanks == part.len() { 0 } else { blanks };
     let bare = part.trim();
     let inside = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

@@ -120,6 +120,7 @@ pub fn check(local: u32, ea: Ea, size: u32, tag: u8) -> Result<(), DmaError> {
     match size {
         _ if tag >= TAGS => Err(DmaError::Tag(tag)),
         _ if size > LARGEST_BYTES => Err(DmaError::Large(size)),
+        // Below 16 bytes the size is the alignment, too.
         1 | 2 | 4 | 8 => aligned(local, offset, size, size),
         16.. if size.is_multiple_of(16) => aligned(local, offset, size, 16),
         _ => Err(DmaError::Size(size)),

@@ -186,6 +186,7 @@ impl DataArbiter {
     fn put_last(&mut self, served: u16) {
         let mut kept = 0;
         let mut last = ELEMENT_COUNT - served.count_ones() as usize;
+        // The loop goes over a copy of the order, so that the places can be written meanwhile.
         for source in self.order {
             let place = if served & 1 << source == 0 { &mut kept } else { &mut last };
             self.order[*place] = source;

@@ -101,6 +101,7 @@ impl CellBed {
     ) -> Result<Vec<P::Output>, SimError> {
         let world = &self.world;
         let now = Cell::new(0);
+        // Nanoseconds of a tick, times the core cycles of a nanosecond.
         let cycles_per_tick = self.model.figures.decrementer_ns.value * self.model.frequency_ghz;
         let skew = world.borrow().start_skew();
         for (start, task) in engine::starts(seats.len(), skew, seed) {
@@ -134,6 +135,7 @@ impl Bed for CellBed {
         let mut world = self.world.borrow_mut();
         world.reset(&shape, self.model.chips, &seats);
         world.set_trace(self.traces.then(|| Trace::new(1000.0 * self.model.frequency_ghz)));
+        // Each event of the run borrows the world anew.
         drop(world);
         let outputs = self.drive(&seats, program, seed);
         let world = self.world.get_mut();

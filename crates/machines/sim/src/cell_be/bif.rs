@@ -34,8 +34,11 @@ impl Bif {
     /// behind earlier packets. Without that wait, commands that memory refuses again and again
     /// would keep the link from the data for which it has kept its places.
     pub fn carry_command(&mut self, now: u64) -> u64 {
+        // The command and its answers need both directions, so that the busier one decides.
         let wait = self.free.iter().map(|free| free.saturating_sub(now)).max().unwrap_or(0);
         for direction in 0..2 {
+            // Each direction carries two packets: the command or its reflection, and one of the
+            // responses.
             self.occupy(now, direction, 2 * self.timing.bif_packet);
         }
         wait + 2 * self.timing.bif_latency

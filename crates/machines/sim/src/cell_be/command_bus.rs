@@ -118,6 +118,8 @@ impl CommandBus {
     /// network is under way.
     pub fn send(&mut self, command: Command, out: &mut Outbox) -> Option<Command> {
         let chip = command.from.chip as usize;
+        // While a message is under way, earlier commands wait for their turn: this one must not
+        // pass them.
         let has_slot = self.next == u64::MAX && self.opens(chip, command.reach) <= out.now();
         if has_slot {
             self.take_slot(chip, &command, out.now());
@@ -142,6 +144,7 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
+                // The next command of both chips may be the other chip's.
                 self.first = (chip + 1) % self.chips.len();
             }
         }
@@ -185,6 +188,8 @@ impl CommandBus {
             return None;
         }
         let command = self.chips[chip].output.take().or_else(|| self.chips[chip].tree.pop())?;
+        // It stays in front of the tree until both chips are free, so that no later command passes
+        // it.
         if self.opens(chip, command.reach) > now {
             self.chips[chip].output = Some(command);
             return None;
@@ -208,6 +213,7 @@ impl CommandBus {
         // Fibonacci hashing (Knuth, volume 3, section 6.4).
         let at = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT_BITS)) as usize;
         let (known, free) = self.recent[at];
+        // Two lines can share a place: then the earlier one is forgotten, and nothing waits for it.
         let begin = if known == line { now.max(free) } else { now };
         self.counters.same_line_commands += u64::from(begin > now);
         if begin > now && self.retry > 0 {
@@ -242,6 +248,7 @@ impl Chip {
 
 /// The number of the line that a transaction's command names.
 pub fn line_of(transaction: &Transaction) -> u64 {
+    // Memories, local stores and registers have ranges of numbers of their own.
     let store = match transaction.ea {
         // Registers of one SPE are lines of their own.
         Ea::Local { rank, .. } if matches!(transaction.purpose, Purpose::Message(_)) => {

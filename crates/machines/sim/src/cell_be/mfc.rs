@@ -176,6 +176,7 @@ impl Mfc {
     pub fn reset(&mut self) {
         self.age.clear();
         self.free.clear();
+        // Entries are taken from the end, the lowest one first.
         self.free.extend((0..self.entries.len() as u8).rev());
         (self.lines, self.commands_of_tag, self.pending_tags, self.proxies) = (0, [0; TAGS], 0, 0);
         (self.waits, self.next_issue) = (SpuWait::Nothing, u64::MAX);
@@ -308,6 +309,8 @@ impl Mfc {
         }
         for (at, entry) in self.age.iter().enumerate() {
             let command = &self.entries[*entry as usize];
+            // Nothing behind a barrier begins. It is never the oldest command itself
+            // (`pass_barrier`).
             if command.work == Work::Barrier {
                 break;
             }

@@ -114,6 +114,7 @@ impl Core {
         // Before the word is read: a sibling's copy may have written it by now.
         self.catch_up(line, writes, memory, out);
         let found = memory.read(word);
+        // The word has its old value: the thread looks again once the line has changed.
         if matches!(request, LineCall::WaitWhile(_, value) if value == found) {
             return self.cache.watch(thread, line);
         }

@@ -62,6 +62,7 @@ impl Figures {
     /// would stop the model's clock.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, figure) = self.all().find(|(key, figure)| {
+            // Half a cycle is the least that rounds to a whole one.
             let least =
                 if ["atomic_cycles", "start_skew_cycles"].contains(key) { 0.0 } else { 0.5 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9

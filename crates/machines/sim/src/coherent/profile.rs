@@ -33,6 +33,7 @@ impl Workload for RoundTrips {
     fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
         let word = Addr::line(LINE);
         let own = rank as u64;
+        // A word that is not 0 gives rank 0 the first turn.
         if rank == 0 {
             port.store(word, 1);
         }
@@ -119,6 +120,7 @@ fn row(bed: &mut CoherentBed, cores: &[Vec<u32>], core: usize) -> Result<Vec<f64
 fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
     let ns = |ticks: u64| ticks as f64 * model.ns_per_tick();
     let homes = model.homes() as u32;
+    // The first line of each home stands for it.
     let line_of_home = (0..homes).map(|home| (0..).find(|line| model.home_of(*line) == Some(home)));
     let lines: Vec<u32> = line_of_home.collect::<Option<_>>()?;
     let first = *lines.first()?;
@@ -138,6 +140,7 @@ fn home_model(model: &CoherentModel, pus: &[u32]) -> Option<HomeModel> {
         between_ns: Matrix::filled(1, base_ns),
         inside_ns: None,
         offset_ns,
+        // The figures are those of the formula itself, so that nothing is left over.
         r2: 1.0,
         residual_ns: 0.0,
         pair_view_empty: true,

@@ -99,6 +99,7 @@ impl<S> Fiber<S> {
 
 impl<S> Drop for Fiber<S> {
     fn drop(&mut self) {
+        // Without a sender, the task waits in vain for its answer and unwinds (`Dropped`).
         self.answers = None;
         if let Some(thread) = self.thread.take() {
             // The thread has already reported its panic as an outcome.
@@ -109,6 +110,7 @@ impl<S> Drop for Fiber<S> {
 
 /// The life of a task's thread.
 fn live<S>(yielder: &Yielder<S>, task: impl FnOnce(&Yielder<S>)) {
+    // A fiber that is dropped before its first turn never runs its task.
     if yielder.answers.recv().is_ok() {
         let ended = catch_unwind(AssertUnwindSafe(|| task(yielder)));
         let _ = yielder.outcomes.send(Handed(ended.map(|()| Step::Ended)));

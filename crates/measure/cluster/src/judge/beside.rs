@@ -33,6 +33,7 @@ impl Look {
             slowness: [finite(slowness[0])?, finite(slowness[1])?],
             time: finite(over(Figure::Time, pair, like)?[0])?,
             scatter: finite(over(Figure::Scatter, pair, like)?[0])?,
+            // `middle` pools both directions, so that both have one best figure.
             like: [
                 best_slowness,
                 best_slowness,
@@ -88,6 +89,7 @@ fn finite(logarithm: f64) -> Option<f64> {
 
 /// A figure of the looks, with that of like pairs, which stands in place `like` of each look.
 fn of_figure(looks: &[Look], figure: fn(&Look) -> f64, like: usize) -> Option<Shown> {
+    // The mean of logarithms is the logarithm of the geometric mean.
     let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
     let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
     Some(Shown { like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0), ..shown })
@@ -96,6 +98,8 @@ fn of_figure(looks: &[Look], figure: fn(&Look) -> f64, like: usize) -> Option<Sh
 /// The mean of logarithms, and its lower bound.
 fn shown(logarithms: &[f64]) -> Option<Shown> {
     let count = logarithms.len() as f64;
+    // Two looks have one degree of freedom, the first entry. Beyond the table the last entry is a
+    // little too strict.
     let t = T_999.get(logarithms.len().checked_sub(2)?).or(T_999.last())?;
     let mean = logarithms.iter().sum::<f64>() / count;
     let variance =

@@ -73,12 +73,15 @@ pub(super) fn misfit(item: &Item, value: f64, model: f64, sigma: f64) -> f64 {
         _ => (value / model).ln() / sigma,
     };
     let size = deviation.abs();
+    // Huber's loss: a square near the model and a line from one deviation on, so that a single far
+    // figure does not decide.
     let cost = if size < 1.0 { size * size / 2.0 } else { size - 0.5 };
     cost.min(if deviation > 0.0 { MOST_WORSE } else { MOST_BETTER })
 }
 
 /// The signed root of a Poisson deviance.
 fn lost_deviation(resent: f64, expected: f64) -> f64 {
+    // The limit of x ln x at 0 is 0.
     let part = if resent > 0.0 { resent * (resent / expected).ln() } else { 0.0 };
     let root = (2.0 * (part - (resent - expected))).max(0.0).sqrt() / BURSTS;
     if resent > expected { root } else { -root }
@@ -88,6 +91,8 @@ fn lost_deviation(resent: f64, expected: f64) -> f64 {
 pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Change> {
     match figure {
         Figure::Slowness => {
+            // A limit that is worse than a figure calls this one impossibly good, which costs most:
+            // only the better half of the figures are tried as limits.
             let limits =
                 quantiles(&ascending(items, |(_, value, _)| *value), &[0.0, 0.1, 0.2, 0.35, 0.5]);
             let factors =
@@ -120,6 +125,8 @@ pub(super) fn candidates(figure: Figure, items: &[(&Item, f64, f64)]) -> Vec<Cha
             let sent: f64 = items.iter().map(|(item, _, _)| item.segments).sum();
             let resent: f64 = items.iter().map(|(_, value, _)| value).sum();
             let shares = ascending(items, |(item, value, _)| value / item.segments);
+            // The median share is 0 where most pairs lost nothing: the share of all is tried as
+            // well.
             let all = resent / sent.max(1.0);
             quantiles(&shares, &[0.5]).into_iter().chain([all]).map(Change::More).collect()
         }

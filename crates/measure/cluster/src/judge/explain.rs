@@ -67,6 +67,8 @@ impl<'a> Explanation<'a> {
     fn add_causes(&mut self) {
         let mut open = self.candidates();
         open.iter_mut().for_each(|candidate| self.fit(candidate));
+        // Each place is a cause once, so that this ends in any case. The bound is for figures that
+        // are all noise.
         let most = 2 * self.network.group.len() + 8;
         while self.causes.len() < most {
             let best = open.iter().max_by(|a, b| profit(a).total_cmp(&profit(b)));
@@ -77,6 +79,7 @@ impl<'a> Explanation<'a> {
             self.model = self.modelled(&self.causes);
             let own = self.causes.iter().map(|cause| cause.place).collect::<Vec<Place>>();
             open.retain(|candidate| !own.contains(&candidate.place));
+            // Only candidates that share figures with the new cause explain another amount now.
             for candidate in &mut open {
                 if candidate.covered.iter().any(|(at, _)| changed.binary_search(at).is_ok()) {
                     self.fit(candidate);
@@ -92,6 +95,7 @@ impl<'a> Explanation<'a> {
             let before = self.total();
             let cause = self.causes.remove(at);
             self.model = self.modelled(&self.causes);
+            // A cause that explains exactly as much as it costs stays out.
             if self.total() > before {
                 self.causes.insert(at, cause);
                 self.model = self.modelled(&self.causes);
@@ -185,6 +189,7 @@ impl<'a> Explanation<'a> {
         let mut groups: Vec<usize> = group.clone();
         groups.sort_unstable();
         groups.dedup();
+        // The uplink and the links of a group of one are those of its node.
         let several: Vec<usize> =
             groups.iter().copied().filter(|group| self.network.members(*group).len() > 1).collect();
         if groups.len() > 1 {
@@ -194,6 +199,7 @@ impl<'a> Explanation<'a> {
             parts.extend(uplinks.iter().map(|group| Part::Uplink(*group)));
             parts.extend(several.iter().map(|group| Part::Switch(*group)));
         }
+        // Two groups have one distance, which is the usual one between groups.
         if groups.len() > 2 {
             let tiers = several
                 .iter()

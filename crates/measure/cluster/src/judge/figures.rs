@@ -110,6 +110,7 @@ pub(super) fn items(cluster: &Cluster) -> Vec<Item> {
             }
         }
     }
+    // Without a segment there is no share of losses.
     items.retain(|item| item.figure != Figure::Lost || item.segments > 0.0);
     items
 }

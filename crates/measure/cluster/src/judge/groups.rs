@@ -54,6 +54,8 @@ pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation
     }
     let mut group = own.clone();
     let mut left = alone.clone();
+    // One node after the other, each kept in the first group that costs no more: all combinations
+    // would be too many.
     for node in alone.iter().take(MOST_TRIED) {
         for near in nearest(cluster, &own, &alone, *node) {
             let mut with = group.clone();

@@ -76,6 +76,7 @@ impl Court<'_> {
     /// How far a node's clock is ahead of those of its partners.
     fn clock_offset_ns(&self, node: usize) -> Option<f64> {
         let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
+            // The offset is the second node's over the first's.
             [a, _] if a == node => pair.clock_offset_ns.map(|ns| -ns),
             [_, b] if b == node => pair.clock_offset_ns,
             _ => None,

@@ -89,6 +89,7 @@ impl Place {
             // Waiting is an end's own.
             (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
             (Figure::Wait, _) => None,
+            // A figure of both ways together stands once, so that it is on side 0 of every part.
             (figure, part) if figure.is_of_pair() => {
                 part.side(group, item.from, item.to).map(|_| 0)
             }

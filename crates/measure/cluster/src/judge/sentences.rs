@@ -31,6 +31,7 @@ impl Court<'_> {
 
     fn fault_at(&self, kind: Kind, place: Place, factor: Option<f64>, sentence: String) -> Fault {
         let mut nodes = self.nodes(place.part);
+        // The sender stands first.
         if matches!(place.part, Part::Pair(_)) && place.direction == Direction::To {
             nodes.reverse();
         }
@@ -192,6 +193,8 @@ impl Court<'_> {
         let part = cause.place.part;
         let direction = match self.half_ahead(part, late) {
             None => Direction::Both,
+            // The receiver's clock seems ahead where messages to it are late; on a pair these come
+            // from the first node.
             Some(true) if matches!(part, Part::Pair(_)) => Direction::From,
             Some(false) if matches!(part, Part::Pair(_)) => Direction::To,
             Some(true) => Direction::To,

@@ -53,6 +53,7 @@ impl Court<'_> {
     pub(super) fn stopped(&self) -> Vec<Fault> {
         let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
         for (node, stop) in &self.stops {
+            // Files of one name may hold different quotas on two nodes.
             let quota = (stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms));
             by_quota.entry(quota).or_default().push(*node);
         }
@@ -62,6 +63,7 @@ impl Court<'_> {
     fn stopped_fault(&self, nodes: &[usize]) -> Fault {
         let mut all = Vec::new();
         nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
+        // All of these nodes have one file, so that their stops add up to one entry.
         let stop = &all[0];
         let names = short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>());
         let (processes, container) = match nodes {

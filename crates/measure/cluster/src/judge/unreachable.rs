@@ -18,6 +18,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
         .filter(|one| one.nodes.len() == 1)
         .flat_map(|one| one.nodes.clone())
         .collect();
+    // A node that never came misses all of its pairs already.
     left.retain(|one| one.nodes.len() == 1 || !one.nodes.iter().any(|node| gone.contains(node)));
     loop {
         let mut partners = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -27,6 +28,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
                 partners.entry(b).or_default().insert(a);
             }
         }
+        // The greedy cover: the node that explains most, then the next.
         let most = partners
             .iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))

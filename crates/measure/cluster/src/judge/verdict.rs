@@ -97,9 +97,12 @@ pub(super) struct Jitter {
 impl Court<'_> {
     /// The fault that a cause is; `None` where it is not bad enough to be one.
     pub(super) fn fault_of(&self, cause: &Cause) -> Option<Fault> {
+        // Groups that are farther apart than others are built so.
         if matches!(cause.place.part, Part::Tier(_)) {
             return None;
         }
+        // A process without a CPU is slow and late on all ways, and losses slow streams down: a
+        // cause is told before its effects.
         if let Some([own, others]) = self.waits(cause) {
             return Some(self.starved_fault(cause, own, others));
         }
@@ -113,6 +116,7 @@ impl Court<'_> {
         let slow_factor =
             slow.map_or(1.0, |slow| slow.factors.into_iter().flatten().fold(1.0, f64::max));
         let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
+        // Messages that scatter by more than they are late are jittery.
         let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
         match (slow, late.filter(|late| late.factor() >= LATER_THAN_SLOW * slow_factor), jitter) {
             (_, Some(late), _) => Some(self.late_fault(cause, &late, scatter_ns)),
@@ -129,6 +133,7 @@ impl Court<'_> {
     /// The share of the time that a node waits for a CPU, and that of the others.
     fn waits(&self, cause: &Cause) -> Option<[f64; 2]> {
         let effect = self.effects(cause, Figure::Wait).next()?;
+        // Of waiting, a cause is always a limit (`effect::candidates`).
         let Change::Limit(own) = effect.change else { return None };
         let usual =
             self.covered(cause, effect).into_iter().next().map(|at| self.network().usual[at])?;
@@ -196,6 +201,7 @@ impl Court<'_> {
         };
         let shown =
             covered.iter().map(|at| self.network().shown[*at] / without[*at]).fold(0.0, f64::max);
+        // The ways of a larger part confirm each other; a pair has its own looks only.
         let is_bad = match cause.place.part {
             Part::Pair(_) => factor >= SLOW && shown >= SLOW,
             _ => factor >= SLOW_PART,
@@ -253,6 +259,7 @@ impl Court<'_> {
         let scatter_ns = median(&scatters.collect::<Vec<f64>>())?;
         let factor =
             median(&wide.iter().map(|(at, usual)| value[*at] / usual).collect::<Vec<f64>>())?;
+        // Where most of a part's pairs are steady, the part is not what makes the others scatter.
         (2 * wide.len() > all.len()).then_some(Jitter {
             scatter_ns,
             factor,

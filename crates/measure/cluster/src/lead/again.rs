@@ -52,12 +52,14 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         }
         suspects.iter().for_each(|pair| *tries.entry(*pair).or_default() += 1);
         let mut bad = judgement.suspects(again.cluster());
+        // A pair that is in doubt itself is not one to compare others with.
         bad.extend(&suspects);
         let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
         let mut order: Vec<[usize; 2]> =
             suspects.iter().chain(like.values().flatten()).copied().collect();
         order.sort_unstable();
         order.dedup();
+        // A busy moment then hits suspects and their like by chance.
         rng.shuffle(&mut order);
         let is_limited = round >= FEWEST_ROUNDS;
         let Some(seen) = look(again, &order, is_limited) else { return };
@@ -120,10 +122,12 @@ fn look(
 ) -> Option<BTreeMap<[usize; 2], Pair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
+        // It shows the progress as well, so that it is called in rounds without a limit, too.
         if !again.may_go_on(at, pairs.len()) && is_limited {
             return None;
         }
         let known = &mut again.cluster().pairs;
+        // The old figures are taken out, as the measurement adds the new ones.
         let first = known.iter().position(|known| known.nodes == *pair).map(|at| known.remove(at));
         again.measure(*pair);
         let known = &mut again.cluster().pairs;
@@ -146,6 +150,7 @@ fn look(
 fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();
+    // A fault with more nodes is a switch's, which their other pairs show.
     for name in faults.iter().filter(|fault| fault.nodes.len() <= 2).flat_map(|fault| &fault.nodes)
     {
         let Some(node) = again.cluster().nodes.iter().position(|known| known.name == *name) else {

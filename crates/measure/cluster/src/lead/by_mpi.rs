@@ -53,6 +53,7 @@ impl Lead<'_> {
         let mut printed = String::new();
         let mut failure = None;
         for member in &mut all {
+            // The standard library refuses a timeout of zero.
             let left =
                 until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let answer = member

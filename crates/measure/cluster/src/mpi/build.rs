@@ -58,6 +58,7 @@ fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        // The first error is the cause, and those after it often follow from it.
         let said: Vec<&str> =
             text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
         return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });

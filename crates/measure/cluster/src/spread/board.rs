@@ -90,6 +90,7 @@ impl Board {
             });
             if is_alone {
                 state.running.remove(&part);
+                // It was begun before those that are still open.
                 state.open.push_front(part);
             }
         }
@@ -99,6 +100,7 @@ impl Board {
     /// Nobody gets another part.
     pub(super) fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+        // This call may come between a waiter's look and its wait; it looks again after `PAUSE`.
         self.changed.notify_all();
     }
 
@@ -120,12 +122,14 @@ impl State {
                 .insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
             return Some(part);
         }
+        // Before the first part is done, nobody knows how long one takes.
         let limit = self.longest? * TOO_LONG;
         let late = self.running.iter_mut().filter(|(_, running)| {
             running.since.elapsed() > limit && !running.ranks.contains(&rank)
         });
         let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
         running.ranks.insert(rank);
+        // The time starts anew, so that idle ranks do not all take over the same part at once.
         running.since = Instant::now();
         Some(*part)
     }

@@ -95,6 +95,7 @@ pub fn lead(
         };
         lead.begin_own(scope).map_err(RankError::Own)?;
         let ended = lead.run(scope, &mut gate, &events, take, look);
+        // The scope waits for its threads, which take parts until the board is over.
         board.stop();
         lead.dismiss(matches!(ended, Ok(true)));
         let is_whole = ended?;
@@ -130,6 +131,7 @@ impl<'a> Lead<'a> {
                 while let Some(part) = board.take(0) {
                     let what = match (work.part)(&parts[part], &board.is_over) {
                         Ok(text) => What::Done(part, text),
+                        // A part that the end of all breaks off has not failed.
                         Err(_) if board.is_over() => return,
                         Err(why) => What::Failed(why),
                     };
@@ -160,6 +162,7 @@ impl<'a> Lead<'a> {
             if look().is_break() {
                 return Ok(false);
             }
+            // The wait is that for events, below.
             for heard in gate.look(Duration::ZERO) {
                 match heard {
                     Ok(called) => self.admit(scope, called)?,
@@ -245,6 +248,7 @@ impl<'a> Lead<'a> {
                 Ok(ControlFlow::Continue(()))
             }
             What::Done(part, text) => {
+                // Another rank took the part over, and was faster.
                 if !self.board.done(part) {
                     return Ok(ControlFlow::Continue(()));
                 }

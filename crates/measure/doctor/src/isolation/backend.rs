@@ -103,6 +103,7 @@ fn unproven(word: &str) -> Diagnosis {
 /// Whether threads keep the CPU masks that they chose when a partition comes or goes: since Linux
 /// 6.2 (8f9ea86fdf99, "sched: Always preserve the user requested cpumask").
 fn keeps_masks(release: &str) -> bool {
+    // `6.1.0-21-amd64`: the first two numbers of the release decide.
     let mut numbers =
         release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2)
@@ -117,6 +118,7 @@ struct Throwaway(PathBuf);
 
 impl Throwaway {
     fn new(root: &Path) -> io::Result<Self> {
+        // The process's number keeps two examinations apart.
         let folder = root.join(format!("seatmap-doctor-{}", std::process::id()));
         std::fs::create_dir(&folder)?;
         Ok(Throwaway(folder))
@@ -132,6 +134,8 @@ impl Throwaway {
 
     /// Writes a file whose value must come back as it was written.
     fn keep(&self, file: &str, value: &str) -> io::Result<()> {
+        // A partition that the kernel does not grant reads `isolated invalid (...)`
+        // (cgroup-v2.rst).
         let got = self.set(file, value)?;
         if got == value { Ok(()) } else { Err(io::Error::other(format!("{file} became '{got}'"))) }
     }
@@ -178,6 +182,7 @@ impl Drop for Lent {
 /// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a
 /// group that could become one.
 fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
+    // It is dropped last, when the group that uses the controller is gone.
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus)
         .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;

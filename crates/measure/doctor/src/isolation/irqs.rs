@@ -46,6 +46,7 @@ impl Irqs {
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Each CPU has its timer, which neither moves nor belongs to a device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
+        // By number: as texts, 10 would come before 9.
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;

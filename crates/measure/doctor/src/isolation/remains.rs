@@ -29,6 +29,7 @@ pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &I
     let neighbours = neighbours(topology, cpus);
     let has_tick = boot.ticks(cpus);
     let bound = irqs.bound_cpus();
+    // A list that is hidden may hold interrupts that cannot be moved.
     let untried = irqs.untried + usize::from(irqs.is_hidden);
     Remains { cpus, has_tick, bound, untried, neighbours, hypervisor }.diagnosis()
 }

@@ -119,6 +119,7 @@ fn thp(root: &Root) -> Diagnosis {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     match read(root, path) {
         None => unknown(subject),
+        // `always [madvise] never`: the brackets mark the setting in force (transhuge.rst).
         Some(text) if text.contains("[always]") => {
             let found = "always: page faults and khugepaged compact memory at times";
             let remedy = Remedy::write(root, RemedyKind::HugePagesOnRequest, path, "madvise");
@@ -170,6 +171,7 @@ fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
 /// The free memory in a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
 fn free_kib(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.contains(" MemFree:"))?;
+    // The unit stands last, and the number before it.
     line.split_whitespace().rev().nth(1)?.parse().ok()
 }
 
@@ -179,6 +181,7 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
     if node.free > 0 {
         return finding(subject, Severity::Ok, found, None);
     }
+    // Pages of 2048 KiB each; twice as much has to be free, as each lies in one piece.
     let needed_kib = 2 * POOL_PAGES * 2048;
     if node.free_kib.is_some_and(|free| free < needed_kib) {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);

@@ -89,6 +89,7 @@ fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
 }
 
 fn class(name: String, members: &[Member], ascending: &[f64]) -> Option<DistanceClass> {
+    // A single pair without deciles makes the class one of medians, as the two do not mix.
     let deciles: Option<Vec<Deciles>> = members.iter().map(|member| member.deciles).collect();
     let quantiles_of =
         if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };

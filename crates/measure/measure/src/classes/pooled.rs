@@ -10,6 +10,8 @@ use seatmap_machine::Deciles;
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
+    // The quantile lies at the first decile by which the share is reached, or between this one and
+    // the one before, where the share grows evenly.
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);

@@ -42,6 +42,7 @@ fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let largest = of_sphere.values().max_by_key(|groups| groups.len())?.clone();
     let others: Vec<usize> =
         of_sphere.values().filter(|groups| **groups != largest).flatten().copied().collect();
+    // The largest sphere against one other, or against groups that are each alone.
     let scattered = of_sphere.len() == 2 || of_sphere.len() == 1 + others.len();
     (scattered && largest.len() > 1 && largest.len() == others.len()).then_some((largest, others))
 }

@@ -21,6 +21,7 @@ pub fn hidden(view: &View) -> Option<Finding> {
         view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
     let (near, far): (Vec<_>, Vec<_>) =
         view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
+    // Every group is a pair, so that there are half as many near pairs as PUs.
     let pairs_only =
         near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
     let are_other_cores = near.iter().all(|(i, j, _)| {

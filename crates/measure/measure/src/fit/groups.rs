@@ -65,6 +65,7 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
 /// part where there is no such gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
+    // Heights never fall, so that the first wide gap is that around the nearest cores.
     let joins = (1..merges.heights.len()).find(|joins| {
         let inside = merges.heights[joins - 1];
         let outside = merges.heights[*joins];
@@ -86,6 +87,7 @@ fn alike(between: &Matrix) -> Vec<usize> {
         return whole;
     }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
+    // Below the noise, the ratio of two deviations says nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
     // The gap behind each number of joins; behind none there is no height to compare with.

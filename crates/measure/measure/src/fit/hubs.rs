@@ -38,7 +38,9 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .iter()
         .enumerate()
         .map(|(at, pus)| {
+            // Hubs that do not divide evenly go to the groups that come first.
             let share = count / groups + usize::from(at < count % groups);
+            // Evenly spread over the group, with a part of it before the first and behind the last.
             (0..share.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (share + 1)]).collect()
         })
         .collect();

@@ -39,6 +39,7 @@ impl Row {
 pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
     let mut gradient = vec![0.0; ridge.len()];
+    // At the start all unknowns are zero, so that the residual of each row is its value.
     for row in rows {
         add(row, row.weight * row.value, &mut gradient);
     }
@@ -60,6 +61,7 @@ pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
             gradient[at] -= step * image[at];
         }
         let before = std::mem::replace(&mut size, dot(&gradient, &gradient));
+        // The next direction is conjugate to all before it, so that none is searched twice.
         for (along, downhill) in direction.iter_mut().zip(&gradient) {
             *along = downhill + size / before * *along;
         }

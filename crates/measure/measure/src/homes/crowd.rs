@@ -60,6 +60,7 @@ impl Crowd<'_> {
     /// [`super::fit_homes`] does.
     pub fn fit_homes(&self, model: &mut HomeModel) {
         let group: Option<Vec<usize>> = model.group_of(self.pus).into_iter().collect();
+        // Where the model does not know a PU, all of them count as one group.
         let group = group.unwrap_or_else(|| vec![0; self.pus.len()]);
         let talks = self.between_groups(model, &group);
         let grouping = self.grouped(&talks);

@@ -152,6 +152,7 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
             all += 1.0;
         }
     }
+    // Two standard deviations of a share that is counted over so many pairs.
     let open = 2.0 * f64::sqrt(CHECKED * (1.0 - CHECKED) / f64::max(all, 1.0));
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
 }

@@ -104,6 +104,7 @@ fn filled(
             .iter()
             .enumerate()
             .map(|(at, homes)| {
+                // In the mean, the two PUs of a pair add the group's mean offset twice.
                 let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
                 level - level_before(old, group, at)
             })

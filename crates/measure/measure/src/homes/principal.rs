@@ -109,6 +109,7 @@ fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
             break;
         }
         image.iter_mut().for_each(|value| *value /= length);
+        // The direction repeats with either sign.
         let turned = 1.0 - dot(&image, &direction).abs();
         direction = image;
         if turned.abs() < 1e-9 {

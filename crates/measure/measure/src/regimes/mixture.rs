@@ -54,6 +54,7 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     }
     let logs: Vec<f64> = ascending.iter().map(|value| value.ln()).collect();
     let step = clock_step(&ascending);
+    // Samples that fall on the steps of a clock scatter by about half of one at least.
     let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
     // The likelihood has several peaks. Otsu's split finds levels of like size, the widest gap
     // finds a rare one.

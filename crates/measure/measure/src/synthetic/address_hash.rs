@@ -89,6 +89,7 @@ impl AddressHash {
             .masks
             .iter()
             .enumerate()
+            // The parity of the address bits under the mask.
             .map(|(bit, mask)| u64::from((address & mask).count_ones() & 1) << bit)
             .sum();
         let place = (address / LINE_BYTES) ^ permutation;

@@ -61,6 +61,7 @@ impl MeshProbe {
     /// The truth: the tile that is home to a candidate line.
     #[must_use]
     pub fn home(&self, line: u32) -> usize {
+        // Drawn from the page's number alone, so that a line has its home in any order of asking.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
         let address =
             page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);

@@ -57,6 +57,7 @@ impl Instance {
     }
 
     fn start(&self, cpus: &[u32]) -> io::Result<()> {
+        // A new instance traces at once: off, until all of it is set.
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
         for cpu in cpus {
@@ -88,6 +89,7 @@ impl Instance {
     pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<Recording> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
+        // The kernel counts the events that were written over (ftrace.rst).
         let is_cut = !stats.lines().any(|line| line == "overrun: 0");
         Ok(Recording { text: std::fs::read(folder.join("trace"))?, is_cut })
     }

@@ -36,6 +36,8 @@ impl Dense {
             parts: qap.parts().iter().map(|part| part.permuted(&place_of)).collect(),
             cost: qap.cost(&place_of),
             place_of,
+            // Only cells above the diagonal are used. The last row has none, and its least stays
+            // infinite.
             change: vec![f64::INFINITY; n * n],
             row_least: vec![f64::INFINITY; n],
             u: vec![0.0; n],
@@ -43,6 +45,7 @@ impl Dense {
             least: 0.0,
             saved: None,
         };
+        // Changes smaller than this are rounding.
         engine.least = engine.cost.abs() * 1e-12;
         let mut watch = Watch::new(limit, n * n);
         for item in 0..n {
@@ -105,6 +108,7 @@ impl Dense {
     }
 
     fn renew(&mut self, item: usize) {
+        // `u` is free outside of a swap, and spares an allocation at each one.
         let mut changes = std::mem::take(&mut self.u);
         computed_with_all(&self.parts, item, &mut changes);
         for (other, change) in changes.iter().enumerate().take(item) {
@@ -157,6 +161,7 @@ impl Engine for Dense {
     }
 
     fn save(&mut self) {
+        // The first save allocates; all later ones copy into the same memory.
         let mut saved = self.saved.take().unwrap_or_else(|| Box::new(self.clone()));
         saved.take_from(self);
         self.saved = Some(saved);
@@ -241,6 +246,8 @@ fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
         for ((cells, u), v) in cells.by_ref().zip(us.by_ref()).zip(vs.by_ref()) {
             for at in 0..LANES {
                 cells[at] += (ui - 2.0 * u[at]) * (vi - v[at]);
+                // A comparison and not `f64::min`, whose care for NaN keeps the compiler from one
+                // instruction.
                 least[at] = if cells[at] < least[at] { cells[at] } else { least[at] };
             }
         }

@@ -32,6 +32,7 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> So
     let mut watch = Watch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
+        // Strengths repeat from the weakest when the strongest has failed.
         let strength = if failures < PATIENCE * engine.items() {
             strengths.start + failures % strengths.len()
         } else {
@@ -44,6 +45,8 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> So
             }
         }
         engine.descend(limit);
+        // Rounding must not count as success; a state that was shaken as a whole is accepted
+        // whatever it costs.
         if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {
             here = engine.cost();
             engine.save();

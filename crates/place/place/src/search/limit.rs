@@ -18,6 +18,7 @@ impl Limit {
     /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
+        // A negative number or one beyond what a duration holds: no deadline, rather than a panic.
         let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         Limit {
             deadline: Instant::now().checked_add(time),
@@ -60,6 +61,7 @@ impl Limit {
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
+        // `u64::MAX` stands for "by the clock", and a part of it must too.
         let kicks =
             if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
         Limit {

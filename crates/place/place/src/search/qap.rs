@@ -27,6 +27,8 @@ impl Qap {
     #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
         let mut parts = vec![Part::of(&a, &b, 1.0)];
+        // Where either matrix is symmetric the product of the skew parts is zero, and half of the
+        // work falls away.
         let skew = Part::of(&a, &b, -1.0);
         if is_something(&skew.a) && is_something(&skew.b) {
             parts.push(skew);
@@ -115,8 +117,11 @@ impl Part {
         let [own_i, own_j] = [i, j].map(|k| (a[(i, k)] - a[(j, k)]) * (b[(j, k)] - b[(i, k)]));
         let others = 2.0 * (crossed(a.row(i), a.row(j), b.row(i), b.row(j)) - own_i - own_j);
         if self.is_symmetric {
+            // Taillard's formula (1991) for symmetric matrices: each other item counts twice, the
+            // diagonals once.
             return others + (a[(i, i)] - a[(j, j)]) * (b[(j, j)] - b[(i, i)]);
         }
+        // For skew matrices the two cells between the items, together 2 a b, change their sign.
         others - 4.0 * a[(i, j)] * b[(i, j)]
     }
 
@@ -152,6 +157,8 @@ impl Part {
 /// vectors.
 #[inline(always)]
 fn crossed(a_i: &[f64], a_j: &[f64], b_i: &[f64], b_j: &[f64]) -> f64 {
+    // Two vectors of four or one of eight doubles; a single running sum would wait for each
+    // addition.
     const LANES: usize = 8;
     let n = a_i.len();
     let a_j = &a_j[..n];

@@ -135,9 +135,12 @@ impl<'a> Sparse<'a> {
                 let weight = self.weight_to[item];
                 if weight != 0.0 {
                     let other = f64::from(self.problem.distance[(there, there)]);
+                    // The four cells price each move as if the other task stayed. After a swap
+                    // their own edge is as long as before, and this takes its part out again.
                     change += weight * (2.0 * f64::from(near[there]) - own - other);
                 }
             }
+            // A swap inside a PU changes nothing, and rounding could make it look like a gain.
             if change < best && there != here && self.may_swap(task, item) {
                 (best, partner) = (change, Some(item));
             }
@@ -160,6 +163,7 @@ impl<'a> Sparse<'a> {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.cost += self.change(a, b);
+        // Undoing a few swaps is cheaper than a copy of the table.
         self.since_saved.push((a as u32, b as u32));
         self.exchange(a, b);
     }
@@ -219,6 +223,7 @@ impl<'a> Sparse<'a> {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
         let partner = self.best_partner(task);
+        // Clearing the task's own cells keeps the step's cost at its degree.
         problem.traffic.of(task).for_each(|(with, _)| self.weight_to[with] = 0.0);
         if let Some(partner) = partner {
             self.swap(task, partner);
@@ -280,6 +285,7 @@ impl Engine for Sparse<'_> {
     }
 
     fn restore(&mut self) {
+        // Backwards, as the same items may have moved several times.
         while let Some((a, b)) = self.since_saved.pop() {
             self.exchange(a as usize, b as usize);
         }

@@ -14,6 +14,8 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
     let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // The moment from which an item may sit on a place again.
     let mut free_at = vec![0_u64; n * n];
+    // Swaps after which a place counts as not taken for very long. The count begins there, so that
+    // a moment before the start is not below zero.
     let patience = (n * n * 5) as u64;
     let mut left = limit.kicks;
     let mut now = patience;
@@ -25,9 +27,12 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
         let place_i = engine.places()[i] as usize;
         let place_j = engine.places()[j] as usize;
         engine.swap(i, j);
+        // Both items are kept from the places that they have just left, each for a random time,
+        // against cycles of a fixed length.
         for cell in [i * n + place_i, j * n + place_j] {
             free_at[cell] = now + (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         }
+        // The cost is a sum of changes, and a gain below this share may be their rounding.
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
             best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
         }
@@ -52,11 +57,14 @@ fn choose(
         let tabu_i = &free_at[i * n..(i + 1) * n];
         let home_i = places[i] as usize;
         for (j, change) in (i + 1..n).zip(engine.row(i)) {
+            // Once an aspired swap is chosen only cheaper ones matter, and the table of moments
+            // need not be read.
             if *change >= least && (forced || long_ago == 0) {
                 continue;
             }
             let at_j = tabu_i[places[j] as usize];
             let at_i = free_at[j * n + home_i];
+            // A swap is tabu only if both items would return.
             let is_free = at_j <= now || at_i <= now;
             let aspired = engine.cost() + change < best || (at_j < long_ago && at_i < long_ago);
             if aspired && !forced {

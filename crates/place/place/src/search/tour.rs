@@ -57,6 +57,8 @@ impl<'a> Tour<'a> {
                 .collect(),
             place: Vec::new(),
             near: neighbours(problem, limit)?,
+            // Slots whose neighbours have changed since they were last looked at: Bentley's
+            // don't-look bits (1992), as a queue.
             queue: (0..problem.slots() as u32).collect(),
             queued: vec![true; problem.slots()],
             saved: (Vec::new(), cost),
@@ -113,6 +115,7 @@ impl<'a> Tour<'a> {
             return false;
         }
         let n = self.tour.len();
+        // `n - 1` places on is one place back, without a number below zero.
         let [after, before] =
             [1, n - 1].map(|next| self.apart(slot, self.at(place as usize + next)));
         let worst = after.max(before);
@@ -174,6 +177,7 @@ impl Engine for Tour<'_> {
     /// Exchanges two neighbouring pieces of the tour.
     fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
+        // Both pieces and one slot beside them must fit in the tour.
         let longest = LONGEST_KICK.min((n - 1) / 2);
         let first = 1 + rng.below(longest);
         let second = 1 + rng.below(longest);
@@ -187,9 +191,11 @@ impl Engine for Tour<'_> {
             start + first + second,
         ];
         let slots = ends.map(|place| self.at(place));
+        // Turning both together, and then each one, exchanges them: (AB)' = B'A', and then B and A.
         self.turn_exactly(start, first + second);
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
+        // A runs from `a` to `b` and B from `c` to `d`: three edges go and three come.
         let [before, a, b, c, d, after] = slots;
         let [new, old] = [[(before, c), (d, a), (b, after)], [(before, a), (b, c), (d, after)]]
             .map(|pairs| pairs.map(|(x, y)| self.apart(x, y)).iter().sum::<f64>());

@@ -33,6 +33,7 @@ pub fn bisect(
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
+        // A pass that did not help leaves the cut as it was, so that the next would not either.
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
@@ -91,6 +92,8 @@ impl<'a> Cut<'a> {
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
+            // Twice: the weight no longer counts against the partner, as all its traffic did at
+            // first, and counts for it.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }
@@ -125,6 +128,7 @@ impl<'a> Cut<'a> {
 
     fn flip(&mut self, item: usize) {
         self.second[item] = !self.second[item];
+        // The way back costs as much as the way there gained.
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
             let with = *with as usize;
@@ -145,6 +149,7 @@ impl<'a> Cut<'a> {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let mut sum = 0.0;
+        // Less than this may be rounding, and passes that gain rounding would go on and on.
         let mut best = 1e-9;
         let mut best_at = 0;
         let mut exchanged = Vec::new();
@@ -157,6 +162,7 @@ impl<'a> Cut<'a> {
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
+            // Sides must keep their sizes: without a partner for the exchange the item goes back.
             let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;
@@ -172,6 +178,7 @@ impl<'a> Cut<'a> {
                 break;
             }
         }
+        // Kernighan & Lin's best prefix: the exchanges behind it are undone, the last one first.
         for (a, b) in exchanged.drain(best_at..).rev() {
             self.flip(b);
             self.flip(a);

@@ -12,8 +12,11 @@ pub fn greedy(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
+    // Volumes only break ties: before anybody sits, they choose the busiest task; later any weight
+    // to a seated task outweighs them.
     let mut pull: Vec<f64> =
         (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
+    // Fixed tasks sit already, and pull their partners from the first step on.
     for task in (0..problem.tasks()).filter(|task| slot_of[*task] != u32::MAX) {
         problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
     }

@@ -19,6 +19,7 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec
     if of_pu.len() == slots.len() || of_pu.len() == 1 {
         return cut(problem, slots, limit);
     }
+    // PUs are cut, not slots: a cut through a PU would part tasks that are nearest to each other.
     let one_each: Vec<u32> = of_pu.values().map(|slots| slots[0]).collect();
     let (left, right) = cut(problem, &one_each, limit);
     let [left, right] = [left, right].map(|side| {
@@ -39,6 +40,8 @@ fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
+    // Two steps find a pair that is far apart, in linear time: exactly the farthest on a line or
+    // tree, and near it elsewhere.
     let one = farthest(problem, slots, slots[0]);
     let other = farthest(problem, slots, one);
     let mut keyed: Vec<(f64, u32)> = slots
@@ -84,6 +87,7 @@ fn inside_side(problem: &Problem, side: &[u32]) -> f64 {
     let step = side.len().div_ceil(MOST_SAMPLED).max(1);
     let sample: Vec<u32> = side.iter().copied().step_by(step).collect();
     let sum: f64 = sample.iter().map(|slot| to_side(problem, *slot, &sample)).sum();
+    // The mean of the sample stands for all pairs of the side.
     let mean = sum / (sample.len() * sample.len()) as f64;
     mean * (side.len() * side.len()) as f64
 }
@@ -125,10 +129,13 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Limit)
         let gained = pairs
             .map(|(a, b)| {
                 let apart = problem.apart(left[a], right[b]);
+                // Each gain assumes that the other slot stays and counts the distance between the
+                // two as inside; exchanged, they are still on different sides.
                 (from_left[a] + from_right[b] + 2.0 * apart, a, b)
             })
             .max_by(|x, y| x.0.total_cmp(&y.0));
         let Some((gain, a, b)) = gained else { return };
+        // A gain this small may be rounding, and exchanges would go in circles.
         if gain <= 1e-6 * to_side(problem, left[a], right).abs() {
             return;
         }

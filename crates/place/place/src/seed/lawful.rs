@@ -16,6 +16,8 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
             slot_of.swap(task, there);
         }
     }
+    // Each move mends a zone by one, so that more moves than slots are never needed; bounds that
+    // nothing can meet end it by `None`.
     for _ in 0..problem.slots() {
         match next_move(problem, &slot_of) {
             Some((task, hole)) => slot_of.swap(task, hole),
@@ -79,6 +81,7 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
         .collect();
     let partners: usize = tasks.iter().map(|task| problem.traffic.degree(*task)).sum();
     if (partners + tasks.len()) * holes.len() > MOST_LOOKS {
+        // Pairs of a task and a hole that the looks suffice for, at the mean number of partners.
         let most = (MOST_LOOKS * tasks.len() / (partners + tasks.len())).max(1);
         let (mended, others) =
             if counts.any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };

@@ -34,7 +34,10 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
+        // A shuffle of all slots would hardly ever meet the bounds of many small zones, and mending
+        // it afterwards would prefer some placements.
         slot_of = in_zones(&problem.zones, problem.tasks(), &slot_of);
+        // The chosen slots come zone minimum first; which task gets which must be random again.
         rng.shuffle(&mut slot_of[..problem.tasks()]);
     }
     lawful(problem, slot_of)
@@ -46,6 +49,7 @@ fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());
     let mut is_chosen = vec![false; slots.len()];
+    // The fewest of every zone first: otherwise full zones could use up the tasks that others need.
     for bound in [&zones.least, &zones.most] {
         for slot in slots {
             let zone = zones.zone_of_slot[*slot as usize] as usize;

@@ -17,6 +17,8 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
     let mut watch = Watch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
+    // No eigenvalue of the Laplacian exceeds twice the largest volume (Gershgorin), so that the
+    // shifted matrix turns its smallest eigenvalues into the largest, which the iteration finds.
     let shift = 2.0 * volume.iter().copied().fold(1e-300, f64::max);
     let mut vector: Vec<f64> = (0..n).map(|_| rng.unit() - 0.5).collect();
     for _ in 0..ROUNDS {
@@ -29,8 +31,11 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
                 (shift - volume[task]) * vector[task] + flow
             })
             .collect();
+        // The constant vector has eigenvalue 0, and would win: it is projected out at every round,
+        // as rounding brings it back.
         let mean = product.iter().sum::<f64>() / n as f64;
         product.iter_mut().for_each(|x| *x -= mean);
+        // Without traffic the product is zero, and its norm must not divide by zero.
         let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-300);
         vector = product.into_iter().map(|x| x / norm).collect();
     }
@@ -75,6 +80,7 @@ fn breadth_first(traffic: &Traffic, start: usize, seen: &mut [bool]) -> Vec<u32>
         order.push(task as u32);
         let mut next: Vec<usize> =
             traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
+        // Cuthill & McKee take neighbours by rising degree.
         next.sort_by_key(|with| traffic.degree(*with));
         next.iter().for_each(|with| seen[*with] = true);
         queue.extend(next);

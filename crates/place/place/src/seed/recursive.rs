@@ -29,6 +29,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
+        // The pull costs a look at every edge, and without time the cut does not look at it.
         let bias: Vec<f64> = if limit.is_late() {
             vec![0.0; items.len()]
         } else {
@@ -65,6 +66,7 @@ pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
+        // Last in, first out: the nearer half is taken apart completely before the other one.
         open.extend([then, first]);
     }
     order
@@ -77,6 +79,7 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
 
 /// The slot nearest to all others of a set; of a large set, of those sampled.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
+    // At most 32 samples, so at most 1,024 distances, whatever the size of the set.
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample
@@ -96,10 +99,12 @@ fn pull(
     middles: (u32, u32),
 ) -> f64 {
     let item = item as usize;
+    // Holes talk to nobody, and at the first cut there is nobody outside.
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }
     let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
+    // Partners in the same set have the same middle; the cut itself counts the traffic with them.
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
     outside
         .map(|(with, weight)| {

@@ -32,6 +32,7 @@ pub(super) fn bound(model: &TimeModel) -> f64 {
         }
     }
     let by_seat = if is_matched { bottleneck(&cells, tasks, pus) } else { by_task };
+    // The sums round; a bound must not come out above a cost that meets it.
     by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
 }
 
@@ -76,6 +77,8 @@ impl<'a> Floor<'a> {
                 let messages_ns: f64 = if self.is_matched {
                     weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum()
                 } else {
+                    // All partners on the nearest PU: a weaker bound, and true where PUs are
+                    // shared.
                     all * near.first().copied().unwrap_or(0.0)
                 };
                 let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
@@ -116,6 +119,8 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     for core in &model.core {
         met[*core] += 1;
         let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
+        // Each further thread of a core adds what the core then does more, at the speed of its
+        // fastest thread: no placement does more.
         gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
     }
     gains.sort_by(|a, b| b.total_cmp(a));
@@ -131,6 +136,7 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut low = 0;
     let mut high = values.len();
     while low < high {
+        // The bottleneck assignment, by bisection over the values that occur.
         let middle = usize::midpoint(low, high);
         if can_match(cells, rows, columns, values[middle]) {
             high = middle
@@ -165,6 +171,7 @@ fn augment(
             }
             seen[column] = true;
             came_from[column] = through;
+            // Taken: its row may have another column to go to.
             if let Some(other) = row_of[column] {
                 queue.push_back((other, Some(column)));
                 continue;

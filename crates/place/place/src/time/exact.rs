@@ -14,7 +14,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 /// look at a partial placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
     let weights: Vec<f64> = (0..model.tasks())
-        .map(|task| model.work_ns[task] + model.traffic.volume(task) * typical_ns(model))
+        .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns(model))
         .collect();
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
@@ -39,7 +39,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
     (!tree.is_over).then_some(tree.best)
 }
 
-fn typical_ns(model: &TimeModel) -> f64 {
+fn longest_ns(model: &TimeModel) -> f64 {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
     pairs.fold(0.0, f64::max)
 }
@@ -103,6 +103,7 @@ impl Tree<'_> {
         self.is_over = self.limit.kicks == 0 || self.limit.is_late();
         self.limit.kicks -= u64::from(!matches!(self.limit.kicks, 0 | u64::MAX));
         let Some(task) = self.order.get(depth).copied() else {
+            // Lifting and putting leaves rounding in the sums; a proof compares fresh ones.
             let ns = self.seating.renewed().score().most;
             if ns < self.best_ns * BETTER {
                 (self.best_ns, self.best) = (ns, self.seating.pu_of().to_vec());
@@ -117,6 +118,7 @@ impl Tree<'_> {
         }
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (least_ns, pu) in tries {
+            // Tries are sorted, and none behind this one is better.
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }
@@ -137,6 +139,7 @@ impl Tree<'_> {
             if !fits {
                 continue;
             }
+            // Of cores that are alike and carry nobody, the same hardware thread of one is tried.
             if self.seating.is_empty(core) {
                 let sort = (self.alike[core], self.thread[pu]);
                 if met.contains(&sort) {

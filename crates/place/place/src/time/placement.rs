@@ -21,11 +21,14 @@ impl Score {
     /// Whether this is better, by more than rounding.
     #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
+        // Infinity times the share would be infinite, and less an infinity not a number.
         let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
         if self.most < other.most - margin {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
+        // Equal in the slowest seat: within a hundredth of the margin only, so that a chain of such
+        // steps hardly climbs.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
@@ -105,6 +108,7 @@ impl<'a> TimedPlacement<'a> {
     /// Puts a lifted task on a PU.
     pub(super) fn put(&mut self, task: usize, pu: usize) {
         self.pu_of[task] = pu;
+        // Busy hardware threads are counted, not tasks: two tasks on one take turns.
         self.busy[self.model.core[pu]] += u32::from(self.count[pu] == 0);
         self.count[pu] += 1;
         self.work_ns[pu] += self.model.work_ns[task];
@@ -148,6 +152,7 @@ impl<'a> TimedPlacement<'a> {
         let from = self.pu_of[task];
         let is_alone = self.model.group.as_ref().is_none_or(|group| {
             let is_same = from != NOWHERE && group[from] == group[to];
+            // A task may move inside its group, where it is the one task itself.
             self.in_group[group[to] as usize] <= u32::from(is_same)
         });
         from != to && is_alone && self.count[to] < self.model.most

@@ -43,6 +43,8 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
     alive.sort_by(order);
     let better = alive.len().div_ceil(2);
     for one in alive.iter_mut().take(better) {
+        // Half of the kicks in equal parts, so that a start that came down to a poor optimum has a
+        // chance.
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
@@ -65,6 +67,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) 
     let strongest = (model.tasks() / 3).max(weakest + 1);
     let mut strength = weakest;
     let mut kicks = limit.kicks;
+    // One task on one PU: no kick can change anything, and the loop would only wait for its limit.
     let is_single = model.tasks() < 2 && model.pus() < 2;
     while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
         kicks -= u64::from(kicks != u64::MAX);
@@ -75,6 +78,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) 
         if climber.score.is_better_than(best_score) {
             (best, best_score, strength) = (climber.seating.clone(), climber.score, weakest);
         } else {
+            // An equal score goes on from the new place: wide plateaus are walked.
             if best_score.is_better_than(climber.score) {
                 (climber.seating, climber.score) = (best.clone(), best_score);
             }
@@ -127,6 +131,8 @@ impl<'a> Climber<'a> {
         let mut watch =
             Watch::new(&self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
         while !watch.is_late() {
+            // The slowest seat decides the score; a look at all tasks is dear, and is taken when it
+            // no longer improves.
             if self.improve_slowest() {
                 continue;
             }
@@ -194,6 +200,7 @@ impl<'a> Climber<'a> {
         let mut best = None;
         let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
+        // Each look begins one seat further, so that all seats have their turn.
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);

@@ -31,6 +31,7 @@ pub fn write(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let mut numbers = plan.group_of_node.clone();
     numbers.sort_unstable();
+    // Numbers of groups may have holes: each that occurs becomes one group.
     numbers.dedup();
     let groups = numbers
         .into_iter()

@@ -16,6 +16,7 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
         .enumerate()
         .filter(|(_, ranks)| !ranks.is_empty())
         .collect();
+    // The node's rank is its place in this order: processes are numbered node by node.
     nodes.sort_by_key(|(_, ranks)| ranks[0]);
     let first = nodes[0].0;
     let each = nodes[0].1.len();
@@ -30,6 +31,8 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
                 ranks: [each, ranks.len()],
             });
         }
+        // A host name holds no character that is a pattern in `case`; it was checked when the plan
+        // was read.
         cases += &format!("{}) rank={at} ;;\n", plan.nodes[*node]);
     }
     let count = nodes.len();

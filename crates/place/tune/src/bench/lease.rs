@@ -56,6 +56,7 @@ impl Renewal {
     fn begin(host: Host, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
         let thread = std::thread::Builder::new().spawn(move || {
+            // A dropped sender ends the wait at once, so that leaving takes no five seconds.
             while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
                 // A cell that somebody else has undone cannot be renewed; 'cell run' will say so.
                 let _ = seatmap_cell::renew(&host, &name, LEASE_S);
@@ -87,10 +88,12 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
+        // Two benches on one computer have cells of their own.
         let name: Name = format!("bench-{}", std::process::id()).parse()?;
         let wish = CellRequest {
             name,
             cpus,
+            // A cell by affinity alone would let new threads of others in while the commands run.
             require: Backend::V1Exclusive,
             noise_limit: None,
             lease_s: Some(LEASE_S),
@@ -137,6 +140,7 @@ impl Lease {
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
         assert!(!self.is_undone, "the cell '{}' is undone twice", self.name);
         self.is_undone = true;
+        // Before the cell is undone: a renewal that came later would find it gone.
         if let Some(renewal) = self.renewal.take() {
             renewal.end();
         }
@@ -155,6 +159,7 @@ impl Drop for Lease {
 }
 
 fn all_but_one(choice: &CpuChoice) -> usize {
+    // The widest core, so that one whole core is left whichever it is.
     let core = choice.cores.iter().map(CpuSet::len).max().unwrap_or(1);
     choice.free.len().saturating_sub(core).max(1)
 }

@@ -70,6 +70,8 @@ impl Room {
         let named = named(request, earlier);
         let mut notes = Vec::new();
         if request.is_quiet {
+            // A quiet room is a wish: without privileges the comparison is still run, and the
+            // result says how.
             match Lease::take(request, named.as_ref(), hear) {
                 Ok(cell) => return Ok(Room::in_cell(cell)),
                 Err(error) => notes.push(format!(
@@ -81,6 +83,7 @@ impl Room {
         let chosen = match &named {
             Some(cpus) => as_named(cpus, &topology)?,
             None => {
+                // All CPUs and not the allowed ones: a forbidden sibling disturbs its core as well.
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
                 let activity = activity::look(&all, LOOK);
                 seats::choose(&topology, &allowed, &activity, request.seats)?

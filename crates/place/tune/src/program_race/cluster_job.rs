@@ -93,6 +93,7 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
+        // Wishes that no nodes meet are an error now, and not after the first run.
         job.request().seats()?;
         Ok(job)
     }
@@ -125,6 +126,7 @@ impl ClusterJob {
             let plan = match seats {
                 Seats::Ranks(_) => self.plan(name, seats)?,
                 _ => {
+                    // The default has no seats; a plan must have CPUs, and nobody reads these.
                     let cpus = vec![vec![0]; self.pattern.tasks];
                     self.request().ordered(name, self.block()?, cpus)
                 }
@@ -207,6 +209,7 @@ impl JobFiles {
     /// A file of a candidate, by its whole path: launchers start ranks in folders of their own.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
+        // Without a current folder the relative path is as good as any.
         std::path::absolute(&name).unwrap_or(name)
     }
 
@@ -239,11 +242,13 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
     let mut words: Vec<OsString> = Vec::new();
     for word in command {
         match word.to_str() {
+            // A word of its own becomes as many words as the seat has, or none for the default.
             Some(SEAT) => words.extend(seat.iter().map(Into::into)),
             Some(text) => {
                 let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
                 words.push(text.into());
             }
+            // A word that is not UTF-8 holds neither mark.
             None => words.push(word.clone()),
         }
     }

@@ -81,6 +81,7 @@ impl RaceField {
         let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
             Some(list) => {
+                // The kernel would silently drop CPUs that are offline from a mask.
                 Cpus::read()?.check(&list.0)?;
                 list.0.iter().copied().collect()
             }
@@ -100,6 +101,7 @@ impl RaceField {
             }
         };
         let varied = varied(request, &ground.switches)?;
+        // An earlier race that varied switches has them among its candidates already.
         if entrants.iter().all(|entrant| !matches!(entrant.seats, Seats::Kernel(_))) {
             // The kernel's own ways come right after its default, so that others are left out
             // first.
@@ -109,6 +111,7 @@ impl RaceField {
                 settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
             );
         }
+        // The model's favourites, or the plain orders, come first: the tail is worth least.
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
@@ -141,6 +144,8 @@ impl RaceField {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
+            // The kernel's own choice, but among the same CPUs: else the default would have more
+            // than its rivals.
             Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
@@ -157,6 +162,7 @@ impl RaceField {
             (Seats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
+            // A record that names a switch, raced again without it.
             (Seats::Kernel(setting), _) => Err(RaceError::NotVaried(setting.switch.clone())),
             _ => Ok(run()),
         }
@@ -243,6 +249,7 @@ fn placed(
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, RaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
+    // Without traffic all placements cost the same, and the model has nothing to choose by.
     if pattern.edges.is_empty() { Err(RaceError::Silent) } else { Ok(pattern) }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn keep_to(
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
     let run_s = reading.ok_or(RaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();
+    // The timed run counts: the user gave a time for everything.
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
     field.entrants.truncate(racing);
@@ -35,6 +36,7 @@ pub(super) fn keep_to(
     }
     let runs = fewest_runs(racing, request.confidence);
     let needed_s = run_s * runs as f64;
+    // Two candidates are the least: such a race is run, and the user is told before it begins.
     if needed_s > left_s {
         hear(RaceEvent::TooLong { needed_s, limit_s, runs, run_s });
     }

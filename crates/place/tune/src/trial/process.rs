@@ -49,6 +49,8 @@ impl Started {
     ) -> io::Result<Self> {
         // A process that the command leaves behind becomes this one's child, and is found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
+        // Taken before the command starts: a guard or an earlier helper of this process is not the
+        // run's.
         let others = children()?;
         let mut words = contestant.launcher.iter().chain(&contestant.command);
         let program = words.next().ok_or_else(|| io::Error::other("there is no command"))?;
@@ -61,6 +63,7 @@ impl Started {
         let group = contestant
             .group
             .as_ref()
+            // Opened here: in the child, between fork and exec, nothing may allocate.
             .map(|members| File::options().write(true).open(members))
             .transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
@@ -88,6 +91,7 @@ impl Started {
         }
         let elapsed = self.begun.elapsed();
         let Some(status) = self.reap() else { return Ok(None) };
+        // After the time was taken: a launcher's daemons do not count as the run.
         let until = Instant::now() + self.patience;
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
             std::thread::sleep(PAUSE);
@@ -111,6 +115,8 @@ impl Started {
 
     /// Ends the run: politely, then by force.
     fn end(&self) {
+        // The process group of the session's leader. Processes that have left it become children of
+        // this subreaper, and are ended below.
         let _ = kill_process_group(self.pid, Signal::TERM);
         let until = Instant::now() + GRACE;
         while !self.is_over() && Instant::now() < until {}
@@ -124,6 +130,7 @@ impl Started {
 fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let Some(cpus) = cpus else { return work() };
     let before = affinity::to_put_back(0)?;
+    // The calling thread takes the mask, and gives it back before an error of the work is returned.
     cpus.give(0)?;
     let done = work();
     before.give(0)?;
@@ -132,7 +139,9 @@ fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Res
 
 /// Runs in the new process before it becomes the command.
 fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
+    // First of all: an autogroup belongs to a session, and is made with it.
     rustix::process::setsid()?;
+    // A Seatmap that is killed cannot end its run, and the run must not go on beside the next one.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(members) = &mut group {
         // 0 stands for the process that writes it.
@@ -167,6 +176,8 @@ fn children() -> io::Result<BTreeSet<i32>> {
 /// cannot be listed, none is ended: the list might hold others.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
+    // The end of a parent makes its children this process's, so that one signal to all known ones
+    // is not enough.
     for signal in [Signal::TERM, Signal::KILL] {
         while left_behind(others).is_ok_and(|left| left.is_some())
             && (signal == Signal::KILL || Instant::now() < until)

@@ -36,6 +36,8 @@ impl Needed {
     /// Whether one of them is missing now, or was at an earlier look. A look that fails has not
     /// seen that all are there.
     pub(super) fn are_short(&self) -> bool {
+        // Once short, short for good: the CPUs may be back at the next look, and the run is void
+        // all the same.
         if !self.was_short.get() {
             self.was_short.set(!self.missing().is_empty());
         }
@@ -57,6 +59,8 @@ impl Needed {
     /// Those that are missing now: all of them where this cannot be seen.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
+            // A cell's CPUs are not in this process's own set, so that being online is all that can
+            // be seen.
             Ok(here) if self.is_cell => here.online,
             Ok(here) => here.reachable(),
             Err(error) => {

@@ -61,6 +61,7 @@ impl Lines {
         self.samples += 1;
         self.transfers += u64::from(sample.is_transfer);
         let line = sample.address / LINE_BYTES;
+        // A line of 64 bytes has eight words, one bit each.
         let word = 1 << (sample.address % LINE_BYTES / 8);
         let of_line = self.uses.entry((sample.pid, line)).or_default();
         let one = of_line.entry(sample.tid).or_default();
@@ -77,6 +78,8 @@ impl Lines {
 
     /// All transfers, in the order of processes and lines.
     pub(super) fn transfers(&self) -> Vec<Transfer> {
+        // A line that only one thread was seen to use passes to nobody; `orphans` counts its
+        // transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
         lines.sort_by_key(|(place, _)| **place);
         lines.into_iter().flat_map(|((pid, line), threads)| of_line(*pid, *line, threads)).collect()

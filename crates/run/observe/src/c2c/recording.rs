@@ -70,6 +70,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Opens a recording.
     pub(super) fn open(mut file: R) -> Result<Self, RecordingError> {
         let mut header = [0; HEADER_BYTES];
+        // A recording to a pipe begins with 16 bytes only (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16]).map_err(|_| RecordingError::Foreign)?;
         let magic = word(&header, 0);
         let bytes = word(&header, 8);
@@ -105,6 +106,7 @@ impl<R: Read + Seek> Recording<R> {
 
     fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), RecordingError> {
         let count = length.checked_div(each).unwrap_or(0);
+        // The kernel takes no attribute that is longer than a page (`perf_copy_attr`).
         if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each)
             || !(1..=MOST_ATTRIBUTES).contains(&count)
         {
@@ -114,6 +116,8 @@ impl<R: Read + Seek> Recording<R> {
             let place = from.saturating_add(attribute * each);
             let bytes = self.bytes(place, each as usize)?;
             let layout = Layout::read(&bytes).ok_or(RecordingError::Damaged(place))?;
+            // Behind each attribute stand the place and the length of its events' numbers (`struct
+            // perf_file_attr`).
             let ids = (each - SECTION_BYTES) as usize;
             let (ids, ids_bytes) = word(&bytes, ids).zip(word(&bytes, ids + 8)).unwrap_or_default();
             self.read_numbers(self.layouts.len(), ids, ids_bytes)?;
@@ -147,6 +151,8 @@ impl<R: Read + Seek> Recording<R> {
         while self.end.saturating_sub(self.next) >= 8 {
             let place = self.next;
             let header = self.bytes(place, 8)?;
+            // `struct perf_event_header`: the kind in four bytes, then flags and the length in two
+            // each.
             let kind = small(&header, 0).unwrap_or_default() as u32;
             let bytes = u64::from(u16::from_ne_bytes([header[6], header[7]]));
             if bytes < 8 || bytes > self.end - place {
@@ -174,6 +180,7 @@ impl<R: Read + Seek> Recording<R> {
     fn sample(&self, header: &[u8], body: &[u8]) -> Option<Sample> {
         let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
+            // The samples of a single event need no number.
             [only] => only,
             _ => {
                 let number = word(body, first.number_place()?)?;
@@ -186,6 +193,7 @@ impl<R: Read + Seek> Recording<R> {
     /// Any other record than a sample. All events of a recording end them alike.
     fn plain(&self, kind: u32, body: &[u8]) -> Option<Record> {
         match kind {
+            // Process and thread in four bytes each, then the name up to a zero byte.
             COMM => {
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
@@ -193,6 +201,7 @@ impl<R: Read + Seek> Recording<R> {
                 Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name, time_ns })
             }
             FORK => {
+                // `pid`, `ppid`, `tid` and `ptid` in four bytes each, then the time.
                 let pid = small(body, 0)?;
                 let tid = small(body, 8)?;
                 let creator = small(body, 12)?;
@@ -223,5 +232,6 @@ impl<R: Read + Seek> Recording<R> {
 
 /// Bytes of a processor's own trace that stand behind a record, and are not counted in its length.
 fn behind(kind: u32, body: &[u8]) -> u64 {
+    // The bound keeps the sum with a record's place from overflowing.
     if kind == AUXTRACE { word(body, 0).unwrap_or_default().min(1 << 40) } else { 0 }
 }

@@ -105,6 +105,7 @@ impl Layout {
         let size = small(bytes, 4)? as usize;
         let [branches, user_registers] =
             [72, 80].map(|at| if size >= at + 8 { word(bytes, at).unwrap_or_default() } else { 0 });
+        // The period shares its place with the frequency, which says nothing of accesses.
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
         Some(Layout { parts, read, period, branches, user_registers, ends_all })
@@ -141,6 +142,7 @@ impl Layout {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = Sample {
             weight: self.period.min(MOST_WEIGHT) as f64,
+            // `PERF_RECORD_MISC_CPUMODE_MASK` is 7, and `PERF_RECORD_MISC_KERNEL` is 1.
             is_kernel: mode & 7 == 1,
             ..Sample::default()
         };
@@ -178,21 +180,25 @@ impl Layout {
             cursor.skip(count, 8)?;
         }
         if self.has(RAW) {
+            // A length of four bytes and the bytes themselves fill whole words together.
             let bytes = small(cursor.body, cursor.at)? as u32;
             cursor.skip(1, u64::from(bytes) + 4)?;
         }
         if self.has(BRANCHES) {
             let count = cursor.word()?;
             cursor.skip(u64::from(self.branches & BRANCH_INDEX != 0), 8)?;
+            // A branch is 24 bytes long: from where, to where, and its flags.
             cursor.skip(count, 24)?;
         }
         if self.has(USER_REGISTERS) {
+            // An ABI of 0 says that there are no registers.
             let is_there = cursor.word()? != 0;
             cursor.skip(if is_there { self.user_registers.count_ones().into() } else { 0 }, 8)?;
         }
         if self.has(USER_STACK) {
             let bytes = cursor.word()?;
             cursor.skip(1, bytes)?;
+            // Behind the stack stands how much of it was in use.
             cursor.skip(u64::from(bytes > 0), 8)?;
         }
         cursor.skip(u64::from(self.has(WEIGHT)), 8)

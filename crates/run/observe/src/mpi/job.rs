@@ -55,9 +55,12 @@ impl JobRank {
     /// The folder for the traces of this start.
     fn folder(&self) -> io::Result<PathBuf> {
         let job = self.job.as_deref().unwrap_or_default();
+        // A launcher's name of a job may hold anything, and that of a folder may not.
         let job: String = job.chars().filter(char::is_ascii_alphanumeric).collect();
         let mut name = self.pattern.as_os_str().to_owned();
         name.push(format!(".traces-{job}"));
+        // The program gets this path in its environment, and may change its folder before it
+        // writes.
         std::path::absolute(PathBuf::from(name))
     }
 }

@@ -73,6 +73,7 @@ pub(super) struct Sender {
 
 impl Listener {
     pub(super) fn begin() -> io::Result<Self> {
+        // An abstract name has no owner: one that could be guessed might be taken before.
         let random = RandomState::new().hash_one(Instant::now().elapsed());
         let name = format!("seatmap-pages-{}-{random:016x}", std::process::id());
         let socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name.as_bytes())?)?;
@@ -121,6 +122,7 @@ fn is_below(pid: Tid) -> bool {
     std::iter::successors(Some(pid), |pid| {
         Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
     })
+    // The parents are read one after the other and may change meanwhile: the bound ends any circle.
     .take(MOST_ANCESTORS)
     .any(|pid| pid == own)
 }
@@ -157,6 +159,7 @@ impl Sender {
         let Some(stream) = &mut self.stream else { return };
         self.lasted = self.begun.elapsed();
         let mut bytes = std::mem::take(&mut self.rest);
+        // It does not block, so that it returns without an error at the end of the connection only.
         let has_ended = match stream.read_to_end(&mut bytes) {
             Ok(_) => true,
             Err(error) => error.kind() != io::ErrorKind::WouldBlock,

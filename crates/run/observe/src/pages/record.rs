@@ -48,6 +48,7 @@ impl Record {
             *word = u64::from_ne_bytes(bytes.try_into().ok()?);
         }
         let [first, second, third, fourth] = words;
+        // The lower half of the first word is the kind, the upper half a thread.
         let tid = (first >> 32) as Tid;
         Some(match first as u32 {
             1 => Record::Hello { tid, pid: Tid::try_from(second).ok()?, version: third },

@@ -97,6 +97,7 @@ impl Shared {
             Access::Changed => page.protected_ns += exposed_ns as f64,
             Access::Read | Access::Written => page.away_ns += exposed_ns as f64,
         }
+        // The time counts though nobody came to the page.
         if tid == 0 {
             return;
         }
@@ -185,6 +186,7 @@ impl Page {
             for (to, reader) in activities.iter().filter(|(to, _)| *to != from) {
                 let watched =
                     [(from, to), (to, from)].map(|(from, to)| self.reads_from(&lines, *from, *to));
+                // Either direction decides: a line that one of the two writes passes between both.
                 let is_related = match watched {
                     [None, None] => share_a_block(&blocks, *from, *to),
                     known => known.contains(&Some(true)),
@@ -204,6 +206,8 @@ impl Page {
             .for_each(|((_, tid), seen)| activities.entry(*tid).or_default().samples.add(*seen));
         for activity in activities.values_mut() {
             let Seen { reads, writes, changes } = activity.samples;
+            // Writes show while the page is away as well as while it is protected, reads only while
+            // it is away.
             activity.writes = rate(writes + changes, self.away_ns + self.protected_ns);
             activity.accesses = activity.writes.max(rate(reads + writes, self.away_ns));
         }

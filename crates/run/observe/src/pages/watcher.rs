@@ -75,6 +75,7 @@ impl Watcher {
     pub(super) fn begin() -> io::Result<Self> {
         let watchpoints = Watchpoints::begin()?;
         let shared = Arc::new(Shared::default());
+        // The thread owns nothing between two turns, so that it ends when the watcher is dropped.
         let own = Arc::downgrade(&shared);
         std::thread::Builder::new().name("watch words".to_owned()).spawn(move || {
             let mut turn = Turn { watchpoints };
@@ -123,6 +124,7 @@ impl Turn {
         let _ = self.watchpoints.watch(&addresses);
         let setting = begun.elapsed();
         let hits = self.wait(&mut watched);
+        // They are taken off at once, as each further write would cost the program.
         let _ = self.watchpoints.watch(&[]);
         locked(&shared.watched).extend(watched);
         let of_hits = HIT * u32::try_from(hits).unwrap_or(u32::MAX);
@@ -144,6 +146,8 @@ impl Turn {
             pause *= 2;
             for hit in self.watchpoints.hits() {
                 hits += 1;
+                // A hit of the turn before, or of another process at this address, has no place
+                // here.
                 if let Some(number) = watched
                     .iter()
                     .position(|one| (one.word.pid, one.word.address) == (hit.pid, hit.address))

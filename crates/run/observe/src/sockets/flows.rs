@@ -59,9 +59,13 @@ impl Flows {
             let all_read = flow.read.values().fold(0.0, |sum, count| sum + count[0]);
             for (from, written) in &flow.written {
                 for (to, read) in &flow.read {
+                    // Where nothing was read, the share is not a number, and the comparison below
+                    // is false.
                     let now = written.map(|count| count * read[0] / all_read);
                     let told = flow.told.entry((*from, *to)).or_default();
                     let new = [now[0] - told[0], now[1] - told[1]];
+                    // A writer's part falls when another thread begins to read. Talk that was told
+                    // is not taken back.
                     if new[0] > 0.0 {
                         *told = now;
                         talk.push(Talk {

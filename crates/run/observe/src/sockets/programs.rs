@@ -57,6 +57,7 @@ pub(super) fn passed(
         "end",
     );
     code.jump_if(Compare::Above, R7, MOST_BYTES, "end").call(Helper::CurrentTask);
+    // In the kernel, `pid` is the number of the thread and `tgid` that of the process.
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
@@ -159,6 +160,7 @@ impl<'a> Reader<'a> {
             Width::Word => 4,
             Width::Double => 8,
         };
+        // A shorter field fills only a part of the scratch word, all of which is loaded below.
         code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(
             Operation::Move,
             R2,
@@ -187,6 +189,7 @@ fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(
         DESCRIPTORS,
         "end",
     );
+    // The descriptor's place in an array of pointers of eight bytes each.
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(
         Operation::ShiftLeft,
         R6,
@@ -209,6 +212,7 @@ fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Resu
         code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
     }
     code.jump_if(Compare::Different, R1, libc::S_IFIFO as i32, "end");
+    // Both ends of a pipe have one inode.
     reader.field(code, "inode", "i_ino", Width::Double)?;
     code.calculate_number(Operation::Or, R9, PIPE as i32);
     if !has_sockets {
@@ -242,6 +246,7 @@ fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     );
     code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
     reader.field(code, "unix_sock", "peer", Width::Double)?;
+    // A datagram socket that is not connected has no peer.
     code.jump_if(Compare::Equal, R1, 0, "end").label("object");
     store_object(code);
     Ok(())

@@ -144,11 +144,14 @@ impl Ebpf {
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
         let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == Kind::Pipe);
         let counts_pipes = sockets.counts_pipes();
+        // Sockets, and pipes while they are counted, have their bytes told below: their wakeups
+        // would count twice.
         look.talk.retain(|talk| match talk.kind {
             Kind::Socket => false,
             Kind::Pipe => !counts_pipes,
             _ => true,
         });
+        // Beside real bytes, a wakeup counts as many as a cache line has.
         look.talk.iter_mut().for_each(|talk| talk.bytes *= LINE_BYTES);
         look.talk.append(&mut sockets.talk(is_pipe_seen)?);
         Ok(())
@@ -169,6 +172,7 @@ impl Ebpf {
 
 /// Reads a thread's record.
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
+    // `programs::THREAD_BYTES` tells the order of the fields. The name ends with a zero byte.
     let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
     let end = (word(value, 8)? != 0)
         .then_some((String::from_utf8_lossy(name).into_owned(), word(value, 16)?));
@@ -200,12 +204,15 @@ impl Source for Ebpf {
         self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes())?;
         for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
+            // The kernel's own record, of a thread that was created meanwhile, says more.
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];
                 record[28..32].copy_from_slice(&pid.to_ne_bytes());
                 self.tables.threads.set(&key, &record)?;
             }
         }
+        // The kernel may have told of its end before it was followed, and does not tell of it
+        // again.
         if !seatmap_os::task::lives(pid) {
             self.tables.processes.remove(&pid.to_ne_bytes())?;
         }

@@ -103,6 +103,8 @@ impl Key {
             _ if self.is(&OF_SOCKETS) => Kind::Socket,
             libc::S_IFIFO if is_transfer => Kind::Pipe,
             libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => Kind::Other,
+            // A descriptor whose mode has no kind is an anonymous inode, such as that of
+            // eventfd(2).
             _ if is_transfer && self.has_descriptor => Kind::Eventfd,
             _ => Kind::Other,
         }

@@ -73,6 +73,7 @@ impl Perf {
         match record {
             Record::Passed { tid, data, .. } => self.passed(tid, &data, counts),
             Record::Created { time_ns, tid, pid, creator, creator_pid } => {
+                // A child of this process, and not a thread of it.
                 let is_own = self.follows_children
                     && creator_pid == std::process::id() as Tid
                     && pid != creator_pid;
@@ -101,6 +102,7 @@ impl Perf {
         };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
         match () {
+            // Thread 0 is a CPU's idle thread, which wakes nobody itself.
             () if in_hardirq || waker == 0 => self.interrupts += 1,
             () if !self.threads.contains_key(&waker) => self.strangers += 1,
             () if waker != wakee => *counts.entry((waker, wakee)).or_default() += 1,
@@ -181,6 +183,7 @@ impl Source for Perf {
     fn look(&mut self) -> io::Result<Look> {
         let mut records = Vec::new();
         self.cpus.iter_mut().for_each(|cpu| cpu.take(|record| records.push(record)));
+        // Each CPU has a buffer of its own, whose records are in order only among themselves.
         records.sort_by_key(Record::time_ns);
         let mut look = Look { threads: std::mem::take(&mut self.found), ..Look::default() };
         let mut counts = HashMap::new();

@@ -97,14 +97,17 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     );
     look_up_process(&mut code, tables, R9).jump_if(Compare::Equal, R0, 0, "end");
     code.call(Helper::CurrentTask).calculate(Operation::Move, R8, R0);
+    // Thread 0 is a CPU's idle thread: an interrupt woke the other one.
     code.load(Width::Word, R1, R8, layout.pid).jump_if(Compare::Equal, R1, 0, "interrupt");
     code.load(Width::Word, R2, R7, layout.pid).jump_if_both(Compare::Equal, R1, R2, "end");
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
+    // The wakee's process is followed, so that a waker of the same process needs no look-up.
     code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(Compare::Equal, R1, R9, "followed");
     look_up_process(&mut code, tables, R1)
         .jump_if(Compare::Equal, R0, 0, "stranger")
         .label("followed");
     load_call(&mut code, layout);
+    // Only the first wakeup of a key looks up the file.
     code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
         Compare::Different,
         R0,
@@ -152,6 +155,7 @@ fn load_call(code: &mut Assembler, layout: &Layout) {
         R6,
         R1,
     );
+    // The first argument of futex(2) is an address.
     code.jump_if(Compare::Equal, R1, libc::SYS_futex as i32, "no file");
     code.jump_if(Compare::Above, R9, DESCRIPTORS, "no file").jump("file");
     code.label("no file").calculate_number(Operation::Move, R9, -1).label("file");
@@ -263,6 +267,8 @@ pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
     code.calculate_number(Operation::Add, R3, layout.name as i32)
         .call(Helper::ReadKernel)
         .label("process");
+    // `live` is 0 when the last thread of a process ends: the kernel lowers it before this
+    // tracepoint.
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
     code.jump_if(Compare::Different, R1, 0, "end");
     code.map(R1, &tables.processes).stack(R2, -40).call(Helper::Delete).label("end").end();

@@ -65,6 +65,7 @@ impl Defaults {
         let groups = membership
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))
             .unwrap_or_default();
+        // Processes of one group share the answer, which takes several files to find.
         if let Some(known) = self.known.get(&groups) {
             return known.clone();
         }

@@ -13,6 +13,7 @@ pub(super) fn processes(
     known: &BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
+    // "7:cpuset:/slurm/uid_1000/job_5/step_0/task_1", cgroups(7).
     let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
     if let Some(group) = group {
         let folders = Hierarchies::read(&files.root).folders(&files.root, group);

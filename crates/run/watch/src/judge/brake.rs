@@ -57,6 +57,7 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         }
         // Threads that are stopped are not busy.
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
+            // A seating on file may have been watched for no time.
             let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
             format!(
                 "the control group {group} is {words}: the kernel stopped its threads {rate:.0} times a second"
@@ -87,6 +88,7 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
 fn has_reached(brake: &GroupBrake, sitter: &Sitter) -> bool {
     let Some(percent) = brake.real_time_percent else { return true };
     let run_percent = sitter.thread.run_percent;
+    // Where the kernel counts no waiting, the running time alone decides.
     let wants_all =
         sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT

@@ -119,6 +119,7 @@ fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
 fn impossible_seat(facts: &Facts, (sitter, seat): &Pair) -> Option<Finding> {
     let pid = sitter.thread.pid;
     let outside = seat.cpus.without(&facts.allowed_to(sitter));
+    // A CPU that does not run is not missing because of a control group.
     let runs = outside.is_subset(&facts.online);
     let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
     let why = match group {

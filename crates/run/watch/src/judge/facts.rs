@@ -86,6 +86,7 @@ impl<'a> Facts<'a> {
         topology: &'a Topology,
         expected: Option<&'a Expected>,
     ) -> Self {
+        // A CPU that the topology lacks runs if the kernel has figures of it.
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
@@ -288,6 +289,7 @@ impl<'a> Facts<'a> {
         // Every step leads to an older process; the bound stops a damaged seating.
         for _ in 0..self.processes.len() {
             match self.process(at).and_then(|process| self.process(process.parent)) {
+                // The orphans of all programs have process 1 for a parent.
                 Some(parent) if parent.pid != 1 && parent.pid != at => at = parent.pid,
                 _ => break,
             }

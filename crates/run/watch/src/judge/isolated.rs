@@ -34,6 +34,7 @@ fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let finding =
         finding.tids(subjects.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
     let seats: Vec<u32> = mask.iter().collect();
+    // More threads than CPUs take turns.
     let bound = subjects
         .iter()
         .zip(seats.iter().copied().cycle())

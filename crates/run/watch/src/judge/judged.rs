@@ -194,6 +194,7 @@ fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
 fn traced(threads: &[&Thread]) -> String {
     let mut ran: Vec<&&Thread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
+    // Ties go by number, so that two checks print alike.
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
     let mut text: String =
         ran.iter().take(MOST_HEALTHY).map(|thread| traced_line(thread)).collect();
@@ -222,6 +223,7 @@ fn share(percent: f64) -> String {
 #[must_use]
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {
+        // Red, cyan and yellow: the words say the same without colours.
         Gravity::Wrong => painted("WRONG ", "31", coloured),
         Gravity::Unseen => painted("UNSEEN", "36", coloured),
         Gravity::Remark => painted("NOTE  ", "33", coloured),

@@ -26,6 +26,7 @@ pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
 }
 
 fn yields(sitter: &Sitter) -> bool {
+    // The ways to say that work may wait, sched(7).
     sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
 }
 

@@ -61,6 +61,7 @@ fn of_program(
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }
+    // By default only memory that lies far away is told of.
     let closed: BTreeSet<u32> =
         near.difference(allowed.as_ref().filter(|_| is_named)?).copied().collect();
     let total: u64 = own(memory).iter().map(|on| on.bytes).sum();

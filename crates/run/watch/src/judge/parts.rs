@@ -109,14 +109,17 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
         .filter_map(|(at, _)| nth(facts, &usable, level, at))
         .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
-    let remedy = Remedy::seat(&seats.join(","), [family]);
-    Some(finding.on(&union(subjects)).since(subjects[0].thread.age_s).mended_by(remedy))
+    // A control group may have isolated CPUs alone, on which nobody is seated.
+    let remedy = (!seats.is_empty()).then(|| Remedy::seat(&seats.join(","), [family]));
+    Some(finding.on(&union(subjects)).since(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
 /// The CPU for the thread of this number, where each takes the next part in turn.
 fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
-    let cpus = facts.cpus_of(|pu| level.of(pu), parts[at % parts.len()]).within(usable);
+    let turn = at.checked_rem(parts.len())?;
+    let cpus = facts.cpus_of(|pu| level.of(pu), parts[turn]).within(usable);
+    // Each round goes over all parts once, and takes their next CPUs.
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 
@@ -162,6 +165,15 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(found[0].remedy.as_deref(), Some("seatmap run --cpus 0,4,1 --pid 7"));
+    }
+
+    #[test]
+    fn uneven_threads_of_a_group_without_usual_cpus_have_no_remedy() {
+        let made = machine().isolated("2-7").thread(7, 7, "2").thread(7, 8, "3");
+        let made = made.thread(7, 9, "2-3").thread(7, 10, "4").group(Some("2-7"), None, 0);
+        let found = spread(&made.facts(), Level::Numa);
+        assert!(found.len() == 1 && found[0].what.contains("3 on 0, 1 on 1"), "{found:?}");
+        assert_eq!(found[0].remedy, None);
     }
 
     #[test]

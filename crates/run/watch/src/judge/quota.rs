@@ -83,6 +83,7 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     low.push(quota);
     // From the outermost group inwards: cgroup version 1 refuses a group more than the one around
     // it has.
+    // The path `/` has as many slashes as those of the groups just below it.
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
     if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;

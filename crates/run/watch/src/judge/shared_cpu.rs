@@ -50,6 +50,7 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding.measured(demand_percent, WANTED);
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
+    // The first thread stays where it is.
     let moved: Vec<Remedy> = sitters[1..]
         .iter()
         .zip(idle.iter())

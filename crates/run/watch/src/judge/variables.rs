@@ -52,6 +52,7 @@ fn unmet(
     variable: &Variable,
     sitters: &[&Sitter],
 ) -> Option<Finding> {
+    // Of CPUs beyond the control group, `partial` tells.
     let requested = requested_cpus(variable)?.within(&facts.allowed(process.pid));
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     let is_used = is_of_launcher(variable) || sitters.len() > 1;

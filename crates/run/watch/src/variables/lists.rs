@@ -107,6 +107,7 @@ fn joined<'a>(members: impl Iterator<Item = &'a str>) -> Option<Vec<u32>> {
         let first = number(first)?;
         let last = number(last)?;
         let stride = number(stride).filter(|stride| *stride > 0)?;
+        // One more than there may be, so that the check below sees it.
         cpus.extend((first..=last).step_by(stride as usize).take(MOST_CPUS + 1));
         if cpus.len() > MOST_CPUS || last < first {
             return None;

@@ -36,6 +36,7 @@ impl Reader<'_> {
         let (length, stride) = self.interval()?;
         for step in 0..length {
             let place = shifted(&first, step.checked_mul(stride)?)?;
+            // An empty place costs one as well, so that the work is bounded.
             self.room = self.room.checked_sub(place.len().max(1))?;
             if is_removed { found.retain(|other| *other != place) } else { found.push(place) }
         }

@@ -54,6 +54,7 @@ impl RankRequest<'_> {
         match self.runner {
             Runner::CellBe(model) => (model.name.clone(), machine_hash(self.runner)),
             Runner::Coherent(model) => (model.name.clone(), machine_hash(self.runner)),
+            // A host has no model whose hash tells it from another; its name and CPUs do.
             Runner::Host => (here::host_name(), content_hash(self.pus)),
         }
     }
@@ -90,6 +91,7 @@ fn is_ring(pattern: &Pattern, form: &str) -> bool {
 
 /// The messages of a pattern, all of one size.
 fn long(pattern: &Pattern) -> Result<Vec<[usize; 3]>, CliError> {
+    // Size and repetitions do not matter here: only the ends and steps of the messages are taken.
     let program = LongMessages::along(pattern, 16, 1).ok_or_else(|| {
         CliError::input(format!(
             "--long takes a pattern of 2 to {MOST_TASKS} tasks that send something"

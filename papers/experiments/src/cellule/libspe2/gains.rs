@@ -93,6 +93,7 @@ impl Planned {
     /// Fewer runs of larger work.
     fn runs(&self) -> u32 {
         let unit = match self.program {
+            // The work of a product grows with the cube of its rows.
             Program::Matrix => u64::from(self.size / SIZES[0]).pow(3),
             _ => 1,
         };

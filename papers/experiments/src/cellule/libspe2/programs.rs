@@ -110,6 +110,8 @@ impl Programs {
         for [symbol, source] in embedded {
             let image = format!("{name}_{symbol}.spu");
             let object = format!("{name}_{symbol}.o");
+            // Two steps, as with the Cell's SDK: an SPU's program is linked by itself, and then
+            // embedded in the PPE's as data.
             self.tool(compiler, &["spu", "-std=gnu11", "-O2", "-o", &image, source])?;
             self.tool(compiler, &["embed", symbol, &image, &object])?;
             objects.push(object);
@@ -156,6 +158,7 @@ impl Programs {
         let said = said.ok_or_else(|| {
             program_failed(name, "it said something else than names and numbers".to_owned())
         })?;
+        // A fast program whose results are wrong has no time to report.
         match said.sum("wrong") {
             0.0 => Ok(said),
             wrong => Err(program_failed(name, format!("{wrong} of its results are wrong"))),
@@ -213,6 +216,7 @@ impl Said {
     fn parse(text: &str) -> Option<Self> {
         text.lines()
             .map(|line| {
+                // "get_own 16384 312.5": a name may hold spaces, the number comes last.
                 let (name, number) = line.rsplit_once(' ')?;
                 Some((name.to_owned(), number.parse().ok()?))
             })

@@ -33,6 +33,7 @@ impl Amount {
 
 /// A stream's bytes, a chunk long from any place of the period on.
 fn pattern(stream: usize) -> Vec<u8> {
+    // Other bytes for each stream, so that a chunk that went to the wrong sink shows.
     (0..CHUNK + PERIOD).map(|at| ((at % PERIOD) ^ (stream * 0x55)) as u8).collect()
 }
 
@@ -43,6 +44,7 @@ pub fn source(stream: usize, mut to: TcpStream, amount: Amount) -> Option<u64> {
     loop {
         let bytes = amount.next(sent);
         if bytes == 0 {
+            // The end of the stream, by which the service knows that no more comes.
             to.shutdown(Shutdown::Write).ok()?;
             return Some(sent);
         }

@@ -92,6 +92,7 @@ fn receive(mut from: TcpStream, filled: &SyncSender<Vec<u8>>) {
             Ok(bytes @ 1..) => chunk.truncate(bytes),
             _ => return,
         }
+        // The Tx thread has gone, after an error of its own, which `transmit` returns.
         if filled.send(chunk).is_err() {
             return;
         }
@@ -113,6 +114,7 @@ impl Queue {
             match self.chunks.recv_timeout(patience) {
                 Ok(chunk) => self.head = Some(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
+                // The Rx thread has ended with its stream; a chunk that is left is still forwarded.
                 Err(RecvTimeoutError::Disconnected) => self.is_open = false,
             }
         }
@@ -130,6 +132,7 @@ fn transmit(
     let (mut poller, counts_bytes) = match way {
         Way::Weighted(pollers) => {
             let weights: Vec<u32> = pollers.iter().map(|count| *count as u32).collect();
+            // Chunks differ in size, so that fair shares are counted in bytes and not in chunks.
             (WeightedPoller::new(&weights, QUANTUM), true)
         }
         _ => (WeightedPoller::new(&vec![1; queues.len()], 1), false),

@@ -33,6 +33,7 @@ impl<'a> Page<'a> {
         let is_document = self.typed.json || self.file.is_some();
         match step {
             CheckStep::First(judged) => self.tell(judged),
+            // A script gets its document, empty or not; a person gets the sentence.
             CheckStep::NothingBound(judged) if is_document || self.typed.quiet => self.tell(judged),
             CheckStep::NothingBound(_) => output::print(
                 "no program is bound; --pid PID, --name GLOB and --all check others\n",
@@ -72,6 +73,7 @@ impl<'a> Page<'a> {
         }
         let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
         Err(CliError::work(match wrong {
+            // With `--watch` the worst verdict counts, though all may be well again at the end.
             0 if verdict == Verdict::Wrong => {
                 "something was wrong while the programs were watched".to_owned()
             }

@@ -55,9 +55,11 @@ pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest,
 fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
     let cpus = typed.cpus.as_ref();
     let answers = machine.answers();
+    // A profile without distances, such as a topology, has nothing to replay.
     if matches!(answers, Answers::Replayed) {
         machine.require(Capability::Distances).map_err(CliError::input)?;
     }
+    // On the host homes are looked for; a file or model must know them.
     if typed.homes > 1 && !matches!(answers, Answers::Measured) {
         machine.require(Capability::Homes).map_err(CliError::input)?;
     }
@@ -81,6 +83,7 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
 fn journal(typed: &Measure, source: &Source) -> Option<PathBuf> {
     let output = typed.output.as_ref().filter(|path| *path != "-");
     if let Some(output) = output.filter(|path| !path.exists() || path.is_file()) {
+        // Not for a stream such as `/dev/stdout` or a pipe, beside which no file belongs.
         return Some(output.with_added_extension("journal"));
     }
     let folder = here::state_folder().filter(|_| source.is_host())?;

@@ -49,6 +49,7 @@ impl Page {
             page.write(&html::page(profile, &Floor::of(profile, model.as_ref())))?;
         }
         match source {
+            // Before it is remembered, or it would be compared with itself.
             Source::Host { .. } => compare(profile),
             Source::Replayed { .. } => output::tell(&format!(
                 "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
@@ -60,6 +61,7 @@ impl Page {
             (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
                 file.write(&profile.to_json())?;
             }
+            // With a file of its own it is the user's, and this host's memory stays as it is.
             (_, Source::Host { pus, .. }) => remember(profile, pus),
             _ => {}
         }

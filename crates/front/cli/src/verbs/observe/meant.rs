@@ -14,6 +14,7 @@ use std::path::Path;
 
 /// The observation that was typed.
 pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    // First: a recording needs neither a program nor the library.
     if is_c2c(typed)? {
         return recorded(typed);
     }
@@ -28,6 +29,8 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
             time: typed.seconds,
         }));
     }
+    // Callbacks of the compiler and of MPI report from inside: they must be there from the
+    // program's start.
     let Subject::Command(command) = subject else {
         return Err(CliError::input(
             "a program that runs cannot begin to report on itself; give the command after --",
@@ -89,13 +92,17 @@ fn subject(typed: &Observe) -> Result<Subject, CliError> {
 }
 
 fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
+    // A command that is misspelt is the user's mistake, and is said before anything is watched.
     Executable::find(&typed.command).map_err(CliError::input)?;
+    // Stdout is the document's then, and the command's output goes to stderr.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
 }
 
 /// The rank that this process is, where a launcher has started it once for each of several.
 fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
+    // An `mpirun` starts `seatmap observe` once for each rank; without a launcher there is no rank,
+    // and nothing is wrong.
     let rank = Rank::find(|name| std::env::var(name).ok()).ok();
     let Some(Rank { rank, size, job, .. }) = rank.filter(|rank| rank.size > 1) else {
         return Ok(None);

@@ -31,6 +31,7 @@ impl Page {
                 "--json and -o - both print on stdout; give -o a file's name",
             ));
         }
+        // Now and not at the end: a folder that cannot be made would cost the whole observation.
         if let Some(folder) = &typed.phases {
             std::fs::create_dir_all(folder)
                 .map_err(|error| CliError::input(AtFile::new(folder, error)))?;
@@ -56,6 +57,7 @@ impl Page {
             .pattern
             .as_ref()
             .map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
+        // Written even where the first file failed: what the program showed cannot be had again.
         let phases = self
             .phases
             .as_deref()
@@ -68,6 +70,7 @@ impl Page {
             let next = self.next_step(written.is_ok(), &phases, &document);
             self.print(&(observation.table() + &next))?;
         }
+        // The first failure is the one reported, after the table was shown.
         written.and(phases.map(drop))?;
         for line in sighting.false_sharing().take(MOST_LINES) {
             output::tell(&false_sharing(observation, line));

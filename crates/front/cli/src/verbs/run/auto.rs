@@ -20,6 +20,7 @@ use std::path::Path;
 /// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this
 /// process's.
 pub fn run(typed: &Run) -> Result<(), CliError> {
+    // The guard reads from a pipe what it must give back: no other option has a meaning for it.
     if typed.live.guard {
         guard::stand(io::stdin().lock());
         return Ok(());
@@ -31,11 +32,14 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let run = request.run(&|| interrupt.is_raised())?;
     if typed.quiet {
+        // Quiet leaves out the report, but never that a thread lost its seat.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
         output::tell_text(&auto::text(&run.outcome, &run.metric));
     }
     match (run.ending, run.failure) {
+        // A program that failed keeps its own exit code; only a success gives way to an error of
+        // Seatmap's.
         (Ending::Exited(0), Some(error)) => Err(CliError::work(error)),
         (Ending::Exited(0), None) => Ok(()),
         (ending, _) => ending.leave_alike(),
@@ -44,12 +48,14 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
 
 fn meant(typed: &Run) -> Result<AutoRequest, CliError> {
     if typed.pid.is_empty() {
+        // Several starts of one command on a node would try seats against each other.
         check_sole(SoleWork::Auto)?;
     }
     let log = typed.live.log.as_deref().map(log_file).transpose()?;
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
+        // Without a measurement the topology says how far apart CPUs are.
         profile: input::profile("host").ok(),
         metric: typed.live.metric.clone(),
         observe: typed.live.observe_for,
@@ -73,6 +79,7 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
         let words = typed.command.clone();
         return Ok(Subject::Command(SubjectCommand { words, leaves_stdout: false }));
     }
+    // Seating process 1 or a thread of the kernel concerns the whole computer.
     if !typed.force {
         attach::check(&typed.pid)?;
     }

@@ -29,6 +29,8 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
     }
     let seats = source(typed)?;
     let is_running = !typed.pid.is_empty();
+    // Without a list, a plan or a rule, `--move-pages` alone was meant: threads stay where they
+    // are.
     let has_seats = seats != SeatSource::Rules || !typed.rules.is_empty();
     let seating = SeatingRequest {
         seats,
@@ -38,6 +40,8 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
         skip: typed.skip,
         strict: typed.strict,
         is_running,
+        // A thread's memory policy can be set by that thread alone (set_mempolicy(2)); of a running
+        // process only pages are moved.
         memory: typed.memory.clone().filter(|_| !is_running),
     };
     let GrantedSeats { allocator, memory, remarks } = seating.grant()?;
@@ -73,6 +77,7 @@ fn source(typed: &Run) -> Result<SeatSource, CliError> {
         return Ok(typed.cpus.clone().map_or(SeatSource::Rules, SeatSource::List));
     };
     let bytes = input::bytes(path)?;
+    // A plan for ranks has the seats of all: this rank's own are looked up by its number.
     match ranks::of_bytes(path, &bytes)? {
         Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
@@ -84,6 +89,8 @@ fn source(typed: &Run) -> Result<SeatSource, CliError> {
 
 fn program(typed: &Run) -> Result<Executable, CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
+    // Streams that were closed when this program started are closed for the other one too; Rust's
+    // runtime has opened `/dev/null` in their place.
     let program = program.without_streams(stdio::closed());
     Ok(match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),

@@ -48,6 +48,8 @@ fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     if path == Path::new("-") {
         return Err(CliError::input("stdout is the program's; give a file's name"));
     }
+    // Checked as typed, for the error's words; kept as a whole path, since the process in the
+    // background leaves the folder.
     Destination::new(path)?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
 }
@@ -88,6 +90,8 @@ impl RunListener for Voice {
         }
         match (self.files.write(report), ending) {
             (Err(error), Ending::Exited(0)) => error.ending(),
+            // The program's own failure is worth more than that of its report: it stays the exit
+            // code.
             (Err(error), ending) => {
                 error.report();
                 ending
@@ -107,6 +111,7 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
         files.write(report)?;
     }
     for (moved, nodes) in &outcome.moved {
+        // Pages that did not move are a trouble, and are told in any case.
         if !files.quiet || !moved.is_complete() {
             output::tell(&moved.sentence(nodes));
         }
@@ -201,6 +206,8 @@ fn spelled(cpus: &[u32]) -> String {
 }
 
 fn verdict(thread: &SeatedThread) -> Verdict {
+    // The order is that of certainty: a verified seat is not troubled, and a thread that waits was
+    // not seen to run.
     if !thread.has_seat() {
         Verdict::Unseated
     } else if thread.verified {

@@ -34,6 +34,7 @@ pub fn show(
             "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
         return Err(CliError::input(AtFile::new(Path::new(&typed.machine), wanted)));
     };
+    // A recorder that was killed leaves a part of a line; all before it is whole.
     if recording.is_cut_off {
         output::tell(&format!("{}: the last line was cut off and is left out", typed.machine));
     }

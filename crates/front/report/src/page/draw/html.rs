@@ -27,7 +27,9 @@ pub(crate) fn sections(sections: &[Section]) -> Markup {
     let drawn: Vec<&Section> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
     html! {
+        // Only neighbours share columns, so that the order of the sections stays.
         @for group in drawn.chunk_by(|a, b| a.is_narrow == b.is_narrow) {
+            // A single narrow section would leave the other column empty.
             @if group[0].is_narrow && group.len() > 1 {
                 div.columns { @for narrow in group { (section(narrow)) } }
             } @else {
@@ -98,6 +100,7 @@ fn capital(head: &str) -> String {
 fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {
     let tip = cell.tip.as_deref();
     html! {
+        // With the scope, a screen reader says the row's name before each of its figures.
         @if is_first {
             th.wide[!column.is_figures] scope="row" title=[tip] { (inside(cell)) }
         } @else {
@@ -114,6 +117,7 @@ fn inside(cell: &TableCell) -> Markup {
             Look::Plain => (text),
             Look::Strong => strong { (text) },
             Look::Code => code { (text) },
+            // The longest bar leaves a third of the cell to the figure beside it.
             Look::Bar(share) => div.measure { span.bar style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
         }
     }

@@ -19,6 +19,7 @@ fn block(block: &Block) -> String {
         Block::Table(rows) => table(rows),
         Block::Matrix(matrix) => matrix.text(),
         Block::Beside(blocks) => blocks.iter().map(|(_, beside)| self::block(beside)).collect(),
+        // A terminal has the same figures in tables and sentences.
         Block::Intervals { .. } | Block::Curves { .. } | Block::Picture(_) => String::new(),
     }
 }
@@ -36,6 +37,7 @@ pub(crate) fn table(table: &Table) -> String {
     let head = shown.iter().map(|at| table.columns[*at].head.clone()).collect::<Vec<_>>();
     let cells = table.rows.iter().map(|row| shown.iter().map(|at| visible(&row[*at].text)));
     let rows: Vec<Vec<String>> = std::iter::once(head)
+        // A table whose columns explain themselves has no line of heads.
         .filter(|head| head.iter().any(|word| !word.is_empty()))
         .chain(cells.map(Iterator::collect))
         .collect();
@@ -46,6 +48,7 @@ pub(crate) fn table(table: &Table) -> String {
         let width = widths.fold(column.least, usize::max);
         for (line, row) in text.iter_mut().zip(&rows) {
             let cell = &row[place];
+            // Figures end at the right, so that digits of equal weight stand below each other.
             *line += &if column.is_figures {
                 format!("  {cell:>width$}")
             } else {

@@ -25,6 +25,7 @@ pub(crate) fn program(name: &str) -> Color {
 /// A line of the table: of a thread of this program, with something wrong, at rest, selected.
 pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
     let style = match (is_wrong, rests) {
+        // A fault is seen even in a thread that rests.
         (true, _) => Style::new().fg(Color::Indexed(WRONG)),
         (false, true) => Style::new().add_modifier(Modifier::DIM),
         (false, false) => Style::new().fg(program(name)),

@@ -82,6 +82,7 @@ pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
 }
 
 fn map_of(groups: &SeatGroups, area: Rect) -> SeatLayout {
+    // Two fifths of the screen at most, since the table is what is read line by line.
     let most =
         (area.height * 2 / 5).min(area.height.saturating_sub(ABOVE + 1 + BELOW + LEAST_TABLE));
     lay_out(groups, area.width, most)
@@ -95,6 +96,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     seats(scene, &map, &mut canvas);
     let below_map = ABOVE + map.height;
     if scene.view.shows_help {
+        // The help takes the table's place and leaves the map, whose marks it explains.
         HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
         return;
     }
@@ -119,6 +121,7 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     let mut canvas = Canvas { buffer: &mut buffer, area };
     heading(scene, map.left_out, &mut canvas);
     seats(scene, &map, &mut canvas);
+    // A page of text has no screen that was scrolled.
     let view = View { first: 0, ..scene.view.clone() };
     match wakes {
         Some(_) => wakes_table(scene, ABOVE + map.height, shown, &mut canvas),
@@ -160,6 +163,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let seating = &scene.frame.seating;
     let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
+    // A share needs two looks at the kernel's counters; the first look has none to tell.
     let busy = if busy.is_empty() {
         String::new()
     } else {
@@ -191,6 +195,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
 
 /// The computer may hide threads from this user; a list that does not say so would look complete.
 fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
+    // Those with numbers are about single processes, and say nothing of the list as a whole.
     let whole = scene.frame.seating.unseen.iter().filter(|unseen| unseen.pids.is_empty());
     whole.map(|unseen| format!("not seen: {}", visible(&unseen.why)))
 }
@@ -244,6 +249,7 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
+        // The program's name decides on the colour, so that all its threads are seen to be its own.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
         let style =
             program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
@@ -280,9 +286,11 @@ impl Seat {
         let share = load.map_or_else(|| "  - ".to_owned(), |load| format!("{load:>3.0}%"));
         match size {
             Size::Box => {
+                // Ten columns are taken by the number, the share and the blanks.
                 let first = format!("{label:>4} {} {share}", bar(*load, width.saturating_sub(10)));
                 vec![first, format!("{:>4} {}", "", self.name(width.saturating_sub(5)))]
             }
+            // The bar has 6 columns; number, bar, share and blanks take 17 in all.
             Size::Line => vec![format!(
                 "{label:>4} {} {share} {}",
                 bar(*load, 6),
@@ -296,6 +304,7 @@ impl Seat {
     /// The thread's name with the arcs that end here, of which the name gives way first.
     fn name(&self, width: usize) -> String {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
+        // Letters of arcs are useless when cut, so that they have their room before the name.
         if self.arcs.is_empty() {
             cut_name(&self.name, width)
         } else {
@@ -306,6 +315,8 @@ impl Seat {
 
 /// A load as a bar of this many cells, each in eighths.
 fn bar(load: Option<f64>, width: usize) -> String {
+    // Unicode has blocks of one to seven eighths of a cell, by which a short bar is eight times
+    // finer.
     let eighths =
         (load.unwrap_or(0.0).clamp(0.0, 100.0) / 100.0 * 8.0 * width as f64).round() as usize;
     let part = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][eighths % 8];
@@ -320,6 +331,7 @@ fn bar(load: Option<f64>, width: usize) -> String {
 fn block(load: Option<f64>) -> char {
     match load {
         None => '?',
+        // Eight heights, so that each stands for 12.5 %.
         Some(load) => ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
             [(load.clamp(0.0, 100.0) / 12.5).round() as usize],
     }
@@ -332,6 +344,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
+        // Padded to the edge of the screen, so that the selection's ground has no gap.
         let text = format!("{:<width$}", line(row, scene.findings, view, width));
         let is_wrong =
             row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
@@ -360,6 +373,7 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
     let letters: Vec<char> = text.chars().collect();
+    // Broken at the edge and not between words: two lines are all that there is room for.
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
         canvas.put(
             0,
@@ -401,6 +415,7 @@ fn message(scene: &Scene) -> String {
         Some(Prompt::Confirm { tids, cpus }) => {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
+        // The result of a key is shown until the next key, before any finding.
         None if !view.message.is_empty() => visible(&view.message).to_string(),
         None => finding().or_else(gravest).unwrap_or_default(),
     }

@@ -30,6 +30,7 @@ pub enum Wish {
 /// The state after a key, and the wish that the key expresses.
 #[must_use]
 pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
+    // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z come here as keys.
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
             KeyCode::Char('c') => (view, Some(Wish::Quit)),
@@ -40,6 +41,7 @@ pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
     match view.prompt.clone() {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
         Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
+        // Any key closes the help, and does nothing else.
         None if view.shows_help => (View { shows_help: false, ..view }, None),
         None => command(View { message: String::new(), ..view }, key.code, rows),
     }
@@ -59,10 +61,12 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
             asks(view, Prompt::Filter(filter))
         }
         KeyCode::Char('s') => asks(view, Prompt::Interval(String::new())),
+        // Without a thread there is nothing to pin, and no question is asked.
         KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
         KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
         KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
+            // The other order puts the selected thread elsewhere; following keeps it on the screen.
             View { is_tree: !view.is_tree, follows: true, ..view }
         }
         KeyCode::Char('p' | 'Z') => View { is_frozen: !view.is_frozen, ..view },
@@ -92,6 +96,7 @@ fn order(view: &View, key: KeyCode) -> Option<(Sort, bool)> {
         KeyCode::Char('w') => Sort::Wait,
         KeyCode::Char('N') => Sort::Pid,
         KeyCode::Char('>') | KeyCode::F(6) => return Some((view.sort.moved(1), false)),
+        // One place back is all but one forward, as the columns are in a circle.
         KeyCode::Char('<') => return Some((view.sort.moved(Sort::ALL.len() - 1), false)),
         KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
         _ => return None,
@@ -108,6 +113,7 @@ fn moved(view: View, key: KeyCode, rows: &[Row]) -> View {
         KeyCode::PageUp => view.at.saturating_sub(page),
         KeyCode::PageDown => view.at + page,
         KeyCode::Home => 0,
+        // Behind the last line; the selection is moved to the last one that is there.
         KeyCode::End => rows.len(),
         _ => return view,
     };
@@ -117,6 +123,7 @@ fn moved(view: View, key: KeyCode, rows: &[Row]) -> View {
 /// Tags the selected line, or removes its tag, and goes on to the next.
 fn tagged(mut view: View, rows: &[Row]) -> View {
     let Some(row) = rows.get(view.at) else { return view };
+    // A line of the tree stands for all threads of its process.
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
     for tid in &row.threads {
         if is_tagged {
@@ -131,6 +138,8 @@ fn tagged(mut view: View, rows: &[Row]) -> View {
 /// The next line that contains the text looked for, from this many lines below on.
 fn next_match(view: View, rows: &[Row], from: usize) -> View {
     let text = view.search.to_lowercase();
+    // Once around the table from the selection on. An empty table has no step, and nothing is
+    // divided by 0.
     let next = (0..rows.len())
         .map(|step| (view.at + from + step) % rows.len())
         .find(|at| fits(&rows[*at], &text));
@@ -155,6 +164,7 @@ fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View
         (_, KeyCode::Esc) => View { prompt: None, ..view },
         (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
         (_, KeyCode::Enter) => answered(View { prompt: None, ..view }, prompt, rows),
+        // Each letter searches again from the selected line, which may still be a match itself.
         (Prompt::Search(text), _) => match edited(text) {
             Some(text) => {
                 let prompt = Some(Prompt::Search(text.clone()));
@@ -192,10 +202,12 @@ fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
         },
         Prompt::Pin(text) => {
             let tids = view.chosen(rows);
+            // Only CPUs that the map shows can be given.
             let known = view.cpus.list().to_string();
             match CpuSet::of_list(&text)
                 .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus))
             {
+                // The thread may have ended while the list was typed.
                 Some(_) if tids.is_empty() => {
                     View { message: "the thread has ended".to_owned(), ..view }
                 }
@@ -221,6 +233,7 @@ fn confirmed(view: View, key: KeyCode, tids: Vec<Tid>, cpus: CpuSet) -> (View, O
     let view = View { prompt: None, ..view };
     match key {
         KeyCode::Char('y' | 'Y') => (view, Some(Wish::Pin { tids, cpus })),
+        // Anything but y means no, since a pin changes somebody's program.
         _ => (View { message: "nothing was changed".to_owned(), ..view }, None),
     }
 }

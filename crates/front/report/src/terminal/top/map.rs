@@ -54,6 +54,7 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     let fits = |layout: &SeatLayout| layout.height <= most_lines;
     let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
     found.unwrap_or_else(|| {
+        // Even one character a CPU is too much: the last CPUs are cut off and counted.
         let mut layout = of_size(groups, Size::BareCell, width);
         let all = layout.seats.len();
         layout.seats.retain(|(_, place)| place.bottom() <= most_lines);
@@ -69,6 +70,7 @@ fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
         SeatLayout { size, seats: Vec::new(), titles: Vec::new(), height: 0, left_out: 0 };
     let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
     if size == Size::BareCell {
+        // One block of all CPUs, as groups of their own would leave ends of lines empty.
         let cores: Vec<Vec<u32>> =
             groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
         block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
@@ -95,6 +97,7 @@ impl Shelf {
     /// The upper left corner of a block of this size; below the others where it does not fit beside
     /// them.
     fn take(&mut self, width: u16, height: u16) -> (u16, u16) {
+        // The first block of a row stays, even where it is too wide: a row below is not wider.
         if self.x > 0 && self.x + width > self.width {
             (self.x, self.y, self.height) = (0, self.y + self.height, 0);
         }
@@ -119,10 +122,12 @@ fn block(
     let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
     for core in cores {
         let used = rows.last().map_or(0, Vec::len);
+        // A core that does not fit whole begins a row.
         if used > 0 && used + core.len() > columns {
             rows.push(Vec::new());
         }
         for cpu in core {
+            // A core with more threads than a row has columns is divided all the same.
             if rows.last().is_some_and(|row| row.len() == columns) {
                 rows.push(Vec::new());
             }
@@ -139,6 +144,7 @@ fn block(
     if let Some(label) = label {
         layout.titles.push((Rect::new(x, y, titled.min(shelf.width - x), 1), label));
     }
+    // The gap behind a seat is not written to; seats of one character have none.
     let shown = wide.saturating_sub(u16::from(wide > 1)).min(shelf.width);
     for (down, row) in rows.iter().enumerate() {
         for (along, cpu) in row.iter().enumerate() {

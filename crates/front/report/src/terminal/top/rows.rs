@@ -28,6 +28,8 @@ pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
     }
     let order = |a: &Row, b: &Row| {
         let order = compare(view.sort, a, b);
+        // Equal lines are in the order of their numbers, so that they do not change places at each
+        // look.
         (if view.is_reversed { order.reverse() } else { order }).then(a.id.cmp(&b.id))
     };
     if !view.is_tree {
@@ -39,6 +41,7 @@ pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
     let mut processes: Vec<(Row, Vec<Row>)> =
         of.into_values().map(|threads| (whole(&threads), threads)).collect();
     processes.sort_by(|(a, _), (b, _)| order(a, b));
+    // Threads are sorted below their process by the same column as the processes are.
     let flat = |(process, mut threads): (Row, Vec<Row>)| {
         threads.sort_by(order);
         std::iter::once(process).chain(threads)
@@ -68,9 +71,11 @@ fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
     let mut of_thread = HashMap::new();
     let mut of_process = HashMap::new();
     for (at, finding) in findings.iter().enumerate() {
+        // Findings come gravest first, so that the first one of a thread stays.
         finding.tids.iter().for_each(|tid| {
             of_thread.entry(*tid).or_insert(at);
         });
+        // A finding that names threads is about these, and not about the others of their process.
         if let Some(pid) = finding.pid.filter(|_| finding.tids.is_empty()) {
             of_process.entry(pid).or_insert(at);
         }
@@ -101,12 +106,11 @@ fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
 fn whole(threads: &[Row]) -> Row {
     let sum = |of: &dyn Fn(&Row) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
     let first = &threads[0];
-    let shared = |equal: bool| equal && !threads.is_empty();
     Row {
         id: RowId { pid: first.id.pid, tid: None },
         name: first.program.clone(),
         program: first.program.clone(),
-        cpu: first.cpu.filter(|_| shared(threads.iter().all(|row| row.cpu == first.cpu))),
+        cpu: first.cpu.filter(|_| threads.iter().all(|row| row.cpu == first.cpu)),
         mask: if threads.iter().all(|row| row.mask == first.mask) {
             first.mask.clone()
         } else {

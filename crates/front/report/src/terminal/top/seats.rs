@@ -37,10 +37,13 @@ impl SeatGroups {
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
+        // A remembered measurement may be older than a CPU that was taken offline.
         let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
+            // Emptied groups go after they were numbered: a group keeps the number that 'show'
+            // gives it.
             .filter(|(_, cpus)| !cpus.is_empty())
             .map(|(at, cpus)| SeatGroup {
                 name: format!("group {at}"),
@@ -79,6 +82,7 @@ fn efficient(topology: &Topology) -> Vec<u32> {
 
 /// The CPUs that are wanted, by package and L3 cache.
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
+    // A sorted map puts the caches of a package side by side.
     let mut of: BTreeMap<(Option<u32>, Option<u32>), Vec<u32>> = BTreeMap::new();
     for pu in topology.pus.iter().filter(|pu| is_wanted(pu)) {
         of.entry((pu.package, pu.l3)).or_default().push(pu.os);
@@ -100,6 +104,7 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
 fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
+    // The groups of a file may name a CPU twice.
     sorted.dedup();
     let mut cores: Vec<Vec<u32>> = Vec::new();
     let mut place: BTreeMap<u32, usize> = BTreeMap::new();

@@ -45,7 +45,9 @@ const MORE_SEAT: usize = 8;
 /// rule stands.
 fn widths(width: usize) -> ([usize; 11], usize) {
     let mut widths = COLUMNS.map(|column| column.width);
+    // Two columns for the mark, and a blank between each two cells.
     let mut left = width.saturating_sub(2 + widths.iter().sum::<usize>() + widths.len() - 1);
+    // Names first: a thread's may have 15 letters, and in a tree two blanks stand before them.
     for (at, most) in [(2, MORE_NAME), (4, MORE_MASK), (5, MORE_SEAT)] {
         let more = left.min(most);
         widths[at] += more;
@@ -60,6 +62,7 @@ pub(crate) fn titles(view: &View, width: usize) -> String {
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
         let title = if column.sort == view.sort {
+            // The arrow takes the place of the last letter where the column is full.
             column.title.chars().take(width - 1).chain([arrow]).collect()
         } else {
             column.title.to_owned()
@@ -114,6 +117,7 @@ pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -
 pub(crate) fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
+        // Rounding gives 9.95 a second digit before the point, and 99999.5 a sixth.
         Some(rate) if rate < 9.95 => format!("{rate:.1}"),
         Some(rate) if rate < 99_999.5 => format!("{rate:.0}"),
         Some(rate) => format!("{:.0}k", rate / 1e3),

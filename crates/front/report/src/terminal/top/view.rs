@@ -151,6 +151,7 @@ impl View {
     pub fn settled(mut self, rows: &[Row]) -> Self {
         let followed = self.selected.filter(|_| self.follows);
         let found = followed.and_then(|id| rows.iter().position(|row| row.id == id));
+        // A thread that has ended cannot be followed, and the selection stays at its place.
         self.follows &= found.is_some();
         let at = found.unwrap_or(self.at);
         self.select(at, rows)
@@ -162,7 +163,9 @@ impl View {
         self.at = at.min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.id);
         let lines = self.lines.max(1);
+        // Scrolls no further than the selection needs, in either direction.
         self.first = self.first.min(self.at).max((self.at + 1).saturating_sub(lines));
+        // A table that became shorter leaves no empty lines below its last one.
         self.first = self.first.min(rows.len().saturating_sub(lines));
         self
     }
@@ -173,6 +176,7 @@ impl View {
     pub(crate) fn chosen(&self, rows: &[Row]) -> Vec<Tid> {
         let shown: BTreeSet<Tid> =
             rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
+        // A filter may hide tagged threads, and nothing is done to a thread that is not seen.
         let tagged: Vec<Tid> = self.tagged.intersection(&shown).copied().collect();
         if tagged.is_empty() {
             rows.get(self.at).map(|row| row.threads.clone()).unwrap_or_default()

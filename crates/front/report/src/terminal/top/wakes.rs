@@ -39,6 +39,7 @@ pub(crate) fn lines(frame: &Frame) -> Vec<String> {
             .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
         format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
     };
+    // Pairs beyond the ninth are listed without an arc.
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
         let letter = letter.unwrap_or(' ');
@@ -58,6 +59,7 @@ pub(crate) fn arcs(frame: &Frame) -> HashMap<u32, String> {
     let mut arcs: HashMap<u32, String> = HashMap::new();
     for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {
         let cpu = |tid: Tid| threads.get(&tid).and_then(|thread| thread.cpu);
+        // A thread that has ended has no seat at which an arc could begin or end.
         let Some((from, to)) = cpu(wakes.from).zip(cpu(wakes.to)) else { continue };
         let ends = if from == to {
             vec![(from, format!("{letter}o"))]

@@ -85,6 +85,7 @@ impl Scan {
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
+            // A fault is told at the start of the event that holds it.
             let start = reader.buffer_position();
             let event = reader.read_event().map_err(|error| {
                 wrong(position(text, reader.error_position()), error.to_string())
@@ -108,6 +109,7 @@ impl Scan {
                 Ok(())
             }
             Event::Empty(element) => {
+                // An element in one tag opens and closes at once.
                 self.open(&element, open.last()).and_then(|opened| self.close(&opened))
             }
             Event::End(_) => open.pop().map_or(Ok(()), |closed| self.close(&closed)),
@@ -163,6 +165,7 @@ impl Scan {
                 _ => {}
             },
             "PU" => self.pu(element, around)?,
+            // hwloc hangs memory beside CPUs, so that a node holds no objects of the levels.
             "NUMANode" => return self.numa_node(element, around),
             _ => {}
         }

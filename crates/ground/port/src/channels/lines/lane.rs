@@ -130,6 +130,7 @@ impl Lane {
         // The newest value, which the next one is to replace.
         let number = counts.sent.wrapping_sub(1);
         let words = &self.older[usize::from(number % 4 / 2)];
+        // Even numbers have the low half of their word.
         words.set(match number % 2 {
             0 => pair(self.newest.get(), high(words.get())),
             _ => pair(low(words.get()), self.newest.get()),
@@ -187,6 +188,7 @@ impl Lane {
     }
 
     fn older_value<P: Port>(&self, port: &P, number: u16) -> u32 {
+        // Only values that are not the newest cost a second word.
         let words = port.load(self.back.value(number));
         if number.is_multiple_of(2) { low(words) } else { high(words) }
     }

@@ -100,6 +100,7 @@ impl Layout {
     fn pair(&self, one: usize, other: usize) -> Addr {
         let smaller = one.min(other) as u64;
         let larger = one.max(other) as u64;
+        // Pairs are counted row by row of a triangle, whose rows are the larger ranks.
         line(lanes() + APART * (triangle(larger) + smaller))
     }
 

@@ -58,6 +58,8 @@ impl<'a, P: Port> LineChannels<'a, P> {
             lanes: (0..shape.tasks)
                 .map(|other| Lane::new(layout.lane(rank, other), layout.lane(other, rank)))
                 .collect(),
+            // Before the first message, the other end is most likely task 0; for that one, the
+            // first other.
             newest: Cell::new(if rank == 0 { shape.tasks.saturating_sub(1).min(1) } else { 0 }),
             outbox: Outbox::new(layout.outbox(rank)),
             registers: [Register::One, Register::Two]
@@ -118,6 +120,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
     /// Both sides of a transfer that hardware would take: the local one, and the other.
     fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (Bytes, Bytes) {
         self.end_with_others();
+        // Size, alignment and tag first, wherever the two addresses are.
         let sides = dma::check(local, ea, size, tag)
             .and_then(|()| Ok((self.own(local, size.into())?, self.at(ea, size)?)));
         sides.unwrap_or_else(|error| self.refuse(error))

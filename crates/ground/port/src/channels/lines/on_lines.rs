@@ -40,6 +40,7 @@ impl<T: Program> Workload for OnLines<'_, T> {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> T::Output {
+        // Made first, so that the others are told of whatever unwinds below.
         let _tells = TellsOthers { port, ended: self.layout.ended() };
         Barrier::new(self.layout.gate(), self.tasks()).wait(port);
         self.program.task(&LineChannels::new(port, self.layout, rank), rank)
@@ -54,6 +55,7 @@ struct TellsOthers<'a, P: Port> {
 
 impl<P: Port> Drop for TellsOthers<'_, P> {
     fn drop(&mut self) {
+        // A task that returns has done its part, and nobody waits for it in vain.
         if std::thread::panicking() {
             self.port.store(self.ended, 1);
         }

@@ -27,6 +27,7 @@ impl Outbox {
     #[inline]
     pub(super) fn write<P: Port>(&self, port: &P, newest: &Lane, value: u32) {
         let written = self.written.get();
+        // A note may be late, and then the readers' own count decides.
         if written > 0 && newest.noted_taken(port) != written as u32 {
             self.wait_for_readers(port);
         }

@@ -54,6 +54,7 @@ impl Register {
 /// Writes over a register; `count` is how many signals this sender has sent.
 #[inline]
 pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
+    // The count keeps its lowest 22 bits.
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
     port.store(word, pair(value, stamp));
 }

@@ -236,6 +236,8 @@ impl Channel {
         self.free = begins + modifies + self.line;
         self.count(access, self.free - begins);
         match access {
+            // The pins are free before the data is at its source: the latency overlaps with the
+            // next line.
             Access::Read => out.send(self.free + self.latency, Event::DataReady(transaction)),
             Access::Write | Access::Modify => out.send(self.free, Event::Delivered(transaction)),
         }

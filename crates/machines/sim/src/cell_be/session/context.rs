@@ -140,6 +140,7 @@ impl Context {
             stalled: 0,
             stalled_entries: Vec::new(),
             decrementer: (0, tick),
+            // Until the program writes the decrementer, it gives no event.
             has_decremented: true,
             timer: 0,
             proxy_tags: 0,
@@ -181,6 +182,7 @@ impl Context {
     /// Takes a value that arrives at a signal register.
     pub fn signal(&mut self, register: Register, value: u32) {
         let at = index(register);
+        // A register that does not gather keeps the last signal only.
         let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
         self.signals[at] = Some(before | value);
     }
@@ -213,6 +215,7 @@ impl Context {
 
     /// The tick at which the decrementer becomes negative.
     pub fn negative_at(&self) -> u64 {
+        // A tick after it has reached zero.
         self.decrementer.1 + u64::from(self.decrementer.0) + 1
     }
 
@@ -223,6 +226,7 @@ impl Context {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
+            // Without tags there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

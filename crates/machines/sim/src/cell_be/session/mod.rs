@@ -119,6 +119,7 @@ impl Session {
             CHAIN.iter().filter_map(|physical| model.spes.iter().position(|spe| spe == physical));
         let order: Vec<usize> = order.collect();
         let at = place % model.spes();
+        // The chips follow each other, and the chain is the same on each.
         (at / each * each + order[at % each]) as u16
     }
 
@@ -416,6 +417,7 @@ impl Session {
             Reading::TagStatus => context.tag_status.is_some(),
             Reading::StallStatus => context.stalled != 0,
             Reading::AtomicStatus => context.atomic_status.is_some(),
+            // Events are answered above.
             Reading::Mailbox | Reading::Events => context.inbound.filled() > 0,
         }
     }
@@ -447,6 +449,7 @@ impl Session {
         match reading {
             Reading::TagStatus => context.tag_status.is_none() && context.tag_update.is_none(),
             Reading::AtomicStatus => context.atomic_status.is_none() && context.atomic.is_none(),
+            // Something outside of the program can fill all other channels.
             _ => false,
         }
     }

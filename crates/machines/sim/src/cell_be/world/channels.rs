@@ -16,9 +16,11 @@ const NO_ENTRY: u64 = u64::MAX;
 impl World {
     /// Does the call of an SPU, or leaves it waiting.
     pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: Call) {
+        // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
             return self.end_call(task, 0, NO_ENTRY);
         }
+        // Any other call shows that the program does not spin.
         if !matches!(call, Call::AwaitStore) {
             self.context_of(task).patience = 0;
         }
@@ -41,11 +43,13 @@ impl World {
         match command.kind {
             kind if kind.is_atomic() => self.atomic_command(task, spe, command),
             CommandKind::Barrier => {
+                // Without room the call waits, and is tried again when an entry is free.
                 if self.spes[spe as usize].mfc.finds_room() {
                     self.spes[spe as usize].mfc.enqueue_barrier(command.tag, &mut self.out);
                     self.end_call(task, self.timing.channel, NO_ENTRY);
                 }
             }
+            // A transfer of no bytes is complete at once.
             _ if command.bytes == 0 => self.end_call(task, self.timing.channel, NO_ENTRY),
             _ => {
                 if self.spes[spe as usize].mfc.finds_room() {
@@ -191,6 +195,7 @@ impl World {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
+        // A list with an element that cannot be moved ends here.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,
@@ -213,6 +218,7 @@ impl World {
                 self.context_of(task).take_signal(register).map(|value| (value, channel))
             }
             Reading::TagStatus => {
+                // A read that has waited has paid for its access to the channel already.
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
             }
@@ -240,6 +246,7 @@ impl World {
         let mask = self.context_of(task).event_mask;
         let waits_for_line = u32::from(mask & spu_event::LOCK_LINE != 0);
         match (events, has_waited) {
+            // The waiter is counted at the first try only.
             (0, false) => {
                 self.programs.line_waiters += waits_for_line;
                 self.await_decrementer(task);

@@ -66,6 +66,7 @@ impl World {
         match self.tasks[task as usize].seat {
             Seat::Spe(spe) => self.spes[spe as usize].node(),
             Seat::Ppe(chip) => self.interconnect.bif(chip),
+            // The local store of a context that no SPE runs lies in the first chip's memory.
             Seat::Stored => self.interconnect.memory(0),
         }
     }
@@ -143,6 +144,7 @@ impl World {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
+        // A line under way has ended, so that another one may begin.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {

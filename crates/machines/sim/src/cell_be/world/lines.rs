@@ -65,6 +65,7 @@ impl World {
                 process.copy(own, at, command.bytes).then_some(true)
             }
             _ if !is_valid => Some(false),
+            // The PPE stores past the atomic units: its stores show in the bytes of the line.
             _ => match (reserved.filter(|reserved| reserved.at == at), process.line(own)) {
                 (Some(Reserved { line, .. }), Some(new)) => match process.line(at) {
                     Some(now) if now != line => Some(false),

@@ -36,6 +36,7 @@ impl World {
     /// Checks again and again whether a mailbox has room, and then writes it.
     fn write_mailbox(&mut self, task: u16, chip: u8, to: u16, value: u32) {
         let spe = self.spe_of(to);
+        // The first look takes its time before it sees anything.
         if self.tasks[task as usize].has_polled && self.spes[spe].has_mailbox_room() {
             self.store(chip, to, MappedRegister::Mailbox, value);
             return self.end_call(task, self.timing.channel, 0);

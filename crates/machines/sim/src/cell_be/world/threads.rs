@@ -114,6 +114,7 @@ impl World {
             return;
         }
         match self.take_message(from, Outbound::Plain) {
+            // The answer of the status takes the other half, and the mailbox a load of its own.
             Some(value) => self.end_call(task, load - load / 2 + load, FOUND | u64::from(value)),
             None => self.look_again(task, load, looks),
         }

@@ -115,14 +115,18 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let mut below: Vec<(u16, u16)> = (0..count as u16).map(|cache| (cache, cache + 1)).collect();
     let mut above: Vec<(usize, usize)> = Vec::new();
     let mut inner: Vec<usize> = (0..count).collect();
+    // Level by level the groups of cores become nodes. `inner` has each core's node of the level
+    // below.
     for (level, groups) in tree.group_at.iter().enumerate() {
         let first_inner = above.len();
         let first = below.len();
         for node in first_inner..first {
+            // Any core of a node tells the group above it, as all of them are in one.
             let core = inner.iter().position(|group| first_inner + group == node)?;
             above.push((level, first + groups[core]));
         }
         for group in 0..=*groups.iter().max()? {
+            // The cores of a group stand next to each other, so that two numbers tell its caches.
             let from = groups.iter().position(|at| *at == group)?;
             let length = groups[from..].iter().take_while(|at| **at == group).count();
             below.push((from as u16, (from + length) as u16));
@@ -137,6 +141,8 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let climbing = Climbing {
         parent: (0..first_top + homes)
             .map(|at| {
+                // From the level on that settles lines, a request goes straight to the homes at the
+                // top.
                 above
                     .get(at)
                     .filter(|(level, _)| *level < tree.settling)
@@ -164,8 +170,10 @@ fn link(
     let Some((level, to)) = above else {
         return Link { from: node as u16, to: hub as u16, cycles: TO_TOP as u32, busy };
     };
+    // The reach counts from the cores: the links below have their part of it already.
     let inner = if level == 0 { 0 } else { reach[level - 1] };
     let to_top = if level == last && levels.home_count() > 1 { TO_TOP } else { 0 };
+    // A link takes at least a tick, so that time goes on.
     let cycles = (reach[level] - inner).saturating_sub(to_top).max(1) as u32;
     // A machine of one package has no link between packages; its last level is on the die.
     let packages = levels.cores.iter().any(|core| core.package != levels.cores[0].package);

@@ -128,6 +128,7 @@ impl Hierarchy {
         let [one, other] = [a, b].map(|core| self.cores[core].group as usize);
         let there = self.distances.between_ns[one][other];
         let back = self.distances.between_ns[other][one];
+        // A group of one core has no distance inside, and no pair that asks for it.
         if one == other && there.is_nan() {
             return Some(format!(
                 "distances.between_ns[{one}][{one}] is nan, and the group has several cores"

@@ -12,12 +12,15 @@ const NEAR: usize = 10;
 pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
+    // Few tasks are solved exactly anyway; with one or two partners each, the traffic is made of
+    // rings and pipelines only.
     if n < 8 || (0..n).any(|task| !(1..=2).contains(&traffic.degree(task))) {
         return None;
     }
     let weight = traffic.of(0).next()?.1;
     let alike =
         |task: usize| traffic.of(task).all(|(_, other)| (other - weight).abs() <= 1e-9 * weight);
+    // A pipeline has an end; a ring begins anywhere.
     let start = (0..n).find(|task| traffic.degree(*task) == 1);
     let mut tasks = Vec::with_capacity(n + 1);
     let mut last = usize::MAX;
@@ -32,6 +35,7 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
         (last, here) = (here, next);
     }
     tasks.extend(start.map(|_| NOWHERE));
+    // Several rings or pipelines leave tasks over.
     (tasks.len() == n + usize::from(start.is_some())).then_some((tasks, weight))
 }
 

@@ -20,6 +20,7 @@ impl Tour<'_> {
             self.put(left, b);
             self.put(right, a);
         }
+        // The four ends of the two edges that have changed.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));
         }
@@ -49,6 +50,7 @@ impl Tour<'_> {
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
+        // The first brings `other` to the slot, the second brings the slot to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -66,6 +68,7 @@ impl Tour<'_> {
                 let gap = (other + n - start % n) % n;
                 // Between `other` and its follower, then between its predecessor and `other`.
                 for to in [gap, (gap + n - 1) % n] {
+                    // Not into itself, and not behind the slot before it, where it already is.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }
@@ -126,6 +129,7 @@ impl Tour<'_> {
             let change = self.apart(before, unused) + self.apart(unused, after)
                 - self.apart(before, old)
                 - self.apart(old, after);
+            // The jump of a pipeline must stay, or the tour would be a ring.
             if old != NOWHERE && self.does(change) {
                 self.place[old as usize] = NOWHERE;
                 self.put(at, unused);
