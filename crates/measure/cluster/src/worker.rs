@@ -11,6 +11,7 @@ use crate::mpi::{self, MpiError, Program};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{Channel, GONE, receive, send};
+use seatmap_document::with_causes;
 use seatmap_machine::Profile;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
@@ -116,7 +117,7 @@ pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), Measur
         options.secret.as_ref(),
         options.timeout,
         |stream, secret| {
-            let words = unbuilt.as_ref().map(mpi::words);
+            let words = unbuilt.as_ref().map(|error| with_causes(error));
             Ok((worker.introduce(stream, secret, words)?, secret.clone()))
         },
     );

@@ -6,6 +6,7 @@ use seatmap_document::visible;
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_statistics::words::percent;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -206,10 +207,6 @@ impl ProcessMemory {
         let name = visible(&self.name);
         format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, parts.join(", "))
     }
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
 }
 
 /// Bytes in the largest unit that leaves a number of one or more.
