@@ -11,7 +11,7 @@ mod real;
 use crate::row::Row;
 use seatmap_machine::Topology;
 use seatmap_os::Tid;
-use seatmap_watch::{Criteria, Choice, Finding, Seating, WatchOptions, judge};
+use seatmap_watch::{Choice, Criteria, Finding, Seating, WatchOptions, judge};
 use std::error::Error;
 use std::io::Read;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! A borrowed worker, from outside.
 
-use crate::desk::{Desk, Done, Order};
+use crate::desk::{Done, Order};
 use crate::pool::{Pool, Seat};
 use crate::{Program, WorkerError};
 use std::sync::Arc;

@@ -103,7 +103,11 @@ impl RealPrograms {
     }
 
     fn named(&self, program: &Program, rule: Rule) -> Result<bool, Box<dyn Error>> {
-        self.finds(&[program], &rule.to_string(), &Criteria { rules: vec![rule], ..Criteria::default() })
+        self.finds(
+            &[program],
+            &rule.to_string(),
+            &Criteria { rules: vec![rule], ..Criteria::default() },
+        )
     }
 
     /// Masks against a plan and against rules.

@@ -3,11 +3,11 @@
 use crate::census;
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::posted;
 use crate::host::Host;
 use crate::memory;
 use crate::name::Name;
 use crate::orphan;
+use crate::posted;
 use crate::settings;
 use crate::undo::Left;
 use seatmap_os::CpuSet;
@@ -114,10 +114,7 @@ fn take_apart(host: &Host, restored: &mut Restored) {
 }
 
 fn is_cell(group: &str) -> bool {
-    group
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with(&format!("{}.", settings::PREFIX)))
+    group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", settings::PREFIX)))
 }
 
 /// A new guardian is posted first: the old one would end with the cell's lease in the middle of the

@@ -3,9 +3,9 @@
 
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::posted::{self, GuardianCommand};
 use crate::journal::{Journal, Stage};
 use crate::name::Name;
+use crate::posted::{self, GuardianCommand};
 use crate::record::Record;
 use crate::run_folder::RunFolder;
 use crate::undo::{self, Left};

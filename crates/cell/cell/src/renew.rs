@@ -1,9 +1,9 @@
 //! Giving a cell more time.
 
 use crate::error::CellError;
-use crate::posted;
 use crate::host::Host;
 use crate::name::Name;
+use crate::posted;
 use crate::record::Record;
 use seatmap_os::boot;
 

@@ -3,8 +3,8 @@
 //!
 //! As with quotas, any group from a thread's own up to the root may have one.
 
-use crate::mounts;
 use crate::group_quota;
+use crate::mounts;
 use crate::root::Root;
 
 /// The ways in which a group holds its members back.

@@ -1,7 +1,7 @@
 //! The costs of the usual placements, made without a plan.
 
 use crate::orders::{compact, scatter};
-use crate::search::{Solution, Limit};
+use crate::search::{Limit, Solution};
 use crate::{PlaceRequest, Problem, Pus, seed};
 use seatmap_plan::{Baselines, Random};
 use seatmap_statistics::Xoshiro;

@@ -1,6 +1,6 @@
 //! Placements by the most loaded link.
 
-use crate::search::{Solution, Limit};
+use crate::search::{Limit, Solution};
 use crate::{Links, Problem};
 use seatmap_statistics::Xoshiro;
 
@@ -15,7 +15,13 @@ const STRIDE: u64 = 256;
 /// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on.
 /// `limit.kicks` counts 256 proposals each.
 #[must_use]
-pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, seed: u64) -> Solution {
+pub fn anneal(
+    problem: &Problem,
+    links: &Links,
+    start: &[u32],
+    limit: &Limit,
+    seed: u64,
+) -> Solution {
     let mut rng = Xoshiro::new(seed);
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };

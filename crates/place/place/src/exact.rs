@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::search::{Solution, Limit};
+use crate::search::{Limit, Solution};
 
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;

@@ -54,7 +54,8 @@ impl PlaceRequest<'_> {
         // Of the other methods the user asked for the method itself, and not for the cheapest
         // placement.
         if self.method == PlaceMethod::Auto
-            && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, solution.cost, cost)
+            && let Some((usual, name)) =
+                baselines::as_good(self, &problem, &pus, solution.cost, cost)
         {
             (solution, method) = (usual, name.to_owned());
         }
@@ -252,7 +253,11 @@ impl PlaceRequest<'_> {
     ) -> Result<Cheapest, PlaceError> {
         if self.method == PlaceMethod::GetCore {
             let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
-            return Ok(cheapest_by(Solution { cost: problem.cost(&slot_of), slot_of }, false, "GetCore"));
+            return Ok(cheapest_by(
+                Solution { cost: problem.cost(&slot_of), slot_of },
+                false,
+                "GetCore",
+            ));
         }
         let divided = sections
             .map(|of| divided(problem, of, self.method == PlaceMethod::Partition))

@@ -1,6 +1,6 @@
 //! Several starts, each refined, the best kept.
 
-use crate::search::{Engine, Solution, Limit, Sparse, Tour, iterate};
+use crate::search::{Engine, Limit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_statistics::Xoshiro;
 use std::cell::OnceCell;

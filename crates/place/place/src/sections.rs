@@ -124,7 +124,11 @@ fn components(problem: &Problem) -> Vec<usize> {
 }
 
 /// The weight that crosses between sections, and all weight.
-pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], solution: &Solution) -> (f64, f64) {
+pub(crate) fn crossing(
+    problem: &Problem,
+    section_of_pu: &[u32],
+    solution: &Solution,
+) -> (f64, f64) {
     let section =
         |task: usize| section_of_pu[problem.pu_of_slot[solution.slot_of[task] as usize] as usize];
     let mut crossing = 0.0;

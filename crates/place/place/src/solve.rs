@@ -9,7 +9,7 @@ use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio, refine};
-use crate::search::{Dense, Engine, Solution, Limit, Qap, iterate, tabu};
+use crate::search::{Dense, Engine, Limit, Qap, Solution, iterate, tabu};
 use seatmap_statistics::Xoshiro;
 
 /// The factor by which a bound may be below a cost that meets it: the bound's distances are of
@@ -186,7 +186,9 @@ fn in_turns(
         let part = limit.part(TURNS - turn);
         let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
             (true, _) => (walked(qap, &best.solution, &part, &mut rng), "tabu search"),
-            (_, Some(form)) => (form.kicked(&best.solution, &part, &mut rng), "iterated local search"),
+            (_, Some(form)) => {
+                (form.kicked(&best.solution, &part, &mut rng), "iterated local search")
+            }
             _ => (kicked(qap, &best.solution, &part, &mut rng), "iterated local search"),
         };
         has_helped = solution.as_ref().is_some_and(|solution| solution.cost < best.solution.cost);
@@ -225,7 +227,10 @@ impl AsProblem {
         };
         let best = cheapest(&self.problem, lower_bound, &part, threads, seed);
         Cheapest {
-            solution: Solution { slot_of: self.permutation(&best.solution.slot_of), ..best.solution },
+            solution: Solution {
+                slot_of: self.permutation(&best.solution.slot_of),
+                ..best.solution
+            },
             ..best
         }
     }

@@ -313,7 +313,7 @@ impl PlaceRequest<'_> {
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
-            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..solution };
+            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
         // Before big caches are preferred: that may raise the cost, and the proof is about the cost
         // before.
@@ -360,7 +360,7 @@ impl PlaceRequest<'_> {
                 method: "branch and bound".to_owned(),
                 is_optimal: true,
             },
-            Some(_) => Fastest { is_optimal: true, ..solution },
+            Some(_) => Fastest { is_optimal: true, ..found },
             None => found,
         }
     }

@@ -2,7 +2,7 @@
 //! of it.
 
 use crate::beside::beside;
-use crate::search::{Solution, Limit};
+use crate::search::{Limit, Solution};
 use crate::{PlaceError, Problem, seed};
 use seatmap_statistics::Xoshiro;
 use seatmap_statistics::words::counted;

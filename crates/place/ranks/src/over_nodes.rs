@@ -66,11 +66,11 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
         if order.costs.total_ns < found.costs.total_ns {
-            found = Spread { node_of, costs: order.costs, method: name, ..solution };
+            found = Spread { node_of, costs: order.costs, method: name, ..found };
         }
     }
     let is_optimal = found.is_optimal || found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
-    Ok(Spread { orders, is_optimal, ..solution })
+    Ok(Spread { orders, is_optimal, ..found })
 }
 
 /// Block, cyclic, and the planes between them.

@@ -170,7 +170,11 @@ mod tests {
         assert_eq!(Metric::last_number(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
         assert_eq!(Metric::last_number(&pattern, "GET: 10"), None);
         assert_eq!(Metric::last_number(&pattern, "SET: ,"), None);
-        assert_eq!(Metric::last_number(&pattern, "SET: 10\nSET: 1.234,5\n"), None, "a decimal comma");
+        assert_eq!(
+            Metric::last_number(&pattern, "SET: 10\nSET: 1.234,5\n"),
+            None,
+            "a decimal comma"
+        );
         let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else {
             unreachable!()
         };

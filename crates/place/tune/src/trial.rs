@@ -335,7 +335,8 @@ impl Runner {
             (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
             (Metric::Printed(pattern), _) => {
                 let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-                let found = read.iter().filter_map(|text| Metric::last_number(pattern, text)).next();
+                let found =
+                    read.iter().filter_map(|text| Metric::last_number(pattern, text)).next();
                 found.ok_or_else(|| TrialError::NoMatch {
                     metric: self.metric.to_string(),
                     command: contestant.line(),

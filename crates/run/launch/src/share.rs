@@ -314,8 +314,9 @@ mod tests {
     #[test]
     fn a_start_is_told_what_it_takes() {
         let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
-        let told =
-            |start: Start| super::sentence(&start, &list.clone().shared_with(&start, true).unwrap());
+        let told = |start: Start| {
+            super::sentence(&start, &list.clone().shared_with(&start, true).unwrap())
+        };
         assert_eq!(
             told(rank(1, Some(2))).unwrap(),
             "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)"

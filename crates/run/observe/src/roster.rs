@@ -244,7 +244,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "broke an invariant: roster: place 0 is of thread 1073741827, which ended")]
+    #[should_panic(
+        expected = "broke an invariant: roster: place 0 is of thread 1073741827, which ended"
+    )]
     fn a_thread_that_has_ended_does_not_live_again() {
         let mut roster = Roster::default();
         roster.update(vec![ended(3, -9, 1, "done")]);

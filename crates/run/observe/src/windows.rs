@@ -152,14 +152,18 @@ mod tests {
     use super::*;
 
     #[test]
-    #[should_panic(expected = "broke an invariant: stretches of time: a look ends at 1s after one at 2s")]
+    #[should_panic(
+        expected = "broke an invariant: stretches of time: a look ends at 1s after one at 2s"
+    )]
     fn a_look_before_the_last_one_stops_the_observation() {
         let mut stretches = Stretches::default();
         [2, 1].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
     }
 
     #[test]
-    #[should_panic(expected = "talk since 3s is spread over stretches, the first of which ended at 2s")]
+    #[should_panic(
+        expected = "talk since 3s is spread over stretches, the first of which ended at 2s"
+    )]
     fn talk_that_began_after_a_stretch_is_not_spread_over_it() {
         let mut stretches = Stretches::default();
         stretches.take(Duration::from_secs(2), []);

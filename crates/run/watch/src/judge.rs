@@ -10,6 +10,7 @@ mod expect;
 mod facts;
 mod interrupts;
 mod isolated;
+pub mod judged;
 mod kind;
 mod late_binding;
 pub mod made;
@@ -25,7 +26,6 @@ mod shared_core;
 mod shared_cpu;
 mod stopped;
 mod strangers;
-pub mod judged;
 mod variables;
 
 use crate::expected::Expected;
@@ -211,7 +211,11 @@ impl Verdict {
 
 /// The things that could not be seen and that the rules need.
 #[must_use]
-pub fn missed<'a>(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Vec<&'a Unseen> {
+pub fn missed<'a>(
+    seating: &'a Seating,
+    topology: &Topology,
+    criteria: &Criteria,
+) -> Vec<&'a Unseen> {
     let has = |rule: Rule| criteria.rules.contains(&rule);
     let default = criteria.rules.is_empty() || has(Rule::Default);
     let is_needed = |unseen: &&Unseen| match unseen.what.as_str() {
@@ -239,7 +243,11 @@ mod tests {
     use super::*;
 
     fn judged(made: &Made, rules: &[Rule]) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, &Criteria { rules: rules.to_vec(), ..Criteria::default() })
+        judge(
+            &made.seating,
+            &made.topology,
+            &Criteria { rules: rules.to_vec(), ..Criteria::default() },
+        )
     }
 
     #[test]

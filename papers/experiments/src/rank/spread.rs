@@ -6,7 +6,7 @@
 
 use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
-use super::{Job, RankError, Setup, Times};
+use super::{Job, Setup, Times};
 use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
 use seatmap_document::with_causes;
 use seatmap_measure::journal::JournalError;

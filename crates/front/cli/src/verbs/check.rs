@@ -23,9 +23,7 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     // A single check leaves Ctrl-C alone, and ends at once by it.
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
     let mut check = request.begin()?;
-    while let Some(step) =
-        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))?
-    {
+    while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))? {
         page.show(&step)?;
     }
     check.result().map_or(Ok(()), |(worst, findings)| page.end(worst, &findings))

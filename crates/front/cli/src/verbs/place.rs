@@ -66,8 +66,7 @@ impl Inputs {
         let profile = input::profile_of(&machine)?;
         let named = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
         let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
-        let Usable { cpus, remarks } =
-            usable::for_tasks(&machine, &profile, named, &fixed)?;
+        let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
         remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
         Ok(Inputs { pattern, machine, profile, cpus })
     }

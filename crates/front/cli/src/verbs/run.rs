@@ -8,8 +8,8 @@ use crate::args::Run;
 use meant::Meant;
 use page::{Files, Voice};
 use seatmap_console::error::CliError;
-use seatmap_launch::share::SoleWork;
 use seatmap_launch::request;
+use seatmap_launch::share::SoleWork;
 
 pub use page::{show, tell_share, warn_of_settings, write};
 
@@ -25,9 +25,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     // hours.
     let files = Files::new(typed)?;
     match meant {
-        Meant::Attach(request) => {
-            page::attached(request.run()?, typed.allow_unseated, &files)
-        }
+        Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),
         Meant::Start(request) => {
             warn_of_settings(&request.program, &request.seats, request.options.widens, typed.quiet);
             let program = request.program.path().to_string_lossy().into_owned();

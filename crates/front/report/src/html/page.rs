@@ -1,7 +1,7 @@
 //! The page of one profile.
 
-use super::map::map;
 use super::document::{document, head};
+use super::map::map;
 use super::{charts, data, tables};
 use crate::floor::{self, Floor};
 use crate::page::{Section, Table, draw};

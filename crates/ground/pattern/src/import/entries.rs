@@ -52,8 +52,7 @@ impl Entries {
 
 /// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
-    let number: f64 =
-        word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
+    let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
     // A smaller number would be read as 0, or as another one.
     let is_tiny = number.is_finite() && decimal_number(word).is_none();
     if is_tiny {

@@ -1,6 +1,6 @@
 //! Robust tabu search on dense matrices.
 
-use super::{Dense, Engine, Solution, Limit, Watch};
+use super::{Dense, Engine, Limit, Solution, Watch};
 use seatmap_statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo

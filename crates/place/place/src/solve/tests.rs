@@ -72,5 +72,8 @@ fn the_answer_of_a_seed_stays_what_it_is() {
         (1656.0, &[2, 14, 4, 7, 11, 12, 8, 5, 1, 9, 0, 15, 10, 3, 6, 13][..])
     );
     assert_eq!(answer(1, 1), first, "the same seed");
-    assert!(answer(3, 1).solution.cost <= first.solution.cost, "the first of three searches is this one");
+    assert!(
+        answer(3, 1).solution.cost <= first.solution.cost,
+        "the first of three searches is this one"
+    );
 }

@@ -22,7 +22,10 @@ impl Reading {
     #[must_use]
     pub fn of_batches(batches_ns: &[f64]) -> Option<Reading> {
         let ns = median(batches_ns)?;
-        Some(Reading { ns, error_ns: MAD_TO_ERROR * mad(batches_ns)? / (batches_ns.len() as f64).sqrt() })
+        Some(Reading {
+            ns,
+            error_ns: MAD_TO_ERROR * mad(batches_ns)? / (batches_ns.len() as f64).sqrt(),
+        })
     }
 
     /// By the clock of the task that came later, without its first batch, which fills the caches

@@ -212,7 +212,8 @@ impl Sender {
 
     /// Words of the process that are worth watching; none of one that has ended.
     pub(super) fn words_to_watch(&self) -> Vec<Word> {
-        let addresses = if self.stream.is_some() { self.shared.words_to_watch() } else { Vec::new() };
+        let addresses =
+            if self.stream.is_some() { self.shared.words_to_watch() } else { Vec::new() };
         addresses
             .into_iter()
             .map(|(address, length)| Word { pid: self.pid, address, length })
@@ -288,7 +289,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "broke an invariant: sender of samples: process 1 speaks as process 2")]
+    #[should_panic(
+        expected = "broke an invariant: sender of samples: process 1 speaks as process 2"
+    )]
     fn a_sender_that_became_another_process_stops_the_observation() {
         let mut sender = Sender::new(UnixStream::pair().unwrap().0, 1);
         sender.pid = 2;

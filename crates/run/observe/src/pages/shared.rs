@@ -123,7 +123,8 @@ impl Shared {
         let mut words = Vec::new();
         for (number, page) in self.0.iter().filter(|(_, page)| page.is_shared()) {
             words.extend(
-                page.words_to_watch().map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)),
+                page.words_to_watch()
+                    .map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)),
             );
         }
         words

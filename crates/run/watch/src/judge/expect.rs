@@ -199,8 +199,11 @@ mod tests {
     use seatmap_plan::Plan;
 
     fn found(made: &Made, expected: Expected) -> Vec<Finding> {
-        let criteria =
-            Criteria { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Criteria::default() };
+        let criteria = Criteria {
+            expected: Some(expected),
+            rules: vec![crate::Rule::NoIrq],
+            ..Criteria::default()
+        };
         judge(&made.seating, &made.topology, &criteria)
     }
 

@@ -324,7 +324,8 @@ had little to do
     #[test]
     fn a_program_is_as_asked_where_something_was_asked() {
         let made = Made::new(4).thread(9, 9, "2");
-        let criteria = Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
+        let criteria =
+            Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
         let text = Judged::new(&made.seating, &made.topology, &criteria).table(false);
         assert_eq!(text, "program (9): 1 thread on CPU 2: all as asked\n");
     }

@@ -20,11 +20,9 @@ pub struct RanksOfRace {
 impl RanksOfRace {
     /// Makes the runs that rank 0 hands out.
     pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
-        self.start
-            .ranks()
-            .follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
-                messages.numbered_times_ns(jobs, is_over)
-            })?;
+        self.start.ranks().follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
+            messages.numbered_times_ns(jobs, is_over)
+        })?;
         Ok(())
     }
 
